@@ -16,7 +16,13 @@ if (process.env['TMPDIR'] === undefined && hasRoom(memory)) process.env['TMPDIR'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'web/**/*.test.ts', 'sim/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
+    include: [
+      'src/**/*.test.ts',
+      'web/**/*.test.ts',
+      'sim/**/*.test.ts',
+      'test/**/*.test.ts',
+      'bench/**/*.test.ts',
+    ],
     globalSetup: ['test/global-setup.ts'],
     // Tests wait more than they compute: for crashed processes, for time-outs, for vendors that are slow on purpose.
     maxWorkers: availableParallelism() + 1,

@@ -11,10 +11,16 @@ if (isMainThread && file !== undefined) {
   const session = new Session();
   session.connect();
   process.once('SIGUSR2', () => {
-    const sampling = { samplingInterval: sampleBytes, includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
+    const sampling = {
+      samplingInterval: sampleBytes,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    };
     session.post('HeapProfiler.startSampling', sampling);
     process.once('SIGUSR2', () => {
-      session.post('HeapProfiler.stopSampling', (error, answer) => writeFileSync(file, JSON.stringify(error ?? answer.profile)));
+      session.post('HeapProfiler.stopSampling', (error, answer) =>
+        writeFileSync(file, JSON.stringify(error ?? answer.profile)),
+      );
     });
   });
 }

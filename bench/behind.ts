@@ -22,14 +22,23 @@ const bodies = 'client_max_body_size 64m; client_body_buffer_size 16m;';
 
 export async function startBehind(folder: string, { vendor, stream }: Workload): Promise<Behind> {
   const nginx = find('nginx');
-  if (nginx === undefined) throw new Error('nginx is the vendor and the measure: install it (Debian: apt-get install nginx-light wrk)');
+  if (nginx === undefined)
+    throw new Error(
+      'nginx is the vendor and the measure: install it (Debian: apt-get install nginx-light wrk)',
+    );
   const command = buildPace(folder);
   if (command === undefined) throw new Error('streams need Go');
   const path = pathOf[vendor];
   const paced = stream ? await startPace(command, 100, '10ms', vendor) : undefined;
   const whole = await freePort();
   const answer = `location = ${path} { default_type application/json; return 200 '${answers[vendor]}'; }`;
-  const server = startNginx(folder, 'vendor', 'around', nginx, `server { listen 127.0.0.1:${whole} backlog=4096; ${bodies} ${answer} }`);
+  const server = startNginx(
+    folder,
+    'vendor',
+    'around',
+    nginx,
+    `server { listen 127.0.0.1:${whole} backlog=4096; ${bodies} ${answer} }`,
+  );
   await listening(whole, server);
   const origin = paced?.origin ?? `http://127.0.0.1:${whole}`;
   const port = await freePort();

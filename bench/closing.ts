@@ -13,12 +13,20 @@ export interface End {
 }
 
 /** Many open streams; and whether the books agree with what was answered, after all of it. */
-export async function closing(bench: Bench, gateway: Tollgate, figures: Figures, bare: Pick<Contender, 'target'>): Promise<End> {
+export async function closing(
+  bench: Bench,
+  gateway: Tollgate,
+  figures: Figures,
+  bare: Pick<Contender, 'target'>,
+): Promise<End> {
   console.log(`${openStreams} open streams`);
   const ours = await openStreamsOf(bench, gateway);
   const alone = await measureOpenStreams(bench, bare);
   console.log('Parity');
-  return { open: ours && alone && { ...ours, aloneMs: alone.lateMs }, books: await parity(gateway, figures) };
+  return {
+    open: ours && alone && { ...ours, aloneMs: alone.lateMs },
+    books: await parity(gateway, figures),
+  };
 }
 
 async function openStreamsOf(bench: Bench, gateway: Tollgate): Promise<OpenStreams | undefined> {

@@ -27,15 +27,31 @@ export interface PageTime {
 const runs = 5;
 
 /** What pages of users ask, over real HTTP, as if it were the end of the history. The first answer of each is not counted. */
-export async function measurePages(database: Database, history: History): Promise<readonly PageTime[]> {
-  const clock = { ...systemClock, now: () => history.to, monotonicMs: () => systemClock.monotonicMs() };
-  const snapshot = buildSnapshot({ version: '1', groups: [], models: [], channels: [] }, () => true);
+export async function measurePages(
+  database: Database,
+  history: History,
+): Promise<readonly PageTime[]> {
+  const clock = {
+    ...systemClock,
+    now: () => history.to,
+    monotonicMs: () => systemClock.monotonicMs(),
+  };
+  const snapshot = buildSnapshot(
+    { version: '1', groups: [], models: [], channels: [] },
+    () => true,
+  );
   const site = openSite(undefined);
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
   const users = userRows({
     ...{ database, clock, site, catalog: () => snapshot, cursors },
-    shell: { name: 'bench', methods: [], wallets: [], amounts: { least: 0n, most: 0n }, email: false },
+    shell: {
+      name: 'bench',
+      methods: [],
+      wallets: [],
+      amounts: { least: 0n, most: 0n },
+      email: false,
+    },
     announced: async () => [],
     released: async () => [],
     files: { find: async () => undefined, urlOf: () => '' },
@@ -44,12 +60,23 @@ export async function measurePages(database: Database, history: History): Promis
     playBytesMax: 1_000,
   });
   const operators = operatorRows({
-    ...{ database, clock, cursors, vendors, catalog: () => snapshot, sealer: openSealer(Buffer.alloc(32, 1)) },
+    ...{
+      database,
+      clock,
+      cursors,
+      vendors,
+      catalog: () => snapshot,
+      sealer: openSealer(Buffer.alloc(32, 1)),
+    },
     ...{ bundled: async () => new Map(), proofs: {}, attention: [] },
   });
   const rows = [...users, ...operators, ...userTabRows(database, users)];
   const quiet = { refused: () => {}, bug: (_: string, error: unknown) => console.error(error) };
-  const door = await openConsole(server, { database, clock, limiter: new MemoryLimiter(systemClock), site, log: quiet }, rows);
+  const door = await openConsole(
+    server,
+    { database, clock, limiter: new MemoryLimiter(systemClock), site, log: quiet },
+    rows,
+  );
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   const times: PageTime[] = [];
   await database.transact(() => setUserRole(history.users[1] ?? '', 'operator'));
@@ -58,10 +85,18 @@ export async function measurePages(database: Database, history: History): Promis
     ['usual', history.users[7]],
     ['operator', history.users[1]],
   ] as const) {
-    const signedIn = { userId: id ?? '', way: 'link', browser: 'bench', ip: '127.0.0.1', at: history.to };
+    const signedIn = {
+      userId: id ?? '',
+      way: 'link',
+      browser: 'bench',
+      ip: '127.0.0.1',
+      at: history.to,
+    };
     const { secret } = await database.transact(() => startSession(signedIn));
-    const pages = user === 'operator' ? operatorPages(history) : await pagesOf(database, id ?? '', history);
-    for (const page of pages) times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
+    const pages =
+      user === 'operator' ? operatorPages(history) : await pagesOf(database, id ?? '', history);
+    for (const page of pages)
+      times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
   }
   await door.drain(1_000);
   server.server.closeAllConnections();
@@ -69,9 +104,19 @@ export async function measurePages(database: Database, history: History): Promis
   return times;
 }
 
-async function pagesOf(database: Database, user: string, { from, to }: History): Promise<readonly string[]> {
-  const [key] = await database.query('SELECT id FROM api_keys WHERE user_id=$1 ORDER BY id LIMIT 1', [user]);
-  const [record] = await database.query('SELECT id FROM usage WHERE account=$1 ORDER BY finished_at DESC LIMIT 1', [user]);
+async function pagesOf(
+  database: Database,
+  user: string,
+  { from, to }: History,
+): Promise<readonly string[]> {
+  const [key] = await database.query(
+    'SELECT id FROM api_keys WHERE user_id=$1 ORDER BY id LIMIT 1',
+    [user],
+  );
+  const [record] = await database.query(
+    'SELECT id FROM usage WHERE account=$1 ORDER BY finished_at DESC LIMIT 1',
+    [user],
+  );
   const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
   return [
     'session',

@@ -16,7 +16,9 @@ const [url = 'sqlite::memory:', wanted = '1000000', atOnce = wanted] = process.a
 const whole = Number(wanted);
 const database = await open(url);
 await migrate(database, migrations);
-await database.query("INSERT INTO account (id, kind) VALUES ('wallet:bench', 'operator') ON CONFLICT (id) DO NOTHING");
+await database.query(
+  "INSERT INTO account (id, kind) VALUES ('wallet:bench', 'operator') ON CONFLICT (id) DO NOTHING",
+);
 const counted = await countOf(database, 'usage');
 const [begun] = await database.query('SELECT MIN(created_at) AS at FROM users');
 const hourMs = 3_600_000;
@@ -36,18 +38,23 @@ const made = systemClock.monotonicMs();
 const hoursMax = Math.ceil(Number(atOnce) / 5_000);
 let hours = 0;
 let left = true;
-for (; records === whole && left && hours < hoursMax; hours++) left = (await rollUp(database, to + hourMs)) !== undefined;
+for (; records === whole && left && hours < hoursMax; hours++)
+  left = (await rollUp(database, to + hourMs)) !== undefined;
 if (database.dialect === 'postgres' && !left)
   await database.transact(function* () {
     yield* patiently(database);
     yield { sql: 'ANALYZE', params: [] };
   });
 const rolled = systemClock.monotonicMs();
-console.log(`${records} of ${whole} records in ${seconds(made - started)}, ${hours} hours rolled up in ${seconds(rolled - made)}`);
+console.log(
+  `${records} of ${whole} records in ${seconds(made - started)}, ${hours} hours rolled up in ${seconds(rolled - made)}`,
+);
 if (!left) {
   const pages = await measurePages(database, history);
   for (const { page, user, medianMs, worstMs } of pages)
-    console.log(`${page.padEnd(44)} ${user.padEnd(6)} ${medianMs.toFixed(0).padStart(6)} ms  ${worstMs.toFixed(0).padStart(6)} ms`);
+    console.log(
+      `${page.padEnd(44)} ${user.padEnd(6)} ${medianMs.toFixed(0).padStart(6)} ms  ${worstMs.toFixed(0).padStart(6)} ms`,
+    );
 }
 await database.close();
 

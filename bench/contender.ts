@@ -16,7 +16,8 @@ export interface Contender {
   start(): Promise<Started>;
 }
 
-export const words = 'A gate that asks for its toll before it opens, and gives back what was too much. ';
+export const words =
+  'A gate that asks for its toll before it opens, and gives back what was too much. ';
 
 /** A chat of about 1.5 KB. */
 const usual = {
@@ -44,12 +45,20 @@ export function direct(vendors: Vendors): Pick<Contender, 'name' | 'target'> {
       const base = vendors.base[kind];
       return base === undefined
         ? undefined
-        : { url: `${base}/chat/completions`, headers: json, body: body('instant', isStream(kind), request) };
+        : {
+            url: `${base}/chat/completions`,
+            headers: json,
+            body: body('instant', isStream(kind), request),
+          };
     },
   };
 }
 
-export async function nginxProxy(folder: string, nginx: string, vendors: Vendors): Promise<Contender> {
+export async function nginxProxy(
+  folder: string,
+  nginx: string,
+  vendors: Vendors,
+): Promise<Contender> {
   const port = await freePort();
   const blocks = kindsOf(vendors).map(([kind, base]) => proxyBlocks(kind, new URL(base)));
   const servers = `${blocks.map((block) => block.upstream).join('\n')}\n  server {\n    listen 127.0.0.1:${port} backlog=4096;\n${blocks.map((block) => block.location).join('\n')}\n  }`;
@@ -58,7 +67,11 @@ export async function nginxProxy(folder: string, nginx: string, vendors: Vendors
     version: versionOfNginx(nginx),
     target: (kind, request) =>
       kind in vendors.base
-        ? { url: `http://127.0.0.1:${port}/${kind}/chat/completions`, headers: json, body: body('instant', isStream(kind), request) }
+        ? {
+            url: `http://127.0.0.1:${port}/${kind}/chat/completions`,
+            headers: json,
+            body: body('instant', isStream(kind), request),
+          }
         : undefined,
     start: async () => startNginx(folder, 'proxy', 'measured', nginx, servers),
   };

@@ -19,7 +19,13 @@ export interface Waits {
   readonly told: Told[];
 }
 
-const noWaits = (): Waits => ({ requestsPerSecond: [], halfLoad: [], firstChunk: [], chunkLate: [], told: [] });
+const noWaits = (): Waits => ({
+  requestsPerSecond: [],
+  halfLoad: [],
+  firstChunk: [],
+  chunkLate: [],
+  told: [],
+});
 
 /** Where a process spends the processor time of a request or chunk, in µs: its main thread, the busiest of the others, and the rest. */
 export interface Breakdown {
@@ -70,7 +76,10 @@ export function noFigures(): Figures {
   };
 }
 
-export function keep(figures: Figures, answered: { readonly requests: number; readonly errors: number }): void {
+export function keep(
+  figures: Figures,
+  answered: { readonly requests: number; readonly errors: number },
+): void {
   figures.answered += answered.requests;
   figures.errors += answered.errors;
 }

@@ -50,13 +50,20 @@ async function keys(): Promise<Found> {
   const ofOne = sizesOf([most], (count) => ({ keys: (database) => manyKeys(database, count, 1) }));
   return {
     tables: [
-      await compareSizes('keys, SQLite', [...sizes, ...ofOne.map((size) => ({ ...size, label: `${size.label} of one user` }))], rounds),
+      await compareSizes(
+        'keys, SQLite',
+        [...sizes, ...ofOne.map((size) => ({ ...size, label: `${size.label} of one user` }))],
+        rounds,
+      ),
     ],
   };
 }
 
 async function keysOnPostgres(): Promise<Found | undefined> {
-  const server = options.postgres === undefined ? await startPostgres() : { url: options.postgres, stop: async () => {} };
+  const server =
+    options.postgres === undefined
+      ? await startPostgres()
+      : { url: options.postgres, stop: async () => {} };
   if ('missing' in server) {
     console.log(`no PostgreSQL: ${server.missing}`);
     return undefined;
@@ -65,7 +72,10 @@ async function keysOnPostgres(): Promise<Found | undefined> {
     const counts = numbers(options.keys);
     const urls = new Map<number, string>();
     for (const count of counts) urls.set(count, await newDatabase(server.url));
-    const sizes = sizesOf(counts, (count) => ({ databaseUrl: urls.get(count) ?? '', keys: (database) => manyKeys(database, count) }));
+    const sizes = sizesOf(counts, (count) => ({
+      databaseUrl: urls.get(count) ?? '',
+      keys: (database) => manyKeys(database, count),
+    }));
     return { tables: [await compareSizes('keys, PostgreSQL', sizes, rounds)] };
   } finally {
     await server.stop();

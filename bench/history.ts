@@ -28,7 +28,13 @@ interface Spread extends History {
 /**
  * Makes records until there are `records` of them; may be called again with more. `whole` is how many there will be in the end, which spreads them over the time.
  */
-export async function makeHistory(database: Database, to: number, records: number, whole = records, days = historyDays): Promise<History> {
+export async function makeHistory(
+  database: Database,
+  to: number,
+  records: number,
+  whole = records,
+  days = historyDays,
+): Promise<History> {
   const from = to - days * dayMs;
   const spread = { from, to, ...(await people(database, from)) };
   await writeLists(database, { users: spread.users, keys: spread.keys, models });
@@ -60,7 +66,8 @@ export function countOf(database: Database, table: string): Promise<number> {
   });
 }
 
-const timeOf = ({ from, to }: History, n: number, whole: number): number => from + Math.floor((n * (to - from)) / whole);
+const timeOf = ({ from, to }: History, n: number, whole: number): number =>
+  from + Math.floor((n * (to - from)) / whole);
 
 /** Users, accounts and keys; those of an earlier call. */
 async function people(database: Database, at: number): Promise<Pick<Spread, 'users' | 'keys'>> {
@@ -96,11 +103,17 @@ const idText = ({ dialect }: Database, at: string, n: string): string =>
     : `printf('req_%012x%020x', ${at}, ${n})`;
 
 /** The item of a list at an SQL index, as text. */
-const itemText = (list: string, index: string): string => `(SELECT x.value FROM bench_list x WHERE x.list='${list}' AND x.n=${index})`;
+const itemText = (list: string, index: string): string =>
+  `(SELECT x.value FROM bench_list x WHERE x.list='${list}' AND x.n=${index})`;
 
 /** What records name, where statements find it fast. */
-async function writeLists(database: Database, lists: Readonly<Record<string, readonly string[]>>): Promise<void> {
-  await database.query('CREATE TABLE IF NOT EXISTS bench_list (list TEXT, n BIGINT, value TEXT, PRIMARY KEY (list, n))');
+async function writeLists(
+  database: Database,
+  lists: Readonly<Record<string, readonly string[]>>,
+): Promise<void> {
+  await database.query(
+    'CREATE TABLE IF NOT EXISTS bench_list (list TEXT, n BIGINT, value TEXT, PRIMARY KEY (list, n))',
+  );
   await database.query('DELETE FROM bench_list');
   for (const [list, values] of Object.entries(lists)) {
     const rows = values.map((value, n) => `('${list}', ${n}, '${value}')`).join();
@@ -109,7 +122,13 @@ async function writeLists(database: Database, lists: Readonly<Record<string, rea
 }
 
 /** One statement for the records from `first` to before `last`. `h` is the number scrambled, so that nothing comes in a pattern. */
-function recordsText(database: Database, spread: Spread, first: number, last: number, whole: number): string {
+function recordsText(
+  database: Database,
+  spread: Spread,
+  first: number,
+  last: number,
+  whole: number,
+): string {
   const numbers =
     database.dialect === 'postgres'
       ? `SELECT g AS n FROM generate_series(${first}::bigint, ${last - 1}::bigint) AS s(g)`
@@ -149,7 +168,10 @@ async function fund(database: Database, { users, from }: History): Promise<void>
   await database.transact(function* () {
     yield* patiently(database);
     for (const user of users) {
-      const [sum] = yield { sql: 'SELECT COALESCE(SUM(cost-shortfall), 0) AS cost FROM usage WHERE account=$1', params: [user] };
+      const [sum] = yield {
+        sql: 'SELECT COALESCE(SUM(cost-shortfall), 0) AS cost FROM usage WHERE account=$1',
+        params: [user],
+      };
       const [before] = yield {
         sql: "SELECT COALESCE(SUM(amount), 0) AS paid FROM transfer WHERE credit=$1 AND credit<>'revenue'",
         params: [user],
@@ -162,7 +184,10 @@ async function fund(database: Database, { users, from }: History): Promise<void>
           sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, 'wallet:bench', $2, $3, 'topup', $4)",
           params: [`pay_${user}_${cost}`, user, more, from - 1],
         };
-      yield { sql: 'UPDATE account SET credits=$2, debits=$3 WHERE id=$1', params: [user, paid + (more > 0n ? more : 0n), cost] };
+      yield {
+        sql: 'UPDATE account SET credits=$2, debits=$3 WHERE id=$1',
+        params: [user, paid + (more > 0n ? more : 0n), cost],
+      };
     }
   });
 }

@@ -13,7 +13,10 @@ for (const peer of peers) {
     peer.install(folder);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
-    const [reason = ''] = (error instanceof Error ? error.message : String(error)).trim().split('\n').slice(-1);
+    const [reason = ''] = (error instanceof Error ? error.message : String(error))
+      .trim()
+      .split('\n')
+      .slice(-1);
     console.log(`${peer.name} is left out: ${reason}`);
   }
 }

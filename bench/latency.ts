@@ -22,7 +22,11 @@ const warmSeconds = 1;
 const coreOf = { pinned: 'around', free: 'any' } as const satisfies Record<Placing, Core>;
 
 /** Everything is free while this runs. */
-export async function free<T>({ vendors }: Bench, started: Started | undefined, use: () => Promise<T>): Promise<T> {
+export async function free<T>(
+  { vendors }: Bench,
+  started: Started | undefined,
+  use: () => Promise<T>,
+): Promise<T> {
   const move = (measured: Core, around: Core) => {
     if (started !== undefined) place(measured, started.pid);
     for (const pid of vendors.pids) place(around, pid);
@@ -36,7 +40,13 @@ export async function free<T>({ vendors }: Bench, started: Started | undefined, 
 }
 
 /** Whole answers at a fixed rate: what a client waits when the contender is not at its limit. */
-export async function measureHalfLoad(bench: Bench, target: Target, placing: Placing, rate: number, figures: Figures): Promise<void> {
+export async function measureHalfLoad(
+  bench: Bench,
+  target: Target,
+  placing: Placing,
+  rate: number,
+  figures: Figures,
+): Promise<void> {
   if (bench.vendors.pace === undefined) return;
   const paced = await pacedRun(bench, target, { connections: 100, rate, core: coreOf[placing] });
   figures.waits[placing].halfLoad.push(paced.wholeMs);
@@ -44,16 +54,35 @@ export async function measureHalfLoad(bench: Bench, target: Target, placing: Pla
 }
 
 /** The same for one that tells how it felt. */
-export async function measureHalfLoadOf(bench: Bench, gateway: Tollgate, placing: Placing, rate: number, figures: Figures): Promise<void> {
+export async function measureHalfLoadOf(
+  bench: Bench,
+  gateway: Tollgate,
+  placing: Placing,
+  rate: number,
+  figures: Figures,
+): Promise<void> {
   const before = await told(gateway.base);
   await measureHalfLoad(bench, targetOf(gateway, 'whole'), placing, rate, figures);
   const { eventLoopMs, charges, commits } = await told(gateway.base);
-  figures.waits[placing].told.push({ eventLoopMs, charges: charges - before.charges, commits: commits - before.commits });
+  figures.waits[placing].told.push({
+    eventLoopMs,
+    charges: charges - before.charges,
+    commits: commits - before.commits,
+  });
 }
 
 /** What it can at most where it is now. */
-export async function measureMost(bench: Bench, target: Target, placing: Placing, figures: Figures): Promise<void> {
-  const answered = await saturate(bench.folder, target, { connections, seconds: bench.seconds, core: coreOf[placing] });
+export async function measureMost(
+  bench: Bench,
+  target: Target,
+  placing: Placing,
+  figures: Figures,
+): Promise<void> {
+  const answered = await saturate(bench.folder, target, {
+    connections,
+    seconds: bench.seconds,
+    core: coreOf[placing],
+  });
   figures.waits[placing].requestsPerSecond.push(answered.requests / answered.seconds);
   keep(figures, answered);
 }
@@ -74,7 +103,11 @@ export async function measureStreams(
 }
 
 export function streamsRun(bench: Bench, target: Target, placing: Placing): Promise<Paced> {
-  return pacedRun(bench, target, { connections: 2 * pacedStreams, rate: pacedStreams, core: coreOf[placing] });
+  return pacedRun(bench, target, {
+    connections: 2 * pacedStreams,
+    rate: pacedStreams,
+    core: coreOf[placing],
+  });
 }
 
 function pacedRun(
@@ -83,5 +116,9 @@ function pacedRun(
   load: { readonly connections: number; readonly rate: number; readonly core: Core },
 ): Promise<Paced> {
   if (bench.vendors.pace === undefined) throw new Error('paced load needs Go');
-  return pace(bench.folder, bench.vendors.pace, target, { ...load, seconds: bench.seconds, warm: warmSeconds });
+  return pace(bench.folder, bench.vendors.pace, target, {
+    ...load,
+    seconds: bench.seconds,
+    warm: warmSeconds,
+  });
 }

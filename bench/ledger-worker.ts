@@ -29,17 +29,45 @@ const never = new AbortController().signal;
 setMaxListeners(0, never);
 
 const lines = '[["input",100,2000000000,200],["output",50,3000000000,12145]]';
-const record = ['key', 1, 2, 'chat', 'model', 'default', 'channel', 'upstream', 'ok', 0, 0, 10, 20, 1, 100, 50, lines];
+const record = [
+  'key',
+  1,
+  2,
+  'chat',
+  'model',
+  'default',
+  'channel',
+  'upstream',
+  'ok',
+  0,
+  0,
+  10,
+  20,
+  1,
+  100,
+  50,
+  lines,
+];
 
 async function work({ url, seconds, atOnce, accounts }: Work): Promise<Done> {
   const thread = threadFrom(new URL('../src/ledger/sqlite-thread.ts', import.meta.url));
   const db = await open(url, { procedures: ledgerProcedures, thread });
-  const till = await openTill({ db, clock: systemClock, records: { table: 'usage', columns: recordColumns } });
+  const till = await openTill({
+    db,
+    clock: systemClock,
+    records: { table: 'usage', columns: recordColumns },
+  });
   const latencies: number[] = [];
   const until = performance.now() + seconds * 1000;
   let drawn = 0;
   const client = async (n: number): Promise<void> => {
-    const ask: ReserveAsk = { account: `user-${n % accounts}`, limits: [], want: 2n * cost, minimum: cost, shape: 'stream' };
+    const ask: ReserveAsk = {
+      account: `user-${n % accounts}`,
+      limits: [],
+      want: 2n * cost,
+      minimum: cost,
+      shape: 'stream',
+    };
     while (performance.now() < until) {
       let got = till.tryReserve(ask);
       if (got === undefined) {
@@ -50,7 +78,13 @@ async function work({ url, seconds, atOnce, accounts }: Work): Promise<Done> {
         got = waited;
       }
       const startedMs = performance.now();
-      const { outcome } = await got.settle({ id: requestId(Date.now()), cost, code: 'chat', at: 1, record });
+      const { outcome } = await got.settle({
+        id: requestId(Date.now()),
+        cost,
+        code: 'chat',
+        at: 1,
+        record,
+      });
       if (outcome !== 'paid') throw new Error(outcome);
       latencies.push(performance.now() - startedMs);
     }

@@ -25,7 +25,12 @@ interface Case {
 const seconds = Number(process.env['SECONDS_EACH'] ?? 3);
 
 const cases: readonly Case[] = [
-  ...[1, 4, 16].map((processes) => ({ database: 'postgres' as const, processes, atOnce: 500, accounts: 1 })),
+  ...[1, 4, 16].map((processes) => ({
+    database: 'postgres' as const,
+    processes,
+    atOnce: 500,
+    accounts: 1,
+  })),
   { database: 'postgres', processes: 4, atOnce: 500, accounts: 1_000 },
   { database: 'postgres', processes: 1, atOnce: 1, accounts: 1 },
   { database: 'sqlite', processes: 1, atOnce: 500, accounts: 1 },
@@ -36,7 +41,9 @@ const cases: readonly Case[] = [
 ];
 
 function worker(work: Work): Promise<Done> {
-  const child = fork(fileURLToPath(new URL('./ledger-worker.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
+  const child = fork(fileURLToPath(new URL('./ledger-worker.ts', import.meta.url)), {
+    execArgv: ['--import', 'tsx'],
+  });
   child.send(work);
   return new Promise((resolve, reject) => {
     child.once('message', (done) => resolve(done as Done));
@@ -49,9 +56,18 @@ async function measure(url: string, { processes, atOnce, accounts }: Case): Prom
   await migrate(db, [...ledgerMigrations, ...usageMigrations]);
   for (let i = 0; i < accounts; i++) {
     await createAccount(db, `user-${i}`);
-    await credit(db, { id: `first-${i}`, account: `user-${i}`, amount: 1_000_000_000_000_000n, from: 'grants', code: 'grant', at: 1 });
+    await credit(db, {
+      id: `first-${i}`,
+      account: `user-${i}`,
+      amount: 1_000_000_000_000_000n,
+      from: 'grants',
+      code: 'grant',
+      at: 1,
+    });
   }
-  const done = await Promise.all(Array.from({ length: processes }, () => worker({ url, seconds, atOnce, accounts })));
+  const done = await Promise.all(
+    Array.from({ length: processes }, () => worker({ url, seconds, atOnce, accounts })),
+  );
   const settled = done.reduce((sum, { settled: its }) => sum + its, 0);
   const batches = done.reduce((sum, { batches: its }) => sum + its, 0);
   const drawn = done.reduce((sum, { drawn: its }) => sum + its, 0);

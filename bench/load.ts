@@ -49,14 +49,27 @@ export async function saturate(folder: string, target: Target, load: Load): Prom
   if (wrk === undefined) return loop(target, load.connections, { seconds: load.seconds });
   const script = join(folder, 'wrk.lua');
   writeFileSync(script, wrkScript(target));
-  const args = ['-t1', `-c${load.connections}`, `-d${Math.ceil(load.seconds)}s`, '--timeout', '20s', '-s', script, target.url];
+  const args = [
+    '-t1',
+    `-c${load.connections}`,
+    `-d${Math.ceil(load.seconds)}s`,
+    '--timeout',
+    '20s',
+    '-s',
+    script,
+    target.url,
+  ];
   const output = await runAsync(load.core ?? 'around', wrk, args);
-  const [requests = 0, errors = 0, microseconds = 0] = (/RESULT ([\d ]+)/.exec(output)?.[1] ?? '').split(' ').map(Number);
+  const [requests = 0, errors = 0, microseconds = 0] = (/RESULT ([\d ]+)/.exec(output)?.[1] ?? '')
+    .split(' ')
+    .map(Number);
   return { requests: requests - errors, errors, seconds: microseconds / 1e6 };
 }
 
 function wrkScript(target: Target): string {
-  const headers = Object.entries(target.headers).map(([name, value]) => `wrk.headers[ [[${name}]] ] = [[${value}]]`);
+  const headers = Object.entries(target.headers).map(
+    ([name, value]) => `wrk.headers[ [[${name}]] ] = [[${value}]]`,
+  );
   return `wrk.method = "POST"
 wrk.body = [==[${target.body}]==]
 ${headers.join('\n')}
@@ -79,14 +92,33 @@ export async function pace(
 ): Promise<Paced> {
   const file = join(folder, 'body.json');
   writeFileSync(file, target.body);
-  const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-header', `${name}: ${value}`]);
+  const headers = Object.entries(target.headers).flatMap(([name, value]) => [
+    '-header',
+    `${name}: ${value}`,
+  ]);
   const { connections, warm = 0, seconds, rate, patience = 20 } = load;
-  const numbers = Object.entries({ connections, warm, seconds, rate, patience }).flatMap(([name, value]) => [`-${name}`, String(value)]);
-  return JSON.parse(await runAsync(load.core ?? 'around', command, ['load', '-url', target.url, '-body', file, ...headers, ...numbers]));
+  const numbers = Object.entries({ connections, warm, seconds, rate, patience }).flatMap(
+    ([name, value]) => [`-${name}`, String(value)],
+  );
+  return JSON.parse(
+    await runAsync(load.core ?? 'around', command, [
+      'load',
+      '-url',
+      target.url,
+      '-body',
+      file,
+      ...headers,
+      ...numbers,
+    ]),
+  );
 }
 
 /** The same in this process, for when there is nothing faster, and for exactly `requests` requests, all of them finished. */
-export async function loop(target: Target, connections: number, until: { seconds?: number; requests?: number }): Promise<Answered> {
+export async function loop(
+  target: Target,
+  connections: number,
+  until: { seconds?: number; requests?: number },
+): Promise<Answered> {
   const url = new URL(target.url);
   const pool = new Pool(url.origin, { connections, pipelining: 1 });
   const startedAt = performance.now();
@@ -96,7 +128,12 @@ export async function loop(target: Target, connections: number, until: { seconds
   let errors = 0;
   const one = async () => {
     while (left-- > 0 && performance.now() < endsAt) {
-      const answer = await pool.request({ path: url.pathname, method: 'POST', headers: target.headers, body: target.body });
+      const answer = await pool.request({
+        path: url.pathname,
+        method: 'POST',
+        headers: target.headers,
+        body: target.body,
+      });
       await answer.body.arrayBuffer();
       if (answer.statusCode === 200) requests++;
       else errors++;

@@ -9,7 +9,14 @@ import { closing } from './closing.ts';
 import { type Contender, direct, nginxProxy, targetOf } from './contender.ts';
 import { commitMs } from './disk.ts';
 import { type Figures, keepPaced, noFigures, type Placing } from './figures.ts';
-import { type Bench, free, measureHalfLoad, measureHalfLoadOf, measureMost, measureStreams } from './latency.ts';
+import {
+  type Bench,
+  free,
+  measureHalfLoad,
+  measureHalfLoadOf,
+  measureMost,
+  measureStreams,
+} from './latency.ts';
 import { firstAnswer, measureRound, startCold } from './measure.ts';
 import { type Percentiles, saturate } from './load.ts';
 import { page, type Result } from './page.ts';
@@ -30,13 +37,19 @@ const { values: options } = parseArgs({
 });
 
 const nginx = find('nginx');
-if (nginx === undefined) throw new Error('nginx is the vendor and the measure: install it (Debian: apt-get install nginx-light wrk)');
+if (nginx === undefined)
+  throw new Error(
+    'nginx is the vendor and the measure: install it (Debian: apt-get install nginx-light wrk)',
+  );
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // and with it all that it started
 const quietBefore = machineMicroseconds();
 const vendors = await startVendors(folder, nginx);
-if (vendors.pace === undefined) console.log('Go is not installed: no paced streams, no latencies and no published workloads in this run.');
+if (vendors.pace === undefined)
+  console.log(
+    'Go is not installed: no paced streams, no latencies and no published workloads in this run.',
+  );
 
 const bench: Bench = { folder, vendors, seconds: Number(options.seconds) };
 const without = options.without.split(',');
@@ -46,7 +59,8 @@ const makers: [string, () => Promise<Contender>][] = [
 ];
 for (const peer of peers) {
   const place = folderOf(peer);
-  if (peer.installed(place)) makers.push([peer.name.toLowerCase(), () => peer.contender(place, folder, vendors)]);
+  if (peer.installed(place))
+    makers.push([peer.name.toLowerCase(), () => peer.contender(place, folder, vendors)]);
   else console.log(`${peer.name} is not installed (npm run bench:peers), and left out.`);
 }
 let gateway: Tollgate | undefined;
@@ -54,7 +68,12 @@ const columns: { name: string; version: string; contender: Contender; figures: F
 for (const [name, make] of makers) {
   if (without.includes(name)) continue;
   const contender = await make();
-  columns.push({ name: contender.name, version: contender.version, contender, figures: noFigures() });
+  columns.push({
+    name: contender.name,
+    version: contender.version,
+    contender,
+    figures: noFigures(),
+  });
 }
 const bare = direct(vendors);
 const bareFigures = noFigures();
@@ -68,7 +87,9 @@ for (let round = 1; round <= Number(options.rounds); round++) {
     } catch (error) {
       // A peer that does not stand it is told and left out; without Tollgate there is nothing to compare.
       if (contender === gateway) throw error;
-      console.log(`${contender.name} is left out: ${error instanceof Error ? error.message : String(error)}`);
+      console.log(
+        `${contender.name} is left out: ${error instanceof Error ? error.message : String(error)}`,
+      );
       columns.splice(
         columns.findIndex((column) => column.contender === contender),
         1,
@@ -83,7 +104,10 @@ for (let round = 1; round <= Number(options.rounds); round++) {
 }
 
 const ours = columns.find(({ contender }) => contender === gateway);
-const end = gateway === undefined || ours === undefined ? undefined : await closing(bench, gateway, ours.figures, bare);
+const end =
+  gateway === undefined || ours === undefined
+    ? undefined
+    : await closing(bench, gateway, ours.figures, bare);
 if (end?.books.ok === false) process.exitCode = 1;
 await vendors.stop();
 const result: Result = {
@@ -98,7 +122,8 @@ const result: Result = {
 };
 const text = page(result);
 console.log(`\n${text}`);
-for (const { name, figures } of columns) if (figures.errors > 0) console.log(`${name}: ${figures.errors} requests failed`);
+for (const { name, figures } of columns)
+  if (figures.errors > 0) console.log(`${name}: ${figures.errors} requests failed`);
 if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), text);
 
 async function oneRound(contender: Contender, figures: Figures): Promise<void> {
@@ -126,7 +151,13 @@ async function half(contender: Contender, placing: Placing, figures: Figures): P
 
 async function bareWaits(placing: Placing): Promise<void> {
   await measureStreams(bench, bare, placing, bareFigures);
-  await measureHalfLoad(bench, targetOf(bare, 'whole'), placing, halfLoad(bare.name, placing), bareFigures);
+  await measureHalfLoad(
+    bench,
+    targetOf(bare, 'whole'),
+    placing,
+    halfLoad(bare.name, placing),
+    bareFigures,
+  );
 }
 
 async function comparePublished(
@@ -136,16 +167,29 @@ async function comparePublished(
 ): Promise<void> {
   if (vendors.pace === undefined || without.includes('published')) return;
   const seconds = Math.max(1, bench.seconds / 3);
-  await measurePublished(folder, vendors.pace, seconds, contender, started, figures.published, async (paced) => {
-    keepPaced(figures, { ...paced, errors: 0 }); // what fails here is told in its own table
-    // A gateway that was asked for too much answers what it still has first.
-    if (started !== undefined && paced.errors > 0) await firstAnswer(targetOf(contender, 'whole'), started);
-  });
+  await measurePublished(
+    folder,
+    vendors.pace,
+    seconds,
+    contender,
+    started,
+    figures.published,
+    async (paced) => {
+      keepPaced(figures, { ...paced, errors: 0 }); // what fails here is told in its own table
+      // A gateway that was asked for too much answers what it still has first.
+      if (started !== undefined && paced.errors > 0)
+        await firstAnswer(targetOf(contender, 'whole'), started);
+    },
+  );
 }
 
 /** Half of what a contender does at most in the same placing; nginx and the bare vendor are asked for what Tollgate is asked for. */
 function halfLoad(name: string, placing: Placing): number {
-  const of = (wanted: string) => median(columns.find((column) => column.name === wanted)?.figures.waits[placing].requestsPerSecond ?? []);
+  const of = (wanted: string) =>
+    median(
+      columns.find((column) => column.name === wanted)?.figures.waits[placing].requestsPerSecond ??
+        [],
+    );
   const own = name === 'nginx' || name === bare.name ? undefined : of(name);
   return Math.round((own ?? of('Tollgate') ?? of('Portkey') ?? 2000) / 2);
 }

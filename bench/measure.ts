@@ -8,7 +8,12 @@ import { burstChunks } from './vendor.ts';
 const burstConnections = 20;
 
 /** One round for one contender, which is running and warm. */
-export async function measureRound(bench: Bench, contender: Contender, started: Started, figures: Figures): Promise<void> {
+export async function measureRound(
+  bench: Bench,
+  contender: Contender,
+  started: Started,
+  figures: Figures,
+): Promise<void> {
   await measureWhole(bench, targetOf(contender, 'whole'), started, figures);
   await measureBurst(bench, targetOf(contender, 'burst'), started, figures);
   const paced = contender.target('paced');
@@ -22,7 +27,12 @@ export async function measureRound(bench: Bench, contender: Contender, started: 
   figures.memoryMb.push(memoryMb(started.pid));
 }
 
-async function measureWhole(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
+async function measureWhole(
+  bench: Bench,
+  target: Target,
+  started: Started,
+  figures: Figures,
+): Promise<void> {
   const before = cpuMicroseconds(started.pid);
   const spent = stopwatch(started.pid);
   const answered = await saturate(bench.folder, target, { connections, seconds: bench.seconds });
@@ -39,7 +49,11 @@ function stopwatch(pid: number): (all: number, units: number) => Breakdown {
   return (all, units) => {
     const spent = threads(pid).map(({ id, amount, system }) => {
       const earlier = before.get(id);
-      return { id, amount: amount - (earlier?.amount ?? 0), system: system - (earlier?.system ?? 0) };
+      return {
+        id,
+        amount: amount - (earlier?.amount ?? 0),
+        system: system - (earlier?.system ?? 0),
+      };
     });
     const main = spent.find(({ id }) => id === pid) ?? { amount: 0, system: 0 };
     const second = Math.max(0, ...spent.filter(({ id }) => id !== pid).map(({ amount }) => amount));
@@ -52,14 +66,29 @@ function stopwatch(pid: number): (all: number, units: number) => Breakdown {
   };
 }
 
-async function measureBurst(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
+async function measureBurst(
+  bench: Bench,
+  target: Target,
+  started: Started,
+  figures: Figures,
+): Promise<void> {
   const before = cpuMicroseconds(started.pid);
-  const answered = await saturate(bench.folder, target, { connections: burstConnections, seconds: bench.seconds });
-  figures.cpuPerBurstChunk.push((cpuMicroseconds(started.pid) - before) / (answered.requests * burstChunks));
+  const answered = await saturate(bench.folder, target, {
+    connections: burstConnections,
+    seconds: bench.seconds,
+  });
+  figures.cpuPerBurstChunk.push(
+    (cpuMicroseconds(started.pid) - before) / (answered.requests * burstChunks),
+  );
   keep(figures, answered);
 }
 
-async function measurePaced(bench: Bench, target: Target, started: Started, figures: Figures): Promise<void> {
+async function measurePaced(
+  bench: Bench,
+  target: Target,
+  started: Started,
+  figures: Figures,
+): Promise<void> {
   const { each, breakdown, paced } = await pacedCost(bench, target, started, figures);
   figures.cpuPerPacedChunk.push(each);
   figures.chunkBreakdown.push(breakdown);
@@ -114,7 +143,13 @@ export async function measureOpenStreams(
     const watch = setInterval(() => {
       if (started !== undefined) peakMb = Math.max(peakMb, memoryMb(started.pid));
     }, 200);
-    const load = { connections: openStreams, seconds: 8, rate: openStreams / 5, patience: 60, core: 'any' } as const;
+    const load = {
+      connections: openStreams,
+      seconds: 8,
+      rate: openStreams / 5,
+      patience: 60,
+      core: 'any',
+    } as const;
     const paced = await pace(bench.folder, command, target, load);
     clearInterval(watch);
     return { beforeMb, memoryMb: peakMb, lateMs: paced.lateMs[2] ?? 0, failed: paced.errors };
@@ -141,7 +176,8 @@ export async function firstAnswer(target: Target, started: Started): Promise<voi
   for (;;) {
     const answered = await loop(target, 1, { requests: 1 }).catch(() => undefined);
     if (answered?.requests === 1) return;
-    if (performance.now() > until) throw new Error(`no answer from ${target.url}: ${started.tail()}`);
+    if (performance.now() > until)
+      throw new Error(`no answer from ${target.url}: ${started.tail()}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

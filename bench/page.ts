@@ -32,7 +32,14 @@ export function page(result: Result): string {
   const { columns, bare, end, disk } = result;
   const of = (name: string) => columns.find((column) => column.name === name)?.figures;
   const ours = of('Tollgate');
-  const measured = { nginx: of('nginx'), portkey: of('Portkey'), bare, disk, open: end?.open, books: end?.books };
+  const measured = {
+    nginx: of('nginx'),
+    portkey: of('Portkey'),
+    bare,
+    disk,
+    open: end?.open,
+    books: end?.books,
+  };
   const published = columns.map(({ name, figures }) => ({ name, runs: figures.published }));
   const parts = [
     '# Benchmarks',
@@ -43,7 +50,9 @@ export function page(result: Result): string {
     table(columns, bare),
     threadTable(columns),
     ...(end === undefined ? [] : [closingText(end)]),
-    ...(bare.published.size === 0 ? [] : ["## Others' workloads", publishedText, publishedTable(published, bare.published)]),
+    ...(bare.published.size === 0
+      ? []
+      : ["## Others' workloads", publishedText, publishedTable(published, bare.published)]),
     '## What each of them does for a request',
     doings,
   ];
@@ -70,7 +79,9 @@ function quiet({ columns, bare, before, after }: Result): string {
   const all = after.all - before.all;
   const others = Math.max(0, after.busy - before.busy - (after.own - before.own)) / all;
   const stolen = (after.stolen - before.stolen) / all;
-  const late = [bare, ...columns.map(({ figures }) => figures)].flatMap(({ lag }) => lag.flatMap((percentiles) => percentiles[1] ?? []));
+  const late = [bare, ...columns.map(({ figures }) => figures)].flatMap(({ lag }) =>
+    lag.flatMap((percentiles) => percentiles[1] ?? []),
+  );
   const [middle, worst] = [median(late) ?? 0, Math.max(0, ...late)];
   const share = (part: number) => `${(part * 100).toFixed(1)} %`;
   return `Other processes took ${share(others)} of the machine's time and its host ${share(stolen)}; of its own the client was ${middle.toFixed(2)} ms late at p99 (median of its runs; ${worst.toFixed(2)} ms in the worst).`;

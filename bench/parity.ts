@@ -10,7 +10,10 @@ const streams = 200;
  * After the load: an exact number of requests, each answered 200, must make exactly as many usage records and charges, and over the whole run
  * there must be one charge for each record, none fewer than the 200s that load generators saw.
  */
-export async function parity(gateway: Tollgate, figures: Figures): Promise<{ text: string; ok: boolean }> {
+export async function parity(
+  gateway: Tollgate,
+  figures: Figures,
+): Promise<{ text: string; ok: boolean }> {
   const started = await gateway.start();
   try {
     await ready(`${gateway.base}/readyz`, started.tail);
@@ -22,7 +25,12 @@ export async function parity(gateway: Tollgate, figures: Figures): Promise<{ tex
     const [records, charges] = [after.records - before.records, after.charges - before.charges];
     const proof = gateway.command('check');
     const proved = typeof proof === 'object' && proof !== null && Reflect.get(proof, 'ok') === true;
-    const ok = proved && answered === whole + streams && records === answered && charges === answered && after.records === after.charges;
+    const ok =
+      proved &&
+      answered === whole + streams &&
+      records === answered &&
+      charges === answered &&
+      after.records === after.charges;
     const text = [
       `Parity: ${answered} requests answered 200, ${records} usage records, ${charges} charges.`,
       `Over the whole run ${after.records} records and ${after.charges} charges, for ${figures.answered + answered} answers that were read to their end.`,

@@ -17,7 +17,8 @@ export interface Peer {
 
 /** Where peers are: `TOLLGATE_BENCH_PEERS`, or the user's cache. */
 export const peersFolder =
-  process.env['TOLLGATE_BENCH_PEERS'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tollgate-bench');
+  process.env['TOLLGATE_BENCH_PEERS'] ??
+  join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tollgate-bench');
 
 const portkey: Peer = {
   name: 'Portkey',
@@ -42,19 +43,34 @@ const portkey: Peer = {
       target: (kind, request) => {
         const base = vendors.base[kind];
         if (base === undefined || kind === 'messages') return undefined;
-        const headers = { ...json, authorization: 'Bearer bench', 'x-portkey-provider': 'openai', 'x-portkey-custom-host': base };
-        return { url: `http://127.0.0.1:${port}/v1/chat/completions`, headers, body: body('instant', isStream(kind), request) };
+        const headers = {
+          ...json,
+          authorization: 'Bearer bench',
+          'x-portkey-provider': 'openai',
+          'x-portkey-custom-host': base,
+        };
+        return {
+          url: `http://127.0.0.1:${port}/v1/chat/completions`,
+          headers,
+          body: body('instant', isStream(kind), request),
+        };
       },
       start: async () =>
-        start('measured', process.execPath, [portkeyEntry(folder), `--port=${port}`, '--headless'], {
-          ...process.env,
-          NODE_ENV: 'production',
-        }),
+        start(
+          'measured',
+          process.execPath,
+          [portkeyEntry(folder), `--port=${port}`, '--headless'],
+          {
+            ...process.env,
+            NODE_ENV: 'production',
+          },
+        ),
     };
   },
 };
 
-const portkeyEntry = (folder: string) => join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+const portkeyEntry = (folder: string) =>
+  join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
 
 const litellm: Peer = {
   name: 'LiteLLM',
@@ -70,9 +86,24 @@ const litellm: Peer = {
     const port = await freePort();
     const config = join(scratch, 'litellm.yaml');
     writeFileSync(config, litellmConfiguration(vendors));
-    const args = [join(folder, 'bin/litellm'), '--config', config, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
+    const args = [
+      join(folder, 'bin/litellm'),
+      '--config',
+      config,
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--telemetry',
+      'False',
+    ];
     // Its list of prices comes with it; without this it asks the network for a newer one.
-    const env = { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION' };
+    const env = {
+      ...process.env,
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+      LITELLM_LOG: 'ERROR',
+      LITELLM_MODE: 'PRODUCTION',
+    };
     return {
       name: 'LiteLLM',
       version: litellm.version,
@@ -91,11 +122,13 @@ const litellm: Peer = {
 
 function litellmConfiguration(vendors: Vendors): string {
   const models = Object.entries(vendors.base).map(
-    ([kind, base]) => `  - { model_name: ${kind}, litellm_params: { model: openai/instant, api_base: "${base}", api_key: bench } }`,
+    ([kind, base]) =>
+      `  - { model_name: ${kind}, litellm_params: { model: openai/instant, api_base: "${base}", api_key: bench } }`,
   );
   return `model_list:\n${models.join('\n')}\ngeneral_settings: { master_key: sk-bench }\n`;
 }
 
 export const peers: readonly Peer[] = [portkey, litellm];
 
-export const folderOf = (peer: Peer): string => join(peersFolder, `${peer.name.toLowerCase()}-${peer.version}`);
+export const folderOf = (peer: Peer): string =>
+  join(peersFolder, `${peer.name.toLowerCase()}-${peer.version}`);

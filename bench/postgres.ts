@@ -1,7 +1,10 @@
 import pg from 'pg';
 
 /** A database of one's own on a server; `drop` it when nobody uses it any more. */
-export async function ownDatabase(server: string, name: string): Promise<{ readonly url: string; drop(): Promise<void> }> {
+export async function ownDatabase(
+  server: string,
+  name: string,
+): Promise<{ readonly url: string; drop(): Promise<void> }> {
   await onServer(server, `CREATE DATABASE ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;

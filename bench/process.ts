@@ -21,7 +21,11 @@ process.on('exit', () => {
 
 /** The command's full path; undefined when it is not installed. */
 export function find(command: string): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/go/bin'];
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    '/usr/sbin',
+    '/usr/local/go/bin',
+  ];
   return folders.map((folder) => join(folder, command)).find(isExecutable);
 }
 
@@ -37,7 +41,8 @@ function isExecutable(path: string): boolean {
 const taskset = find('taskset');
 const cores = availableParallelism();
 export const pinned = taskset !== undefined && cores > 1;
-const listOf = (core: Core) => (core === 'any' ? `0-${cores - 1}` : core === 'measured' ? '0' : `1-${cores - 1}`);
+const listOf = (core: Core) =>
+  core === 'any' ? `0-${cores - 1}` : core === 'measured' ? '0' : `1-${cores - 1}`;
 
 /** The command with its pinning before it. */
 export function pin(core: Core, command: string, args: readonly string[]): [string, string[]] {
@@ -51,7 +56,12 @@ export function place(core: Core, pid: number): void {
   for (const one of family(pid)) run(taskset, ['-a', '-c', '-p', listOf(core), String(one)]);
 }
 
-export function start(core: Core, command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Started {
+export function start(
+  core: Core,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Started {
   const child = spawn(...pin(core, command, args), { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let tail = '';
@@ -80,14 +90,31 @@ export function start(core: Core, command: string, args: readonly string[], env:
 }
 
 /** Runs to the end; its standard output. Throws with its words when it fails. */
-export function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): string {
-  const result = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env }, cwd, maxBuffer: 1 << 26 });
-  if (result.status !== 0) throw new Error(`${command} ${args.join(' ')}: ${result.error?.message ?? result.stderr.slice(-2000)}`);
+export function run(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd?: string,
+): string {
+  const result = spawnSync(command, args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    cwd,
+    maxBuffer: 1 << 26,
+  });
+  if (result.status !== 0)
+    throw new Error(
+      `${command} ${args.join(' ')}: ${result.error?.message ?? result.stderr.slice(-2000)}`,
+    );
   return result.stdout;
 }
 
 /** Like `run`, while this process goes on. */
-export async function runAsync(core: Core, command: string, args: readonly string[]): Promise<string> {
+export async function runAsync(
+  core: Core,
+  command: string,
+  args: readonly string[],
+): Promise<string> {
   const child = spawn(...pin(core, command, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
   let output = '';
@@ -111,18 +138,33 @@ export function cpuMicroseconds(pid: number): number {
 }
 
 /** Processor time of each thread of a process so far, in µs; `system` is the kernel's part of it. */
-export function threads(pid: number): { readonly id: number; readonly name: string; readonly amount: number; readonly system: number }[] {
+export function threads(
+  pid: number,
+): {
+  readonly id: number;
+  readonly name: string;
+  readonly amount: number;
+  readonly system: number;
+}[] {
   return readdirSync(`/proc/${pid}/task`).map((id) => {
     const stat = readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8');
     const fields = afterName(stat);
     const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
-    const [user, system] = [Number(fields[11]) * microsecondsPerTick, Number(fields[12]) * microsecondsPerTick];
+    const [user, system] = [
+      Number(fields[11]) * microsecondsPerTick,
+      Number(fields[12]) * microsecondsPerTick,
+    ];
     return { id: Number(id), name, amount: user + system, system };
   });
 }
 
 /** Processor time of the whole machine so far, and of this process and all that it started and that has ended, in µs. */
-export function machineMicroseconds(): { readonly all: number; readonly busy: number; readonly stolen: number; readonly own: number } {
+export function machineMicroseconds(): {
+  readonly all: number;
+  readonly busy: number;
+  readonly stolen: number;
+  readonly own: number;
+} {
   const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, hard = 0, soft = 0, stolen = 0] = (
     /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? ''
   )
@@ -153,12 +195,18 @@ export function machineSeconds(): { readonly used: number; readonly all: number 
     .split(' ')
     .map(Number);
   const used = user + nice + system + rest.slice(0, 3).reduce((sum, each) => sum + each, 0);
-  return { used: (used * microsecondsPerTick) / 1e6, all: ((used + idle + waiting) * microsecondsPerTick) / 1e6 };
+  return {
+    used: (used * microsecondsPerTick) / 1e6,
+    all: ((used + idle + waiting) * microsecondsPerTick) / 1e6,
+  };
 }
 
 /** The process and what it has started. */
 export function family(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
   return [pid, ...children.flatMap(family)];
 }
 
@@ -171,7 +219,9 @@ function afterName(stat: string): string[] {
 export async function listening(port: number, started: Started): Promise<void> {
   for (let attempt = 0; attempt < 500; attempt++) {
     const open = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () =>
+        resolve(false),
+      );
       socket.once('close', () => socket.destroy());
       socket.once('connect', () => socket.end());
     });

@@ -34,8 +34,21 @@ export async function profilesPage(): Promise<string> {
     await database.drop();
   }
   await postgres.stop();
-  const head = ['', 'database', 'of one', 'CPU µs', 'nginx', '×', 'KB allocated', 'system calls', 'nginx', '×'];
-  const table = [head, head.map((_, index) => (index < 3 ? '---' : '---:')), ...lines].map((each) => `| ${each.join(' | ')} |`).join('\n');
+  const head = [
+    '',
+    'database',
+    'of one',
+    'CPU µs',
+    'nginx',
+    '×',
+    'KB allocated',
+    'system calls',
+    'nginx',
+    '×',
+  ];
+  const table = [head, head.map((_, index) => (index < 3 ? '---' : '---:')), ...lines]
+    .map((each) => `| ${each.join(' | ')} |`)
+    .join('\n');
   return `# What a request costs, and a chunk
 
 Written by \`npm run bench:profile -- --write\`: the gateway with everything on, and nginx, which only passes the same on, asked in turn, ${rounds} slices of each, medians. Streams have a chunk each 10 ms, 100 of them at once, and are counted in chunks;

@@ -7,7 +7,15 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/postgres.ts';
 import { type Started, threads } from './process.ts';
 import { profilesPage } from './profile-page.ts';
-import { allocationsOf, callsOf, type Counted, costOf, eachOf, type Profiled, startProfiled } from './profiled.ts';
+import {
+  allocationsOf,
+  callsOf,
+  type Counted,
+  costOf,
+  eachOf,
+  type Profiled,
+  startProfiled,
+} from './profiled.ts';
 import { selfTimes } from './profiles.ts';
 
 const { values: options, positionals } = parseArgs({
@@ -27,7 +35,8 @@ const rounds = 5;
 if (name === undefined) {
   const page = await profilesPage();
   console.log(page);
-  if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks-profiles.md'), page);
+  if (options.write)
+    writeFileSync(join(import.meta.dirname, '../docs/benchmarks-profiles.md'), page);
 } else {
   await one(name);
 }
@@ -49,7 +58,12 @@ async function one(workload: string): Promise<void> {
     else print(profiled, 'System calls, while they were counted', calls, 'calls');
   });
   await byFunction(profiled);
-  print(profiled, 'Allocated in the heap of the main thread, buffers apart', await allocationsOf(profiled, seconds), 'bytes');
+  print(
+    profiled,
+    'Allocated in the heap of the main thread, buffers apart',
+    await allocationsOf(profiled, seconds),
+    'bytes',
+  );
   await profiled.stop();
   await postgres?.stop();
 }
@@ -73,23 +87,31 @@ async function byThread(profiled: Profiled, { pid }: Started): Promise<Counted> 
     const was = before.find((earlier) => earlier.id === id)?.amount ?? 0;
     return { name: `${thread}${id === pid ? ' (main)' : ''}`, amount: amount - was };
   });
-  return { rows: rows.filter(({ amount }) => amount > 0).sort((x, y) => y.amount - x.amount), units };
+  return {
+    rows: rows.filter(({ amount }) => amount > 0).sort((x, y) => y.amount - x.amount),
+    units,
+  };
 }
 
 async function byFunction(profiled: Profiled): Promise<void> {
   const place = join(profiled.folder, 'cpu');
   const clock = (): number => Number(process.hrtime.bigint() / 1000n);
-  const [from, to] = await profiled.running(['--cpu-prof', `--cpu-prof-dir=${place}`, '--cpu-prof-interval=200'], {}, async () => {
-    const begun = clock();
-    await profiled.load(profiled.ours, seconds);
-    return [begun, clock()] as const;
-  });
+  const [from, to] = await profiled.running(
+    ['--cpu-prof', `--cpu-prof-dir=${place}`, '--cpu-prof-interval=200'],
+    {},
+    async () => {
+      const begun = clock();
+      await profiled.load(profiled.ours, seconds);
+      return [begun, clock()] as const;
+    },
+  );
   for (const file of readdirSync(place)) {
     const thread = /\.\d+\.(\d+)\.\d+\.cpuprofile$/.exec(file)?.[1];
     const rows = selfTimes(join(place, file), from, to);
     const total = rows.reduce((sum, { amount }) => sum + amount, 0);
     // Shares alone: a sampler counts as a function's time what the thread waits inside it for its turn on the core.
     if (total > 0) console.log(`\nOwn time by function, thread ${thread}`);
-    for (const { name: row, amount } of rows.slice(0, Number(options.top))) console.log(`${share(amount, total)}  ${row}`);
+    for (const { name: row, amount } of rows.slice(0, Number(options.top)))
+      console.log(`${share(amount, total)}  ${row}`);
   }
 }

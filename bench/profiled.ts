@@ -23,7 +23,8 @@ export interface Counted {
   readonly units: number;
 }
 
-export const eachOf = ({ rows, units }: Counted): number => rows.reduce((sum, { amount }) => sum + amount, 0) / units;
+export const eachOf = ({ rows, units }: Counted): number =>
+  rows.reduce((sum, { amount }) => sum + amount, 0) / units;
 
 /** The built gateway, its vendor, and nginx in front of the same vendor, for one kind of request. */
 export interface Profiled {
@@ -35,26 +36,52 @@ export interface Profiled {
   /** Loads a target for so long; how many units that were. */
   load(target: Target, seconds: number): Promise<number>;
   /** Warms a gateway with these flags of Node's, and uses it. */
-  running<T>(flags: readonly string[], env: NodeJS.ProcessEnv, use: (started: Started) => Promise<T>): Promise<T>;
+  running<T>(
+    flags: readonly string[],
+    env: NodeJS.ProcessEnv,
+    use: (started: Started) => Promise<T>,
+  ): Promise<T>;
   stop(): Promise<void>;
 }
 
 /** `database`: a URL of PostgreSQL's, or SQLite in a folder of its own. */
 export async function startProfiled(name: string, database: string | undefined): Promise<Profiled> {
   const workload = workloads[name];
-  if (workload === undefined) throw new Error(`which workload? ${Object.keys(workloads).join(', ')}`);
+  if (workload === undefined)
+    throw new Error(`which workload? ${Object.keys(workloads).join(', ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-profile-'));
   const behind = await startBehind(folder, workload);
-  const channel = { model: name, vendor: workload.vendor === 'chat' ? 'openai-compatible' : 'anthropic', baseUrl: behind.base };
-  const gateway = await install(folder, channels([channel]), database === undefined ? {} : { DATABASE_URL: database });
-  const request = JSON.stringify({ ...workload.request, model: name, ...(workload.stream ? { stream: true } : {}) });
-  const ours: Target = { url: `${gateway.base}/v1${workload.endpoint}`, headers: gateway.headers, body: request };
-  const load = (target: Target, seconds: number) => loadBehind(folder, behind, workload, target, seconds);
+  const channel = {
+    model: name,
+    vendor: workload.vendor === 'chat' ? 'openai-compatible' : 'anthropic',
+    baseUrl: behind.base,
+  };
+  const gateway = await install(
+    folder,
+    channels([channel]),
+    database === undefined ? {} : { DATABASE_URL: database },
+  );
+  const request = JSON.stringify({
+    ...workload.request,
+    model: name,
+    ...(workload.stream ? { stream: true } : {}),
+  });
+  const ours: Target = {
+    url: `${gateway.base}/v1${workload.endpoint}`,
+    headers: gateway.headers,
+    body: request,
+  };
+  const load = (target: Target, seconds: number) =>
+    loadBehind(folder, behind, workload, target, seconds);
   return {
     unit: workload.stream ? 'chunk' : 'request',
     folder,
     ours,
-    proxied: { url: behind.proxied, headers: { 'content-type': 'application/json' }, body: request },
+    proxied: {
+      url: behind.proxied,
+      headers: { 'content-type': 'application/json' },
+      body: request,
+    },
     proxyPid: behind.proxyPid,
     load,
     async running(flags, env, use) {
@@ -74,11 +101,21 @@ export async function startProfiled(name: string, database: string | undefined):
   };
 }
 
-async function loadBehind(folder: string, behind: Behind, workload: Workload, target: Target, seconds: number): Promise<number> {
+async function loadBehind(
+  folder: string,
+  behind: Behind,
+  workload: Workload,
+  target: Target,
+  seconds: number,
+): Promise<number> {
   const before = await behind.chunks();
   for (let attempt = 1; ; attempt++) {
     const { requests, errors } = workload.stream
-      ? await pace(folder, behind.pace, target, { connections: 2 * streams, seconds, rate: streams })
+      ? await pace(folder, behind.pace, target, {
+          connections: 2 * streams,
+          seconds,
+          rate: streams,
+        })
       : await saturate(folder, target, { connections: workload.connections, seconds });
     // A new process on a busy machine may need longer for its first picture.
     if (errors > 0 || (requests === 0 && attempt === attemptsMax))
@@ -111,7 +148,12 @@ export async function costOf(
 const attachSeconds = 1;
 
 /** System calls of all threads; undefined where strace is not installed. */
-export async function callsOf(profiled: Profiled, pid: number, target: Target, seconds: number): Promise<Counted | undefined> {
+export async function callsOf(
+  profiled: Profiled,
+  pid: number,
+  target: Target,
+  seconds: number,
+): Promise<Counted | undefined> {
   const strace = find('strace');
   if (strace === undefined) return undefined;
   const timed = runAsync('around', 'sh', [
@@ -127,13 +169,17 @@ export async function callsOf(profiled: Profiled, pid: number, target: Target, s
 export async function allocationsOf(profiled: Profiled, seconds: number): Promise<Counted> {
   const file = join(profiled.folder, 'allocations.json');
   const preload = fileURLToPath(new URL('./allocations.mjs', import.meta.url));
-  const units = await profiled.running(['--import', preload], { ALLOCATIONS_FILE: file }, async ({ pid }) => {
-    process.kill(pid, 'SIGUSR2');
-    await wait(500); // the sampler begins
-    const counted = await profiled.load(profiled.ours, seconds);
-    process.kill(pid, 'SIGUSR2');
-    await wait(1_000);
-    return counted;
-  });
+  const units = await profiled.running(
+    ['--import', preload],
+    { ALLOCATIONS_FILE: file },
+    async ({ pid }) => {
+      process.kill(pid, 'SIGUSR2');
+      await wait(500); // the sampler begins
+      const counted = await profiled.load(profiled.ours, seconds);
+      process.kill(pid, 'SIGUSR2');
+      await wait(1_000);
+      return counted;
+    },
+  );
   return { rows: allocations(file), units };
 }

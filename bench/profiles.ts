@@ -31,7 +31,9 @@ interface Allocated {
 
 /** Microseconds by function, the most first, between two instants of the monotonic clock (µs): without start and end of the process. */
 export function selfTimes(file: string, from: number, to: number): Own[] {
-  const { nodes, startTime, samples, timeDeltas }: CpuProfile = JSON.parse(readFileSync(file, 'utf8'));
+  const { nodes, startTime, samples, timeDeltas }: CpuProfile = JSON.parse(
+    readFileSync(file, 'utf8'),
+  );
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const sums = new Sums();
   let at = startTime;
@@ -39,7 +41,8 @@ export function selfTimes(file: string, from: number, to: number): Own[] {
     const passed = timeDeltas[i] ?? 0;
     at += passed;
     const frame = frames.get(id);
-    if (frame !== undefined && frame.functionName !== '(idle)' && at > from && at <= to) sums.add(frame, passed);
+    if (frame !== undefined && frame.functionName !== '(idle)' && at > from && at <= to)
+      sums.add(frame, passed);
   }
   return sums.sorted();
 }
@@ -84,14 +87,23 @@ function nameOf({ functionName, url, lineNumber, columnNumber }: Frame): string 
 function mapOf(url: string): SourceMap | undefined {
   if (!maps.has(url)) {
     const file = url.startsWith('file:') ? `${fileURLToPath(url)}.map` : '';
-    maps.set(url, existsSync(file) ? new SourceMap(JSON.parse(readFileSync(file, 'utf8'))) : undefined);
+    maps.set(
+      url,
+      existsSync(file) ? new SourceMap(JSON.parse(readFileSync(file, 'utf8'))) : undefined,
+    );
   }
   return maps.get(url);
 }
 
 /** Calls by name, the most first: what `strace -c` prints. */
 export function systemCalls(table: string): Own[] {
-  const rows = table.split('\n').map((line) => /^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$/.exec(line));
-  const calls = rows.flatMap((row) => (row?.[1] === undefined || row[2] === undefined ? [] : [{ name: row[2], amount: Number(row[1]) }]));
+  const rows = table
+    .split('\n')
+    .map((line) => /^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$/.exec(line));
+  const calls = rows.flatMap((row) =>
+    row?.[1] === undefined || row[2] === undefined
+      ? []
+      : [{ name: row[2], amount: Number(row[1]) }],
+  );
   return calls.filter(({ name }) => name !== 'total').sort((a, b) => b.amount - a.amount);
 }

@@ -17,7 +17,10 @@ export interface Published {
   readonly vendorSeconds: number;
 }
 
-const ask = (content: string, rest: object = {}) => ({ messages: [{ role: 'user', content }], ...rest });
+const ask = (content: string, rest: object = {}) => ({
+  messages: [{ role: 'user', content }],
+  ...rest,
+});
 const hello = ask('Say hello for a benchmark test.');
 const word = ask('Return one word.', { max_tokens: 4 });
 const santa = ask('Is Santa real?');
@@ -28,16 +31,86 @@ const closed = (connections: number) => ({ connections, rate: 0 });
 const open = (rate: number) => ({ connections: rate, rate });
 
 export const published: readonly Published[] = [
-  { name: 'A', like: 'GoModel: 180 characters at once, 10 at a time', kind: 'short', request: hello, load: closed(10), vendorSeconds: 0 },
-  { name: 'A stream', like: 'the same, 100 chunks at once', kind: 'burst', request: hello, load: closed(10), vendorSeconds: 0 },
-  { name: 'B 50', like: 'Ferro: after 60 ms, 50 at a time', kind: 'soon', request: word, load: closed(50), vendorSeconds: 0.06 },
-  { name: 'B 300', like: 'the same, 300 at a time', kind: 'soon', request: word, load: closed(300), vendorSeconds: 0.06 },
-  { name: 'C 100', like: 'TensorZero: at once, 100/s', kind: 'short', request: santa, load: open(100), vendorSeconds: 0 },
-  { name: 'C 1000', like: 'the same, 1,000/s', kind: 'short', request: santa, load: open(1000), vendorSeconds: 0 },
-  { name: 'D', like: 'Bifrost: 10 KB after 1.5 s, 500/s', kind: 'late', request: hello, load: open(500), vendorSeconds: 1.5 },
-  { name: 'E', like: 'LiteLLM: 15 KB asked, after 100 ms, 1,000/s', kind: 'later', request: fifteen, load: open(1000), vendorSeconds: 0.1 },
-  { name: 'F', like: 'Helicone: after 60 ms, 1,500/s', kind: 'soon', request: word, load: open(1500), vendorSeconds: 0.06 },
-  { name: 'F large', like: 'the same, 10 KB asked and answered', kind: 'large', request: large, load: open(1500), vendorSeconds: 0.06 },
+  {
+    name: 'A',
+    like: 'GoModel: 180 characters at once, 10 at a time',
+    kind: 'short',
+    request: hello,
+    load: closed(10),
+    vendorSeconds: 0,
+  },
+  {
+    name: 'A stream',
+    like: 'the same, 100 chunks at once',
+    kind: 'burst',
+    request: hello,
+    load: closed(10),
+    vendorSeconds: 0,
+  },
+  {
+    name: 'B 50',
+    like: 'Ferro: after 60 ms, 50 at a time',
+    kind: 'soon',
+    request: word,
+    load: closed(50),
+    vendorSeconds: 0.06,
+  },
+  {
+    name: 'B 300',
+    like: 'the same, 300 at a time',
+    kind: 'soon',
+    request: word,
+    load: closed(300),
+    vendorSeconds: 0.06,
+  },
+  {
+    name: 'C 100',
+    like: 'TensorZero: at once, 100/s',
+    kind: 'short',
+    request: santa,
+    load: open(100),
+    vendorSeconds: 0,
+  },
+  {
+    name: 'C 1000',
+    like: 'the same, 1,000/s',
+    kind: 'short',
+    request: santa,
+    load: open(1000),
+    vendorSeconds: 0,
+  },
+  {
+    name: 'D',
+    like: 'Bifrost: 10 KB after 1.5 s, 500/s',
+    kind: 'late',
+    request: hello,
+    load: open(500),
+    vendorSeconds: 1.5,
+  },
+  {
+    name: 'E',
+    like: 'LiteLLM: 15 KB asked, after 100 ms, 1,000/s',
+    kind: 'later',
+    request: fifteen,
+    load: open(1000),
+    vendorSeconds: 0.1,
+  },
+  {
+    name: 'F',
+    like: 'Helicone: after 60 ms, 1,500/s',
+    kind: 'soon',
+    request: word,
+    load: open(1500),
+    vendorSeconds: 0.06,
+  },
+  {
+    name: 'F large',
+    like: 'the same, 10 KB asked and answered',
+    kind: 'large',
+    request: large,
+    load: open(1500),
+    vendorSeconds: 0.06,
+  },
   {
     name: 'stream',
     like: '33 chunks, one each 10 ms, 100 streams/s',
@@ -65,7 +138,15 @@ export interface Run {
 
 export type Runs = Map<Published, Run>;
 
-const noRun = (): Run => ({ perSecond: [], p50: [], p99: [], firstP50: [], failed: [], cpuPerRequest: [], memoryMb: [] });
+const noRun = (): Run => ({
+  perSecond: [],
+  p50: [],
+  p99: [],
+  firstP50: [],
+  failed: [],
+  cpuPerRequest: [],
+  memoryMb: [],
+});
 
 /** `started` is undefined for the bare vendor, whose processor time is nobody's. */
 export async function measurePublished(
@@ -84,7 +165,12 @@ export async function measurePublished(
     runs.set(one, run);
     const cpu = started === undefined ? 0 : cpuMicroseconds(started.pid);
     const warm = warmSeconds + one.vendorSeconds;
-    const paced = await pace(folder, command, target, { ...one.load, warm, seconds, patience: one.vendorSeconds + 2 });
+    const paced = await pace(folder, command, target, {
+      ...one.load,
+      warm,
+      seconds,
+      patience: one.vendorSeconds + 2,
+    });
     if (started !== undefined) {
       run.cpuPerRequest.push((cpuMicroseconds(started.pid) - cpu) / Math.max(1, paced.all));
       run.memoryMb.push(memoryMb(started.pid));
@@ -106,26 +192,48 @@ function keep(run: Run, paced: Paced, seconds: number): void {
   if (first !== undefined) run.firstP50.push(first);
 }
 
-const shown = (value: number | undefined, digits: number) => (value === undefined ? '–' : value.toFixed(digits));
+const shown = (value: number | undefined, digits: number) =>
+  value === undefined ? '–' : value.toFixed(digits);
 
 /** One line for each workload and contender; `bare` is the vendor with nothing in between. */
-export function publishedTable(columns: readonly { readonly name: string; readonly runs: Runs }[], bare: Runs): string {
-  const head = ['workload', 'gateway', 'answers/s', 'p50 ms', 'p99 ms', 'added p50', 'added p99', 'CPU µs each', 'MB', 'failed'];
+export function publishedTable(
+  columns: readonly { readonly name: string; readonly runs: Runs }[],
+  bare: Runs,
+): string {
+  const head = [
+    'workload',
+    'gateway',
+    'answers/s',
+    'p50 ms',
+    'p99 ms',
+    'added p50',
+    'added p99',
+    'CPU µs each',
+    'MB',
+    'failed',
+  ];
   const lines = published.flatMap((one) => {
     const without = bare.get(one);
     const rows = [...columns, { name: 'no gateway', runs: bare }].flatMap(({ name, runs }) => {
       const run = runs.get(one);
-      return run === undefined ? [] : [line(name, run, name === 'no gateway' ? undefined : without)];
+      return run === undefined
+        ? []
+        : [line(name, run, name === 'no gateway' ? undefined : without)];
     });
     return rows.map((cells, index) => [index === 0 ? `**${one.name}** ${one.like}` : '', ...cells]);
   });
-  return [head, head.map((_, index) => (index < 2 ? '---' : '---:')), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, head.map((_, index) => (index < 2 ? '---' : '---:')), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }
 
 function line(name: string, run: Run, without: Run | undefined): string[] {
   const added = (of: 'p50' | 'p99') => {
     const [ours, bare] = [median(run[of]), median(without?.[of] ?? [])];
-    return shown(ours === undefined || bare === undefined ? undefined : Math.max(0, ours - bare), 2);
+    return shown(
+      ours === undefined || bare === undefined ? undefined : Math.max(0, ours - bare),
+      2,
+    );
   };
   const failed = median(run.failed) ?? 0;
   return [

@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const controller = '/sys/fs/cgroup/cpu';
@@ -19,7 +29,8 @@ export interface Quota {
 
 /** Why processor time cannot be shared out here; undefined: it can. */
 export function quotaProblem(): string | undefined {
-  if (!existsSync(join(controller, 'cpu.cfs_quota_us'))) return `there is no cgroup controller at ${controller} (cgroup v1, "cpu")`;
+  if (!existsSync(join(controller, 'cpu.cfs_quota_us')))
+    return `there is no cgroup controller at ${controller} (cgroup v1, "cpu")`;
   try {
     accessSync(controller, constants.W_OK);
     quota(`tollgate-bench-${process.pid}-try`, 1).remove();
@@ -54,8 +65,10 @@ function made(folder: string, cores: number | undefined): Quota {
 }
 
 function remove(folder: string): void {
-  for (const name of readdirSync(folder)) if (statSync(join(folder, name)).isDirectory()) remove(join(folder, name));
-  for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)) free(pid);
+  for (const name of readdirSync(folder))
+    if (statSync(join(folder, name)).isDirectory()) remove(join(folder, name));
+  for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean))
+    free(pid);
   rmdirSync(folder);
 }
 

@@ -17,19 +17,34 @@ interface Row {
   readonly target: string;
 }
 
-const share = (list: readonly Percentiles[], index: number) => median(list.flatMap((percentiles) => percentiles[index] ?? []));
+const share = (list: readonly Percentiles[], index: number) =>
+  median(list.flatMap((percentiles) => percentiles[index] ?? []));
 
 export type Latency = 'halfLoad' | 'firstChunk' | 'chunkLate';
 
 /** What a contender adds to the vendor itself: ms at p50 (0) or p99 (1). */
-export function added(figures: Figures, bare: Figures, placing: Placing, of: Latency, index: 0 | 1): number | undefined {
-  const [with_, without] = [share(figures.waits[placing][of], index), share(bare.waits[placing][of], index)];
+export function added(
+  figures: Figures,
+  bare: Figures,
+  placing: Placing,
+  of: Latency,
+  index: 0 | 1,
+): number | undefined {
+  const [with_, without] = [
+    share(figures.waits[placing][of], index),
+    share(bare.waits[placing][of], index),
+  ];
   return with_ === undefined || without === undefined ? undefined : Math.max(0, with_ - without);
 }
 
 function rows(bare: Figures): Row[] {
   return [
-    { label: 'CPU µs per small chat request', value: (f) => median(f.cpuPerRequest), digits: 1, target: '≤ 5 × nginx, ≤ 1/10 of Portkey' },
+    {
+      label: 'CPU µs per small chat request',
+      value: (f) => median(f.cpuPerRequest),
+      digits: 1,
+      target: '≤ 5 × nginx, ≤ 1/10 of Portkey',
+    },
     {
       label: 'CPU µs per chunk, 100 streams, one chunk each 10 ms',
       value: (f) => median(f.cpuPerPacedChunk),
@@ -42,17 +57,28 @@ function rows(bare: Figures): Row[] {
       digits: 1,
       target: '≤ 3.5 × nginx',
     },
-    { label: 'CPU µs per chunk, streams that are there at once', value: (f) => median(f.cpuPerBurstChunk), digits: 2, target: '' },
+    {
+      label: 'CPU µs per chunk, streams that are there at once',
+      value: (f) => median(f.cpuPerBurstChunk),
+      digits: 2,
+      target: '',
+    },
     ...waits(bare, 'pinned', false),
     ...waits(bare, 'free', true),
     { label: 'memory after the load, MB', value: (f) => median(f.memoryMb), digits: 0, target: '' },
-    { label: 'cold start to the first answer, s', value: (f) => median(f.coldStartSeconds), digits: 2, target: '≤ 0.7' },
+    {
+      label: 'cold start to the first answer, s',
+      value: (f) => median(f.coldStartSeconds),
+      digits: 2,
+      target: '≤ 0.7',
+    },
   ];
 }
 
 /** What is judged is what an operator's clients wait for; throughput beside others' is compared on one core each. */
 function waits(bare: Figures, placing: Placing, judged: boolean): Row[] {
-  const plus = (of: Latency, index: 0 | 1) => (figures: Figures) => added(figures, bare, placing, of, index);
+  const plus = (of: Latency, index: 0 | 1) => (figures: Figures) =>
+    added(figures, bare, placing, of, index);
   const where = { pinned: ' (one core)', free: ' (not pinned)' }[placing];
   const row = (label: string, value: Row['value'], digits: number, target = ''): Row => ({
     label: `${label}${where}`,
@@ -62,19 +88,30 @@ function waits(bare: Figures, placing: Placing, judged: boolean): Row[] {
   });
   const [middle, tail] = judged ? ['≤ 0.5', '≤ 5'] : [];
   return [
-    row('requests/s, 50 connections', (f) => median(f.waits[placing].requestsPerSecond), 0, judged ? '' : '≥ 6 × Portkey'),
+    row(
+      'requests/s, 50 connections',
+      (f) => median(f.waits[placing].requestsPerSecond),
+      0,
+      judged ? '' : '≥ 6 × Portkey',
+    ),
     row('added ms at half load, p50', plus('halfLoad', 0), 2, middle),
     row('added ms at half load, p99', plus('halfLoad', 1), 2, tail),
     row('added ms to the first chunk, p50', plus('firstChunk', 0), 2, middle),
     row('added ms to the first chunk, p99', plus('firstChunk', 1), 2, tail),
     row('added ms to a chunk, p99', plus('chunkLate', 1), 2),
-    row('event loop late at half load, ms, p99', (f) => median(f.waits[placing].told.map(({ eventLoopMs }) => eventLoopMs)), 1),
+    row(
+      'event loop late at half load, ms, p99',
+      (f) => median(f.waits[placing].told.map(({ eventLoopMs }) => eventLoopMs)),
+      1,
+    ),
   ];
 }
 
 /** A Markdown table: figures, then each as a multiple of nginx's, then of Tollgate's to Portkey's. */
 export function table(columns: readonly Column[], bare: Figures): string {
-  const [nginx, ours, portkey] = ['nginx', 'Tollgate', 'Portkey'].map((name) => columns.find((column) => column.name === name));
+  const [nginx, ours, portkey] = ['nginx', 'Tollgate', 'Portkey'].map((name) =>
+    columns.find((column) => column.name === name),
+  );
   const head = [
     '',
     ...columns.map((column) => `${column.name} ${column.version}`.trim()),
@@ -86,7 +123,9 @@ export function table(columns: readonly Column[], bare: Figures): string {
     const values = columns.map((column) => shown(row.value(column.figures), row.digits));
     return [row.label, ...values, ratio(row, ours, nginx), ratio(row, ours, portkey), row.target];
   });
-  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }
 
 function ratio(row: Row, one: Column | undefined, other: Column | undefined): string {
@@ -111,12 +150,20 @@ export function middle(all: readonly Breakdown[]): Breakdown {
 
 /** Where the processor time of a small chat goes, by thread. */
 export function threadTable(columns: readonly Column[]): string {
-  const head = ['CPU µs per small chat', 'main thread, own', 'main thread, kernel', 'busiest other thread', 'all others'];
+  const head = [
+    'CPU µs per small chat',
+    'main thread, own',
+    'main thread, kernel',
+    'busiest other thread',
+    'all others',
+  ];
   const lines = columns.map(({ name, figures }) => {
     const { user, system, second, rest } = middle(figures.breakdown);
     return [name, ...[user, system, second, rest].map((part) => part.toFixed(1))];
   });
-  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, head.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }
 
 export function machine(): string {

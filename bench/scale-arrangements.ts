@@ -27,16 +27,26 @@ export interface Arrangement {
 export type Way = 'nodes' | 'workers';
 
 /** One process, and two, on books of their own. `configuration` names the vendor. */
-export async function arrangements(way: Way, folder: string, configuration: string): Promise<Arrangement[]> {
+export async function arrangements(
+  way: Way,
+  folder: string,
+  configuration: string,
+): Promise<Arrangement[]> {
   const both = [1, 2];
-  if (way === 'workers') return Promise.all(both.map((processes) => workers(folder, configuration, processes)));
+  if (way === 'workers')
+    return Promise.all(both.map((processes) => workers(folder, configuration, processes)));
   const postgres = await startPostgres();
   if ('missing' in postgres || findRedis() === undefined) {
-    const reason = 'missing' in postgres ? postgres.missing : 'neither valkey-server nor redis-server is installed';
+    const reason =
+      'missing' in postgres
+        ? postgres.missing
+        : 'neither valkey-server nor redis-server is installed';
     console.log(`no nodes in this run: ${reason}`);
     return [];
   }
-  const all = await Promise.all(both.map((processes) => nodes(folder, configuration, processes, postgres.url)));
+  const all = await Promise.all(
+    both.map((processes) => nodes(folder, configuration, processes, postgres.url)),
+  );
   let left = all.length;
   const stop = async (one: Arrangement) => {
     await one.stop();
@@ -46,11 +56,19 @@ export async function arrangements(way: Way, folder: string, configuration: stri
 }
 
 /** Gateways that know of each other through PostgreSQL and Valkey alone. */
-async function nodes(folder: string, configuration: string, processes: number, server: string): Promise<Arrangement> {
+async function nodes(
+  folder: string,
+  configuration: string,
+  processes: number,
+  server: string,
+): Promise<Arrangement> {
   const database = await ownDatabase(server, `scale_${process.pid}_${processes}`);
   const redis = await startRedis();
   const place = mkdtempSync(join(folder, 'nodes-'));
-  const gateway = await install(place, configuration, { DATABASE_URL: database.url, REDIS_URL: redis.url });
+  const gateway = await install(place, configuration, {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+  });
   const ports = await Promise.all(Array.from({ length: processes }, freePort));
   const started = ports.map((port) => gateway.another(port));
   const targets = ports.map((port) => at(gateway, port));
@@ -71,7 +89,11 @@ async function nodes(folder: string, configuration: string, processes: number, s
   };
 }
 
-async function workers(folder: string, configuration: string, processes: number): Promise<Arrangement> {
+async function workers(
+  folder: string,
+  configuration: string,
+  processes: number,
+): Promise<Arrangement> {
   const place = mkdtempSync(join(folder, 'workers-'));
   const gateway = await install(place, configuration);
   const port = await freePort();
@@ -81,7 +103,8 @@ async function workers(folder: string, configuration: string, processes: number)
   // Further workers follow the first one, and tell nobody when they are there.
   while (family(started.pid).length <= processes && processes > 1) await wait(50);
   const serving = processes > 1 ? family(started.pid).slice(1) : [started.pid];
-  if (serving.length !== processes) throw new Error(`${serving.length} processes serve instead of ${processes}`);
+  if (serving.length !== processes)
+    throw new Error(`${serving.length} processes serve instead of ${processes}`);
   return {
     way: 'workers on SQLite',
     processes,
@@ -95,7 +118,11 @@ async function workers(folder: string, configuration: string, processes: number)
 }
 
 function at({ headers }: Installed, port: number): Target {
-  return { url: `http://127.0.0.1:${port}/v1/chat/completions`, headers, body: body('whole', false) };
+  return {
+    url: `http://127.0.0.1:${port}/v1/chat/completions`,
+    headers,
+    body: body('whole', false),
+  };
 }
 
 async function serves(url: string, started: Started | undefined): Promise<void> {

@@ -25,7 +25,17 @@ export interface Slice {
   readonly leastShare: number;
 }
 
-const head = ['', 'processes', 'clients', 'requests/s', 'least and most', '×', 'of each round', 'requests per CPU second', '×'];
+const head = [
+  '',
+  'processes',
+  'clients',
+  'requests/s',
+  'least and most',
+  '×',
+  'of each round',
+  'requests per CPU second',
+  '×',
+];
 
 export function table(slices: readonly Slice[]): string {
   return markdown(head, perArrangement(slices, line));
@@ -43,7 +53,9 @@ export function whereTable(slices: readonly Slice[]): string {
     'of the machine',
   ];
   const cells = (of: readonly Slice[]) => [
-    ...[middle(of, 'mainUs'), middle(of, 'otherUs'), middle(of, 'supervisorUs')].map((value) => value.toFixed(0)),
+    ...[middle(of, 'mainUs'), middle(of, 'otherUs'), middle(of, 'supervisorUs')].map((value) =>
+      value.toFixed(0),
+    ),
     middle(of, 'chargesPerCommit').toFixed(1),
     ...[middle(of, 'leastShare'), middle(of, 'quotaUsed'), middle(of, 'machineUsed')].map(percent),
   ];
@@ -53,7 +65,10 @@ export function whereTable(slices: readonly Slice[]): string {
   );
 }
 
-function perArrangement(slices: readonly Slice[], row: (of: readonly Slice[], ones: readonly Slice[]) => string[]): string[][] {
+function perArrangement(
+  slices: readonly Slice[],
+  row: (of: readonly Slice[], ones: readonly Slice[]) => string[],
+): string[][] {
   const ways = [...new Set(slices.map(({ way }) => way))];
   return ways.flatMap((way) => {
     const ofWay = slices.filter((slice) => slice.way === way);
@@ -71,7 +86,8 @@ function perArrangement(slices: readonly Slice[], row: (of: readonly Slice[], on
 const kind = ({ processes, clients }: Slice): string => `${processes} ${clients}`;
 
 function line(slices: readonly Slice[], ones: readonly Slice[]): string[] {
-  const times = (of: 'perSecond' | 'perCpuSecond') => (middle(slices, of) / middle(ones, of)).toFixed(2);
+  const times = (of: 'perSecond' | 'perCpuSecond') =>
+    (middle(slices, of) / middle(ones, of)).toFixed(2);
   const several = slices[0]?.processes !== 1;
   const each = slices.map(({ perSecond }, round) => perSecond / (ones[round]?.perSecond ?? 0));
   return [
@@ -88,7 +104,11 @@ function line(slices: readonly Slice[], ones: readonly Slice[]): string[] {
   ];
 }
 
-const nameOf = ([first]: readonly Slice[]): string[] => [first?.way ?? '', String(first?.processes ?? ''), String(first?.clients ?? '')];
+const nameOf = ([first]: readonly Slice[]): string[] => [
+  first?.way ?? '',
+  String(first?.processes ?? ''),
+  String(first?.clients ?? ''),
+];
 
 function markdown(columns: readonly string[], lines: readonly (readonly string[])[]): string {
   return [columns, columns.map((_, index) => (index === 0 ? '---' : '---:')), ...lines]
@@ -96,7 +116,8 @@ function markdown(columns: readonly string[], lines: readonly (readonly string[]
     .join('\n');
 }
 
-const middle = (slices: readonly Slice[], of: Exclude<keyof Slice, 'way'>): number => median(slices.map((slice) => slice[of])) ?? 0;
+const middle = (slices: readonly Slice[], of: Exclude<keyof Slice, 'way'>): number =>
+  median(slices.map((slice) => slice[of])) ?? 0;
 const range = (values: readonly number[], shown: (value: number) => string): string =>
   `${shown(Math.min(...values))}–${shown(Math.max(...values))}`;
 const whole = (value: number): string => Math.round(value).toLocaleString('en');
@@ -150,4 +171,5 @@ function shortfall(slices: readonly Slice[]): string {
   return lines.join('\n');
 }
 
-const clientsOf = (slices: readonly Slice[]): number => Math.min(...slices.map(({ clients }) => clients));
+const clientsOf = (slices: readonly Slice[]): number =>
+  Math.min(...slices.map(({ clients }) => clients));

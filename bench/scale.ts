@@ -23,7 +23,11 @@ const { values: options } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-const [rounds, seconds, cores] = [options.rounds, options.seconds, options.cores].map(Number) as [number, number, number];
+const [rounds, seconds, cores] = [options.rounds, options.seconds, options.cores].map(Number) as [
+  number,
+  number,
+  number,
+];
 /** Of one process. Two are asked by as many together, and by as many each: what goes together in a commit is a matter of how many ask. */
 const clients = 100;
 /** So that a gateway tells how many charges went together. */
@@ -34,7 +38,9 @@ const warm = { seconds: 2, slices: 3, within: 0.05, slicesMax: 15 };
 const problem = quotaProblem();
 const nginx = find('nginx');
 if (problem !== undefined || nginx === undefined) {
-  console.error(`bench:scale cannot run here: ${problem ?? 'nginx is the vendor: install it (Debian: apt-get install nginx-light wrk)'}`);
+  console.error(
+    `bench:scale cannot run here: ${problem ?? 'nginx is the vendor: install it (Debian: apt-get install nginx-light wrk)'}`,
+  );
   process.exit(1);
 }
 const around = unlimited(`tollgate-bench-${process.pid}-around`);
@@ -47,7 +53,8 @@ const slices: Slice[] = [];
 const books: string[] = [];
 for (const way of options.only.split(',')) {
   const all = await arrangements(asWay(way), folder, configuration(vendors));
-  for (const one of all) console.log(`${one.way}, ${one.processes}: warm after ${await warmUp(one)} s`);
+  for (const one of all)
+    console.log(`${one.way}, ${one.processes}: warm after ${await warmUp(one)} s`);
   await compare(all);
   for (const one of all) {
     books.push(proved(one, await one.gateway.books()));
@@ -59,7 +66,10 @@ rmSync(folder, { recursive: true, force: true });
 const result = `${table(slices)}\n\n${whereTable(slices)}\n\n${books.join('\n\n')}\n`;
 console.log(`\n${result}`);
 if (options.write)
-  writeFileSync(join(import.meta.dirname, '../docs/benchmarks-scale.md'), page(result, slices, { rounds, seconds, cores }));
+  writeFileSync(
+    join(import.meta.dirname, '../docs/benchmarks-scale.md'),
+    page(result, slices, { rounds, seconds, cores }),
+  );
 
 function asWay(name: string): Way {
   if (name === 'nodes' || name === 'workers') return name;
@@ -71,7 +81,12 @@ async function compare(all: readonly Arrangement[]): Promise<void> {
   const quotas = all.map(share);
   const free = () => quotas.splice(0).forEach((one) => one.remove());
   process.once('exit', free);
-  const turns = all.flatMap((one) => (one.processes === 1 ? [1] : [1, one.processes]).map((times) => ({ one, asking: clients * times })));
+  const turns = all.flatMap((one) =>
+    (one.processes === 1 ? [1] : [1, one.processes]).map((times) => ({
+      one,
+      asking: clients * times,
+    })),
+  );
   for (const { one, asking } of turns) await load(one, asking, seconds); // what a process does anew when it has less: it collects, and finds its memory again
   for (let round = 0; round < rounds; round++)
     for (const { one, asking } of round % 2 === 0 ? turns : turns.toReversed()) {
@@ -87,7 +102,8 @@ async function warmUp(one: Arrangement): Promise<number> {
   for (;;) {
     rates.push(perSecond(await load(one, clients, warm.seconds)));
     const last = rates.slice(-warm.slices);
-    const steady = last.length === warm.slices && Math.max(...last) <= Math.min(...last) * (1 + warm.within);
+    const steady =
+      last.length === warm.slices && Math.max(...last) <= Math.min(...last) * (1 + warm.within);
     if (steady || rates.length === warm.slicesMax) return rates.length * warm.seconds;
   }
 }
@@ -115,7 +131,8 @@ async function measure(one: Arrangement, asking: number): Promise<Slice> {
     mainUs: (after.main - before.main) / requests,
     otherUs: (all - supervisor - (after.main - before.main)) / requests,
     supervisorUs: supervisor / requests,
-    chargesPerCommit: (bookedAfter.charges - booked.charges) / (bookedAfter.commits - booked.commits),
+    chargesPerCommit:
+      (bookedAfter.charges - booked.charges) / (bookedAfter.commits - booked.commits),
     leastShare: Math.min(...each) / Math.max(...each),
   };
   console.log(JSON.stringify(slice));
@@ -123,11 +140,18 @@ async function measure(one: Arrangement, asking: number): Promise<Slice> {
 }
 
 /** Processor time so far, µs: of each that serves, of the main threads among it, and of what only supervises. */
-function processors({ serving, supervising }: Arrangement): { each: number[]; main: number; supervisor: number } {
+function processors({ serving, supervising }: Arrangement): {
+  each: number[];
+  main: number;
+  supervisor: number;
+} {
   const of = (pid: number) => threads(pid).reduce((sum, { amount }) => sum + amount, 0);
   return {
     each: serving.map(of),
-    main: serving.reduce((sum, pid) => sum + (threads(pid).find(({ id }) => id === pid)?.amount ?? 0), 0),
+    main: serving.reduce(
+      (sum, pid) => sum + (threads(pid).find(({ id }) => id === pid)?.amount ?? 0),
+      0,
+    ),
     supervisor: supervising.reduce((sum, pid) => sum + of(pid), 0),
   };
 }
@@ -141,9 +165,15 @@ function share({ processes, serving, supervising }: Arrangement): Quota {
 }
 
 /** Each client of its own process, as a balancer would send them. */
-async function load({ targets }: Arrangement, asking: number, lasting: number): Promise<readonly Answered[]> {
+async function load(
+  { targets }: Arrangement,
+  asking: number,
+  lasting: number,
+): Promise<readonly Answered[]> {
   const answered = await Promise.all(
-    targets.map((target) => saturate(folder, target, { connections: asking / targets.length, seconds: lasting })),
+    targets.map((target) =>
+      saturate(folder, target, { connections: asking / targets.length, seconds: lasting }),
+    ),
   );
   await wait(200); // for what clients have left behind
   return answered;
@@ -159,7 +189,11 @@ function proved(
   { records, charges }: { readonly records: number; readonly charges: number },
 ): string {
   const proof = gateway.command('check');
-  const ok = records === charges && typeof proof === 'object' && proof !== null && Reflect.get(proof, 'ok') === true;
+  const ok =
+    records === charges &&
+    typeof proof === 'object' &&
+    proof !== null &&
+    Reflect.get(proof, 'ok') === true;
   if (!ok) process.exitCode = 1;
   return `Books of the ${way}, ${processes}: ${records} usage records, ${charges} charges, \`check\` ${ok ? 'ok' : 'NOT OK'}.`;
 }

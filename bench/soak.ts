@@ -79,14 +79,18 @@ inspector.close();
 const stopped = await gateway.stop();
 const told = [...report(watched), await books(database, stopped)];
 const odd = [...load.seen.odd].map(
-  ([what, moments]) => `Not expected, ${moments.length} × (${latenessAt(moments, watched.delays)}): ${what}`,
+  ([what, moments]) =>
+    `Not expected, ${moments.length} × (${latenessAt(moments, watched.delays)}): ${what}`,
 );
 console.log([...told.map(({ text }) => text), ...odd].join('\n'));
 await database.close();
 await sim.close();
 rmSync(folder, { recursive: true, force: true });
 if (options.write) {
-  keep({ tables: [tableOf(watched)], words: [...told.slice(trendsTold).map(({ text }) => text), ...odd].join('\n\n') });
+  keep({
+    tables: [tableOf(watched)],
+    words: [...told.slice(trendsTold).map(({ text }) => text), ...odd].join('\n\n'),
+  });
   writeGrowthPage();
 }
 process.exit(told.every(({ ok }) => ok) && load.seen.odd.size === 0 ? 0 : 1);
@@ -109,7 +113,8 @@ async function watch(gateway: GatewayProcess, inspector: Inspector): Promise<Wat
   for (let at = 0; at < minutes; at = (performance.now() - begun) / 60_000) {
     watched.resident.push({ at, value: memoryMb(pid) });
     watched.delays.push(await delays(gateway.url));
-    if (at >= (minutes / collections) * (watched.heap.length + 1)) await collect(watched, inspector, at);
+    if (at >= (minutes / collections) * (watched.heap.length + 1))
+      await collect(watched, inspector, at);
     await wait(lookEveryMs);
   }
   return watched;
@@ -124,13 +129,20 @@ async function collect(watched: Watched, inspector: Inspector, at: number): Prom
   );
   const late = watched.heap.length === collections - 1;
   if (options.snapshots !== undefined && (late || watched.heap.length === 2))
-    await inspector.snapshot(join(options.snapshots, late ? 'late.heapsnapshot' : 'early.heapsnapshot'));
+    await inspector.snapshot(
+      join(options.snapshots, late ? 'late.heapsnapshot' : 'early.heapsnapshot'),
+    );
 }
 
 async function delays(url: string): Promise<Delay> {
-  const page = await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer soak' } }).then((answer) => answer.text());
+  const page = await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer soak' } }).then(
+    (answer) => answer.text(),
+  );
   const ms = (name: string): number =>
-    1000 * Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds(?:{.*})? (\\S+)`, 'm').exec(page)?.[1]);
+    1000 *
+    Number(
+      new RegExp(`^nodejs_eventloop_lag_${name}_seconds(?:{.*})? (\\S+)`, 'm').exec(page)?.[1],
+    );
   return { at: performance.now(), p99: ms('p99'), longest: ms('max') };
 }
 
@@ -154,7 +166,11 @@ function trendsOf({ resident, heap }: Watched) {
 function tableOf(watched: Watched): Table {
   return {
     head: ['', 'level', 'growth in ten minutes'],
-    rows: trendsOf(watched).map(({ what, level, growth }) => [what, `${level.toFixed(1)} MB`, `${growth.toFixed(2)} %`]),
+    rows: trendsOf(watched).map(({ what, level, growth }) => [
+      what,
+      `${level.toFixed(1)} MB`,
+      `${growth.toFixed(2)} %`,
+    ]),
   };
 }
 

@@ -31,17 +31,42 @@ interface Verdict {
 }
 
 /** At most so much. */
-function most(what: string, limit: number, value: number | undefined, unit: string, why: string | undefined = ''): Verdict {
+function most(
+  what: string,
+  limit: number,
+  value: number | undefined,
+  unit: string,
+  why: string | undefined = '',
+): Verdict {
   const measured = value === undefined ? '–' : `${round(value)}${unit}`;
-  return { what, target: `≤ ${limit}${unit}`, measured, miss: value === undefined ? undefined : value / limit, why };
+  return {
+    what,
+    target: `≤ ${limit}${unit}`,
+    measured,
+    miss: value === undefined ? undefined : value / limit,
+    why,
+  };
 }
 
-function least(what: string, limit: number, value: number | undefined, unit: string, why: string | undefined = ''): Verdict {
+function least(
+  what: string,
+  limit: number,
+  value: number | undefined,
+  unit: string,
+  why: string | undefined = '',
+): Verdict {
   const measured = value === undefined ? '–' : `${round(value)}${unit}`;
-  return { what, target: `≥ ${limit.toLocaleString('en')}${unit}`, measured, miss: value === undefined ? undefined : limit / value, why };
+  return {
+    what,
+    target: `≥ ${limit.toLocaleString('en')}${unit}`,
+    measured,
+    miss: value === undefined ? undefined : limit / value,
+    why,
+  };
 }
 
-const round = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
+const round = (value: number) =>
+  value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 
 function ratio(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined || other === 0 ? undefined : one / other;
@@ -52,18 +77,38 @@ export function verdicts(measured: Measured): string {
   const all = [...cost(measured), ...latencies(measured), ...rest(measured)];
   const lines = all.map(({ what, target, measured: figure, miss, shownBy = '', why = '' }) => {
     if (miss === undefined) return [what, target, figure, 'not measured in this run', ''];
-    return [what, target, figure, `${miss <= 1 ? 'met' : `missed: ${miss.toFixed(2)} × the target`}${shownBy}`, miss <= 1 ? '' : why];
+    return [
+      what,
+      target,
+      figure,
+      `${miss <= 1 ? 'met' : `missed: ${miss.toFixed(2)} × the target`}${shownBy}`,
+      miss <= 1 ? '' : why,
+    ];
   });
   const head = ['what', 'target', 'measured', 'verdict', 'what was measured of it'];
-  return [head, ['---', '---:', '---:', '---', '---'], ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, ['---', '---:', '---:', '---', '---'], ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }
 
 function cost({ ours, nginx, portkey }: Measured): Verdict[] {
   const cpu = median(ours.cpuPerRequest);
   const why = threadsSentence(ours.breakdown);
   return [
-    most('CPU per small chat ÷ nginx', 5, ratio(cpu, median(nginx?.cpuPerRequest ?? [])), ' ×', why),
-    most('CPU per small chat ÷ Portkey', 0.1, ratio(cpu, median(portkey?.cpuPerRequest ?? [])), ' ×', why),
+    most(
+      'CPU per small chat ÷ nginx',
+      5,
+      ratio(cpu, median(nginx?.cpuPerRequest ?? [])),
+      ' ×',
+      why,
+    ),
+    most(
+      'CPU per small chat ÷ Portkey',
+      0.1,
+      ratio(cpu, median(portkey?.cpuPerRequest ?? [])),
+      ' ×',
+      why,
+    ),
     most(
       'CPU per chunk, passed on, ÷ nginx',
       2.2,
@@ -79,11 +124,20 @@ function cost({ ours, nginx, portkey }: Measured): Verdict[] {
       threadsSentence(ours.translatedBreakdown),
     ),
     least('requests/s ÷ Portkey', 6, ratio(mostOf(ours), mostOf(portkey)), ' ×', why),
-    { ...least('requests/s, two workers instead of one', 1.8, figureOf(scalePage, workersRow), ' ×'), shownBy: shownOn(scalePage) },
+    {
+      ...least(
+        'requests/s, two workers instead of one',
+        1.8,
+        figureOf(scalePage, workersRow),
+        ' ×',
+      ),
+      shownBy: shownOn(scalePage),
+    },
   ];
 }
 
-const mostOf = (figures: Figures | undefined) => median(figures?.waits.pinned.requestsPerSecond ?? []);
+const mostOf = (figures: Figures | undefined) =>
+  median(figures?.waits.pinned.requestsPerSecond ?? []);
 
 function threadsSentence(breakdowns: readonly Breakdown[]): string {
   const { user, system, second, rest } = middle(breakdowns);
@@ -94,8 +148,15 @@ function threadsSentence(breakdowns: readonly Breakdown[]): string {
 /** As an operator runs it: not pinned. */
 function latencies({ ours, bare, nginx, disk }: Measured): Verdict[] {
   const loop = median(ours.waits.free.told.map(({ eventLoopMs }) => eventLoopMs));
-  const loopSays = loop === undefined ? [] : [`at half load the event loop is ${round(loop)} ms late at p99`];
-  const row = (what: string, limit: number, of: Latency, index: 0 | 1, costs: readonly string[]) => {
+  const loopSays =
+    loop === undefined ? [] : [`at half load the event loop is ${round(loop)} ms late at p99`];
+  const row = (
+    what: string,
+    limit: number,
+    of: Latency,
+    index: 0 | 1,
+    costs: readonly string[],
+  ) => {
     const proxy = nginx === undefined ? undefined : added(nginx, bare, 'free', of, index);
     const pinned = added(ours, bare, 'pinned', of, index);
     const why = [
@@ -116,11 +177,15 @@ function latencies({ ours, bare, nginx, disk }: Measured): Verdict[] {
 
 /** The last byte of an answer waits for a durable commit, which many share. */
 function commitSays(ours: Figures, disk: readonly Percentiles[]): string[] {
-  const [p50, p99] = [0, 1].map((index) => median(disk.flatMap((percentiles) => percentiles[index] ?? [])));
+  const [p50, p99] = [0, 1].map((index) =>
+    median(disk.flatMap((percentiles) => percentiles[index] ?? [])),
+  );
   const shared = median(ours.waits.free.told.map(({ charges, commits }) => charges / commits));
   if (p50 === undefined || p99 === undefined) return [];
   const shares = shared === undefined ? '' : `, with ${shared.toFixed(1)} charges in each`;
-  return [`the last byte waits for a durable commit${shares}: this disk alone takes ${round(p50)} ms (p99 ${round(p99)} ms) to keep 4 KB`];
+  return [
+    `the last byte waits for a durable commit${shares}: this disk alone takes ${round(p50)} ms (p99 ${round(p99)} ms) to keep 4 KB`,
+  ];
 }
 
 function rest({ ours, open, books }: Measured): Verdict[] {
@@ -141,7 +206,12 @@ function rest({ ours, open, books }: Measured): Verdict[] {
       miss: books === undefined ? undefined : books.ok ? 1 : 2,
     },
     {
-      ...least('settlements/s on PostgreSQL, one busy account, 4 processes', 40_000, figureOf(ledgerPage, settlementsRow), ''),
+      ...least(
+        'settlements/s on PostgreSQL, one busy account, 4 processes',
+        40_000,
+        figureOf(ledgerPage, settlementsRow),
+        '',
+      ),
       shownBy: shownOn(ledgerPage),
     },
     {

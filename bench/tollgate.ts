@@ -40,20 +40,43 @@ export interface Installed {
 }
 
 /** The built gateway in `folder`, on SQLite unless `env` says otherwise. */
-export async function install(folder: string, configuration: string, env: NodeJS.ProcessEnv = {}): Promise<Installed> {
+export async function install(
+  folder: string,
+  configuration: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Installed> {
   const data = join(folder, 'data');
   mkdirSync(data, { recursive: true });
   const config = join(folder, 'tollgate.yaml');
   writeFileSync(config, configuration);
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
-  const argsAt = (at: number): string[] => [entry, 'serve', '--config', config, '--port', String(at), '--data', data];
+  const argsAt = (at: number): string[] => [
+    entry,
+    'serve',
+    '--config',
+    config,
+    '--port',
+    String(at),
+    '--data',
+    data,
+  ];
   const another = (at: number, ...more: readonly string[]): Started =>
     start('any', process.execPath, [...argsAt(at), ...more], { ...process.env, ...env });
   const serve = async (flags: readonly string[] = [], more: NodeJS.ProcessEnv = {}) =>
-    start('measured', process.execPath, [...flags, ...argsAt(port)], { ...process.env, ...env, ...more });
+    start('measured', process.execPath, [...flags, ...argsAt(port)], {
+      ...process.env,
+      ...env,
+      ...more,
+    });
   const command = (...words: string[]): unknown =>
-    JSON.parse(run(process.execPath, [entry, ...words, '--json'], { ...env, TOLLGATE_DATA: data, TOLLGATE_CONFIG: config }));
+    JSON.parse(
+      run(process.execPath, [entry, ...words, '--json'], {
+        ...env,
+        TOLLGATE_DATA: data,
+        TOLLGATE_CONFIG: config,
+      }),
+    );
   const first = await serve();
   try {
     await ready(`${base}/readyz`, first.tail);
@@ -70,7 +93,15 @@ export async function install(folder: string, configuration: string, env: NodeJS
 
 /** The gateway with everything on: SQLite, key, limits, reserve, settle, usage record. Makes its user and key before the first measurement. */
 export async function tollgate(folder: string, vendors: Vendors): Promise<Tollgate> {
-  const { folder: data, user, base, headers, books, command, serve } = await install(folder, configuration(vendors));
+  const {
+    folder: data,
+    user,
+    base,
+    headers,
+    books,
+    command,
+    serve,
+  } = await install(folder, configuration(vendors));
   return {
     name: 'Tollgate',
     version: '',
@@ -80,7 +111,9 @@ export async function tollgate(folder: string, vendors: Vendors): Promise<Tollga
     command,
     books,
     target: (kind, request) =>
-      kind in vendors.base ? { url: `${base}/v1/chat/completions`, headers, body: body(kind, isStream(kind), request) } : undefined,
+      kind in vendors.base
+        ? { url: `${base}/v1/chat/completions`, headers, body: body(kind, isStream(kind), request) }
+        : undefined,
     start: (more = {}) => serve([], { TOLLGATE_METRICS_TOKEN: metricsToken, ...more }),
   };
 }
@@ -98,7 +131,8 @@ async function booksIn(url: string): Promise<Books> {
 }
 
 function textOf(answer: unknown, member: string): string {
-  const value = typeof answer === 'object' && answer !== null ? Reflect.get(answer, member) : undefined;
+  const value =
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, member) : undefined;
   if (typeof value !== 'string') throw new Error(`no ${member} in ${JSON.stringify(answer)}`);
   return value;
 }
@@ -113,9 +147,12 @@ export interface Told {
 }
 
 export async function told(base: string): Promise<Told> {
-  const answer = await fetch(`${base}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
+  const answer = await fetch(`${base}/metrics`, {
+    headers: { authorization: `Bearer ${metricsToken}` },
+  });
   const text = await answer.text();
-  const of = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, 'm').exec(text)?.[1]);
+  const of = (name: string) =>
+    Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, 'm').exec(text)?.[1]);
   return {
     eventLoopMs: Math.max(0, of('nodejs_eventloop_lag_p99_seconds') * 1000 - 10),
     charges: of('tollgate_till_settled_total'),
@@ -135,11 +172,19 @@ export async function ready(url: string, tail: () => string): Promise<void> {
 }
 
 export function configuration(vendors: Vendors): string {
-  return channels(kindsOf(vendors).map(([model, baseUrl]) => ({ model, vendor: model === 'messages' ? 'anthropic' : 'openai', baseUrl })));
+  return channels(
+    kindsOf(vendors).map(([model, baseUrl]) => ({
+      model,
+      vendor: model === 'messages' ? 'anthropic' : 'openai',
+      baseUrl,
+    })),
+  );
 }
 
 /** A configuration that limits nobody: each model with one channel to its vendor. */
-export function channels(all: readonly { readonly model: string; readonly vendor: string; readonly baseUrl: string }[]): string {
+export function channels(
+  all: readonly { readonly model: string; readonly vendor: string; readonly baseUrl: string }[],
+): string {
   const price = '{ input: 2, cached_input: 0.2, output: 3 }';
   return `groups:
   - { name: default, price_multiplier: 1.0, limits: { rpm: 100000000, tpm: 100000000000, concurrency: 100000 } }

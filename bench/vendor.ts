@@ -8,7 +8,18 @@ import { type Core, find, freePort, listening, run, type Started, start } from '
  * Streams with a pace: `paced`, one chunk each 10 ms, for a second; `messages`, the same in Anthropic's format; `spaced`, for a third of a second;
  * `open`, one chunk each second, for ten.
  */
-export type Kind = 'whole' | 'short' | 'burst' | 'soon' | 'later' | 'large' | 'late' | 'paced' | 'messages' | 'spaced' | 'open';
+export type Kind =
+  | 'whole'
+  | 'short'
+  | 'burst'
+  | 'soon'
+  | 'later'
+  | 'large'
+  | 'late'
+  | 'paced'
+  | 'messages'
+  | 'spaced'
+  | 'open';
 
 const streams: readonly Kind[] = ['burst', 'paced', 'messages', 'spaced', 'open'];
 export const isStream = (kind: Kind): boolean => streams.includes(kind);
@@ -27,7 +38,19 @@ export interface Vendors {
 
 /** The vendors that there are. */
 export function kindsOf(vendors: Vendors): [Kind, string][] {
-  const all: Kind[] = ['whole', 'short', 'burst', 'soon', 'later', 'large', 'late', 'paced', 'messages', 'spaced', 'open'];
+  const all: Kind[] = [
+    'whole',
+    'short',
+    'burst',
+    'soon',
+    'later',
+    'large',
+    'late',
+    'paced',
+    'messages',
+    'spaced',
+    'open',
+  ];
   return all.flatMap((kind) => {
     const base = vendors.base[kind];
     return base === undefined ? [] : [[kind, base] satisfies [Kind, string]];
@@ -56,7 +79,12 @@ const answerOf = (content: string): string =>
       completion_tokens: 90,
       total_tokens: 390,
       prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+      completion_tokens_details: {
+        reasoning_tokens: 0,
+        audio_tokens: 0,
+        accepted_prediction_tokens: 0,
+        rejected_prediction_tokens: 0,
+      },
     },
     service_tier: 'default',
     system_fingerprint: 'fp_fc9f1d7035',
@@ -72,17 +100,21 @@ export async function startVendors(folder: string, nginx: string): Promise<Vendo
   await listening(port, server);
   const pace = buildPace(folder);
   const paced = pace === undefined ? undefined : await startPace(pace, pacedChunks, '10ms');
-  const messages = pace === undefined ? undefined : await startPace(pace, pacedChunks, '10ms', 'messages');
+  const messages =
+    pace === undefined ? undefined : await startPace(pace, pacedChunks, '10ms', 'messages');
   return {
     base: {
       whole: `http://127.0.0.1:${port}/v1`,
       short: `http://127.0.0.1:${port}/short/v1`,
       burst: `http://127.0.0.1:${port}/burst/v1`,
-      ...(paced && messages ? { ...pacedBases(paced.origin), messages: `${messages.origin}/v1` } : {}),
+      ...(paced && messages
+        ? { ...pacedBases(paced.origin), messages: `${messages.origin}/v1` }
+        : {}),
     },
     pace,
     pids: [server, paced?.server, messages?.server].flatMap((started) => started?.pid ?? []),
-    chunksSent: async () => (paced && messages ? (await chunksSent(paced)) + (await chunksSent(messages)) : 0),
+    chunksSent: async () =>
+      paced && messages ? (await chunksSent(paced)) + (await chunksSent(messages)) : 0,
     stop: async () => {
       for (const vendor of [server, paced?.server, messages?.server]) await vendor?.stop();
     },
@@ -101,12 +133,22 @@ const pacedBases = (origin: string) => ({
 });
 
 function burst(): string {
-  const head = { id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG', object: 'chat.completion.chunk', created: 1741570283, model: 'instant' };
+  const head = {
+    id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG',
+    object: 'chat.completion.chunk',
+    created: 1741570283,
+    model: 'instant',
+  };
   const tail = { service_tier: 'default', system_fingerprint: 'fp_fc9f1d7035' };
-  const event = (choices: unknown, rest: object = {}) => `data: ${JSON.stringify({ ...head, ...tail, choices, ...rest })}\n\n`;
-  const text = event([{ index: 0, delta: { content: ' gate' }, logprobs: null, finish_reason: null }]);
+  const event = (choices: unknown, rest: object = {}) =>
+    `data: ${JSON.stringify({ ...head, ...tail, choices, ...rest })}\n\n`;
+  const text = event([
+    { index: 0, delta: { content: ' gate' }, logprobs: null, finish_reason: null },
+  ]);
   const stop = event([{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }]);
-  const usage = event([], { usage: { prompt_tokens: 300, completion_tokens: burstChunks, total_tokens: 300 + burstChunks } });
+  const usage = event([], {
+    usage: { prompt_tokens: 300, completion_tokens: burstChunks, total_tokens: 300 + burstChunks },
+  });
   return `${text.repeat(burstChunks)}${stop}${usage}data: [DONE]\n\n`;
 }
 
@@ -124,10 +166,19 @@ function vendorServer(folder: string, port: number): string {
 }
 
 /** One nginx process with one worker's work; `servers` are its server and upstream blocks. */
-export function startNginx(folder: string, name: string, core: Core, nginx: string, servers: string, connections = 8192): Started {
+export function startNginx(
+  folder: string,
+  name: string,
+  core: Core,
+  nginx: string,
+  servers: string,
+  connections = 8192,
+): Started {
   const prefix = join(folder, name);
   mkdirSync(prefix, { recursive: true });
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${prefix}/${kind};`).join(' ');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${prefix}/${kind};`)
+    .join(' ');
   const file = join(prefix, 'nginx.conf');
   const settings = `daemon off; master_process off; worker_processes 1; pid ${prefix}/pid; error_log stderr warn; worker_rlimit_nofile 16384;
 events { worker_connections ${connections}; }
@@ -165,7 +216,17 @@ export async function startPace(
   format: 'chat' | 'messages' = 'chat',
 ): Promise<PacedVendor> {
   const port = await freePort();
-  const server = start('around', command, ['serve', '-port', String(port), '-chunks', String(chunks), '-every', every, '-format', format]);
+  const server = start('around', command, [
+    'serve',
+    '-port',
+    String(port),
+    '-chunks',
+    String(chunks),
+    '-every',
+    every,
+    '-format',
+    format,
+  ]);
   await listening(port, server);
   return { origin: `http://127.0.0.1:${port}`, server };
 }

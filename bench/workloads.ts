@@ -14,26 +14,56 @@ export interface Workload {
 }
 
 const small = { ...JSON.parse(body('m', false)), model: undefined };
-const question = { max_tokens: 200, messages: [{ role: 'user', content: words.repeat(16).trim() }] };
-const asked = { instructions: 'Answer in one sentence.', input: words.repeat(16).trim(), max_output_tokens: 200, store: false };
+const question = {
+  max_tokens: 200,
+  messages: [{ role: 'user', content: words.repeat(16).trim() }],
+};
+const asked = {
+  instructions: 'Answer in one sentence.',
+  input: words.repeat(16).trim(),
+  max_output_tokens: 200,
+  store: false,
+};
 
 /** A conversation of 100 KB: what an agent sends with each of its turns. */
 const long = {
-  messages: Array.from({ length: 100 }, (_, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content: words.repeat(12).trim() })),
+  messages: Array.from({ length: 100 }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: words.repeat(12).trim(),
+  })),
   max_tokens: 200,
 };
 
 /** Three megabytes of picture are four of base64. */
-const picture = Buffer.from(Uint32Array.from({ length: 768 * 1024 }, (_, i) => Math.imul(i, 2_654_435_761)).buffer).toString('base64');
+const picture = Buffer.from(
+  Uint32Array.from({ length: 768 * 1024 }, (_, i) => Math.imul(i, 2_654_435_761)).buffer,
+).toString('base64');
 const parts = [
   { type: 'text', text: 'What is in this picture?' },
   { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } },
 ];
 const image = { messages: [{ role: 'user', content: parts }], max_tokens: 200 };
 
-const chat = { endpoint: '/chat/completions', vendor: 'chat', stream: false, connections: 50 } as const;
-const responses = { endpoint: '/responses', vendor: 'chat', stream: false, connections: 50, request: asked } as const;
-const messages = { endpoint: '/messages', vendor: 'messages', stream: false, connections: 50, request: question } as const;
+const chat = {
+  endpoint: '/chat/completions',
+  vendor: 'chat',
+  stream: false,
+  connections: 50,
+} as const;
+const responses = {
+  endpoint: '/responses',
+  vendor: 'chat',
+  stream: false,
+  connections: 50,
+  request: asked,
+} as const;
+const messages = {
+  endpoint: '/messages',
+  vendor: 'messages',
+  stream: false,
+  connections: 50,
+  request: question,
+} as const;
 
 export const workloads: Readonly<Record<string, Workload>> = {
   small: { ...chat, request: small },
@@ -62,6 +92,12 @@ export const answers: Readonly<Record<Workload['vendor'], string>> = {
     content: [{ type: 'text', text: 'The toll is paid, the gate is open. '.repeat(10).trim() }],
     stop_reason: 'end_turn',
     stop_sequence: null,
-    usage: { input_tokens: 300, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 90, service_tier: 'standard' },
+    usage: {
+      input_tokens: 300,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      output_tokens: 90,
+      service_tier: 'standard',
+    },
   }),
 };

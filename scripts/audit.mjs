@@ -30,7 +30,9 @@ const scriptsKnown = {
 /** `A OR B` needs one that is allowed, `A AND B` both. */
 function isAllowed(licence) {
   const bare = licence.replace(/[()]/g, '');
-  return bare.split(' OR ').some((one) => one.split(' AND ').every((name) => allowed.has(name.trim())));
+  return bare
+    .split(' OR ')
+    .some((one) => one.split(' AND ').every((name) => allowed.has(name.trim())));
 }
 
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -40,13 +42,18 @@ function auditViolations(manifest, lock, licenceAt) {
   const wrong = [];
   for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
     for (const [name, version] of Object.entries(manifest[kind] ?? {}))
-      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) wrong.push(`${name} is asked for as ${version}: not one version`);
+      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        wrong.push(`${name} is asked for as ${version}: not one version`);
   for (const [path, entry] of Object.entries(lock.packages)) {
     if (path === '' || entry.link) continue;
     const name = nameOf(path);
     // Other platforms' packages are in the lockfile by name alone (scripts/complete-lockfile.mjs).
-    if (!entry.integrity && !entry.inBundle && !entry.optional) wrong.push(`${path} has no checksum in the lockfile`);
-    if (entry.hasInstallScript && !Object.keys(scriptsKnown).some((known) => name === known || name.startsWith(`${known}/`)))
+    if (!entry.integrity && !entry.inBundle && !entry.optional)
+      wrong.push(`${path} has no checksum in the lockfile`);
+    if (
+      entry.hasInstallScript &&
+      !Object.keys(scriptsKnown).some((known) => name === known || name.startsWith(`${known}/`))
+    )
       wrong.push(`${path} runs a script when it is installed`);
     if (entry.dev || entry.devOptional) continue;
     const licence = licenceAt(path) ?? entry.license;

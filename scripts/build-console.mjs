@@ -10,15 +10,26 @@ const alsoBundled = ['node_modules/tailwindcss'];
 /** Resolves with the files' number and the entry's bytes, or undefined when an earlier build was kept, and with the folders of the packages within. */
 export async function buildConsole(outdir, before) {
   const hash = consoleHash();
-  if (existsSync(join(before, '.sources')) && readFileSync(join(before, '.sources'), 'utf8') === hash) {
+  if (
+    existsSync(join(before, '.sources')) &&
+    readFileSync(join(before, '.sources'), 'utf8') === hash
+  ) {
     cpSync(before, outdir, { recursive: true });
-    return { built: undefined, packages: JSON.parse(readFileSync(join(before, '.packages.json'), 'utf8')) };
+    return {
+      built: undefined,
+      packages: JSON.parse(readFileSync(join(before, '.packages.json'), 'utf8')),
+    };
   }
   const { build } = await import('vite');
-  const { output } = await build({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn', build: { outDir: outdir } });
+  const { output } = await build({
+    configFile: join(root, 'web', 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: outdir },
+  });
   rmSync(join(outdir, 'manifest.json'), { force: true });
   const assets = join(outdir, 'assets');
-  for (const name of readdirSync(assets)) if (/\.(?:js|css|svg)$/.test(name)) pack(join(assets, name));
+  for (const name of readdirSync(assets))
+    if (/\.(?:js|css|svg)$/.test(name)) pack(join(assets, name));
   const packages = packagesIn(output.flatMap((chunk) => chunk.moduleIds ?? []));
   writeFileSync(join(outdir, '.packages.json'), JSON.stringify(packages));
   writeFileSync(join(outdir, '.sources'), hash);
@@ -27,7 +38,10 @@ export async function buildConsole(outdir, before) {
 
 function pack(file) {
   const bytes = readFileSync(file);
-  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+  writeFileSync(
+    `${file}.br`,
+    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  );
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
 }
 
@@ -41,13 +55,18 @@ function entryBytes(output) {
     for (const next of chunks.get(name)?.imports ?? []) add(next);
   };
   for (const chunk of output) if (chunk.isEntry) add(chunk.fileName);
-  return [...seen].reduce((sum, name) => sum + gzipSync(chunks.get(name)?.code ?? '', { level: 9 }).length, 0);
+  return [...seen].reduce(
+    (sum, name) => sum + gzipSync(chunks.get(name)?.code ?? '', { level: 9 }).length,
+    0,
+  );
 }
 
 /** Folders of packages, from the root. */
 function packagesIn(modules) {
   const folders = modules
-    .map((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(relative(root, id.replace('\0', '')))?.[0])
+    .map(
+      (id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(relative(root, id.replace('\0', '')))?.[0],
+    )
     .filter(Boolean);
   return [...new Set([...folders, ...alsoBundled])].sort();
 }

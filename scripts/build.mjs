@@ -1,5 +1,13 @@
 // src/ and web/ → dist/: the console, the command line, and what SQLite's thread runs beside it. Everything is bundled but the native SQLite: one file opens faster than two thousand.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { buildConsole } from './build-console.mjs';
@@ -25,16 +33,23 @@ const gateway = build({
   minifyWhitespace: true, // the source stays in memory, and with one letter beyond Latin-1 in a comment twice as much of it
   legalComments: 'none',
   logLevel: 'warning',
-  banner: { js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);",
+  },
 });
 const { built, packages } = await buildConsole(join(fresh, 'console'), join(dist, 'console'));
 const result = await gateway;
-writeFileSync(join(fresh, 'LICENSES.txt'), licenses([...Object.keys(result.metafile.inputs), ...packages]));
+writeFileSync(
+  join(fresh, 'LICENSES.txt'),
+  licenses([...Object.keys(result.metafile.inputs), ...packages]),
+);
 writeFileSync(join(fresh, '.sources'), hash);
 replace(dist, fresh);
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-process.stdout.write(`dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
+process.stdout.write(
+  `dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1e6).toFixed(1)} MB\n`,
+);
 const size =
   built === undefined
     ? 'kept, since web/ has not changed'
@@ -43,7 +58,9 @@ process.stdout.write(`dist/console/: ${size}\n`);
 
 /** The licences of what was bundled travel with it. */
 function licenses(inputs) {
-  const packages = new Set(inputs.map((input) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[0]).filter(Boolean));
+  const packages = new Set(
+    inputs.map((input) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[0]).filter(Boolean),
+  );
   return [...packages].sort().map(license).join('\n');
 }
 

@@ -9,7 +9,14 @@ const target = fileURLToPath(new URL('../src/catalog/data/models.json', import.m
 const vendorNames = { dashscope: 'qwen', google: 'gemini' };
 /** `owned_by` is the label of the family that clients know. */
 const families = { alibaba: 'qwen', bytedance: 'doubao', tencent: 'hunyuan' };
-const tokenMembers = ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'];
+const tokenMembers = [
+  'input',
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+];
 const mediaMembers = ['audio_input', 'audio_output', 'image_input', 'image_output'];
 /** Sources that are no vendor's own word: memory, and those who sell the vendor's goods on. */
 const doubt = /general-knowledge|reseller|not verified|by pattern|\(fal\)|302\.ai|venice|muapi/;
@@ -26,8 +33,23 @@ const customSizes = {
 const promptChars = { 'dall-e-2': 1000, 'dall-e-3': 4000 };
 /** Output tokens of a picture of a megapixel by quality: the vendor's estimates of one picture divided by the price of a token; where none are known, twice the step below. */
 const imageTokens = [
-  [/^gpt-image-2/, { low: 300, medium: 1800, high: 7100, xhigh: 14200, max: 28400, auto: 7100, standard: 1800, hd: 7100 }],
-  [/^(gpt-image-1|chatgpt-image)/, { low: 280, medium: 1100, high: 4200, auto: 4200, standard: 1100, hd: 4200 }],
+  [
+    /^gpt-image-2/,
+    {
+      low: 300,
+      medium: 1800,
+      high: 7100,
+      xhigh: 14200,
+      max: 28400,
+      auto: 7100,
+      standard: 1800,
+      hd: 7100,
+    },
+  ],
+  [
+    /^(gpt-image-1|chatgpt-image)/,
+    { low: 280, medium: 1100, high: 4200, auto: 4200, standard: 1100, hd: 4200 },
+  ],
   [/^gemini-/, { any: 4096 }],
 ];
 
@@ -49,13 +71,17 @@ for (const row of [...JSON.parse(readFileSync(path, 'utf8')), ...more]) {
 }
 mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, `[\n${models.map((model) => JSON.stringify(model)).join(',\n')}\n]\n`);
-process.stdout.write(`${models.length} models, ${models.filter((model) => model.doubtful).length} of doubtful source\n`);
+process.stdout.write(
+  `${models.length} models, ${models.filter((model) => model.doubtful).length} of doubtful source\n`,
+);
 
 function leftOut({ id, price, price_reason: reason }) {
   if (unspoken[id] !== undefined) return unspoken[id];
   if (price === null) return `no price: ${reason ?? 'none known'}`;
-  if (price.minimum !== undefined) return 'has a least charge of one call, which a price cannot say';
-  if (price.audio_input_per_minute !== undefined) return 'bills audio by the minute beside its tokens, which a price cannot say';
+  if (price.minimum !== undefined)
+    return 'has a least charge of one call, which a price cannot say';
+  if (price.audio_input_per_minute !== undefined)
+    return 'bills audio by the minute beside its tokens, which a price cannot say';
   return undefined;
 }
 
@@ -82,11 +108,21 @@ function reshape(row) {
   };
 }
 
-function imageTerms({ id, owned_by: owner, vendor, sizes = [], resolutions = [], qualities, price }) {
+function imageTerms({
+  id,
+  owned_by: owner,
+  vendor,
+  sizes = [],
+  resolutions = [],
+  qualities,
+  price,
+}) {
   const retired = vendor === 'public';
   const first = owner === 'openai';
   const chosen = id.startsWith('gpt-image');
-  const own = sizes.map((size) => size.replace(/[*:]/, 'x')).filter((size) => size === 'auto' || /^\d{3,}x\d{3,}$/.test(size));
+  const own = sizes
+    .map((size) => size.replace(/[*:]/, 'x'))
+    .filter((size) => size === 'auto' || /^\d{3,}x\d{3,}$/.test(size));
   const more = resolutions.flatMap((name) => resolutionSizes[name] ?? []);
   const named = [
     ...(retired ? [] : ['standard', 'hd']),
@@ -94,15 +130,22 @@ function imageTerms({ id, owned_by: owner, vendor, sizes = [], resolutions = [],
     ...(retired && chosen ? ['low', 'medium', 'high', 'auto'] : []),
   ];
   return {
-    sizes: [...new Set([...(first ? [] : usualSizes), ...own, ...more, ...(chosen ? ['auto'] : [])])],
-    anySize: sizes.some((size) => size.startsWith('custom')) ? customSizes.openai : customSizes[vendor],
+    sizes: [
+      ...new Set([...(first ? [] : usualSizes), ...own, ...more, ...(chosen ? ['auto'] : [])]),
+    ],
+    anySize: sizes.some((size) => size.startsWith('custom'))
+      ? customSizes.openai
+      : customSizes[vendor],
     qualities: [...new Set(named)],
     // What its vendor took where nothing was said; another model would decide otherwise, and for more.
     usual: retired ? { size: '1024x1024', quality: 'standard' } : undefined,
     promptCharsMax: promptChars[id],
     // Clients of these never had to say that they want the bytes.
     returns: first && !id.startsWith('dall-e') ? 'both' : undefined,
-    tokens: price.unit === 'per_million_tokens' ? imageTokens.find(([ids]) => ids.test(id))?.[1] : undefined,
+    tokens:
+      price.unit === 'per_million_tokens'
+        ? imageTokens.find(([ids]) => ids.test(id))?.[1]
+        : undefined,
   };
 }
 
@@ -113,16 +156,27 @@ function vendorName(name) {
 function reshapePrice({ kind, price, note = '' }) {
   const { rates, measure } = ratesOf(kind, price, note);
   // On token-priced images `by` is the vendor's estimate of one image, not a second charge.
-  const by = price.by !== undefined && measure !== undefined ? { measure, rates: texts(bySize(kind, price.by)) } : undefined;
-  const tiers = price.tiers?.map(({ above_input_tokens: above, ...parts }) => ({ above_input_tokens: above, rates: tokenRates(parts) }));
-  const later = price.then === undefined ? undefined : { until: price.valid_until, after: tokenRates(price.then) };
+  const by =
+    price.by !== undefined && measure !== undefined
+      ? { measure, rates: texts(bySize(kind, price.by)) }
+      : undefined;
+  const tiers = price.tiers?.map(({ above_input_tokens: above, ...parts }) => ({
+    above_input_tokens: above,
+    rates: tokenRates(parts),
+  }));
+  const later =
+    price.then === undefined
+      ? undefined
+      : { until: price.valid_until, after: tokenRates(price.then) };
   return { currency: price.currency, rates, tiers, by, ...later };
 }
 
 /** Of pictures, a resolution is the sizes that a client names. */
 function bySize(kind, by) {
   if (kind !== 'image' || by['1080p'] === undefined) return by;
-  return Object.fromEntries(['1920x1080', '1080x1920', '1440x1080', '1080x1440'].map((size) => [size, by['1080p']]));
+  return Object.fromEntries(
+    ['1920x1080', '1080x1920', '1440x1080', '1080x1440'].map((size) => [size, by['1080p']]),
+  );
 }
 
 /** The price by our measures, and the one that `by` varies. */
@@ -137,7 +191,8 @@ function ratesOf(kind, price, note) {
     }
     case 'per_image':
       // What is told of the first megapixel alone holds for each: the others are no dearer.
-      if (/megapixel/.test(note)) return { rates: texts({ megapixel: output }), measure: undefined };
+      if (/megapixel/.test(note))
+        return { rates: texts({ megapixel: output }), measure: undefined };
       return { rates: texts({ image: output }), measure: 'image' };
     case 'per_second':
       // `image_input` of video models is the price of one image that goes in.
@@ -154,12 +209,18 @@ function ratesOf(kind, price, note) {
 }
 
 function tokenRates(parts) {
-  return texts(Object.fromEntries([...tokenMembers, ...mediaMembers].map((member) => [member, parts[member]])));
+  return texts(
+    Object.fromEntries([...tokenMembers, ...mediaMembers].map((member) => [member, parts[member]])),
+  );
 }
 
 /** Numbers as the text they were written with, so that they stay exact. */
 function texts(rates) {
-  return Object.fromEntries(Object.entries(rates).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])));
+  return Object.fromEntries(
+    Object.entries(rates).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
 }
 
 /** value ÷ parts, rounded up at so many decimals. */

@@ -5,8 +5,30 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const file = new URL('../package-lock.json', import.meta.url);
 const lock = JSON.parse(readFileSync(file, 'utf8'));
 const words = {
-  os: ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'],
-  cpu: ['arm', 'arm64', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'],
+  os: [
+    'aix',
+    'android',
+    'darwin',
+    'freebsd',
+    'linux',
+    'netbsd',
+    'openbsd',
+    'openharmony',
+    'sunos',
+    'win32',
+  ],
+  cpu: [
+    'arm',
+    'arm64',
+    'ia32',
+    'loong64',
+    'mips64el',
+    'ppc64',
+    'riscv64',
+    's390x',
+    'wasm32',
+    'x64',
+  ],
 };
 
 let added = 0;
@@ -30,7 +52,9 @@ function isThere(path, name) {
 function entry(name, version, parent) {
   if (!/^\d/.test(version)) throw new Error(`${name}: ${version} is not one version`);
   const parts = name.split(/[/-]/);
-  const [os, cpu] = [words.os, words.cpu].map((known) => known.filter((word) => parts.includes(word)));
+  const [os, cpu] = [words.os, words.cpu].map((known) =>
+    known.filter((word) => parts.includes(word)),
+  );
   return {
     version,
     ...(cpu.length > 0 ? { cpu } : {}),

@@ -21,13 +21,17 @@ for (const mode of modes) {
   totals.passed += passed;
   totals.judged += judged;
   const known = explained[mode] ?? {};
-  for (const { id, first } of failures) if (!(id in known)) wrong.push(`${mode}: ${id} ${JSON.stringify(first)}`);
+  for (const { id, first } of failures)
+    if (!(id in known)) wrong.push(`${mode}: ${id} ${JSON.stringify(first)}`);
   for (const id of Object.keys(known))
-    if (!failures.some((failure) => failure.id === id)) wrong.push(`${mode}: ${id} passes, its exception has to go`);
+    if (!failures.some((failure) => failure.id === id))
+      wrong.push(`${mode}: ${id} passes, its exception has to go`);
   process.stdout.write(`judge ${mode}: ${passed}/${judged}, ${failures.length} exceptions\n`);
 }
 const percent = (100 * totals.passed) / totals.judged;
-process.stdout.write(`judge: ${totals.passed}/${totals.judged} whole cases, ${percent.toFixed(2)} %\n`);
+process.stdout.write(
+  `judge: ${totals.passed}/${totals.judged} whole cases, ${percent.toFixed(2)} %\n`,
+);
 if (wrong.length > 0) fail(`Not explained:\n${wrong.join('\n')}`);
 if (!(percent >= percentMin)) fail(`Less than ${percentMin} %`);
 
@@ -51,7 +55,9 @@ function judgeMode(mode) {
   ];
   const ran = spawnSync(process.execPath, [judge, ...args], { cwd: root, encoding: 'utf8' });
   if (!existsSync(table)) fail(`The judge did not finish ${mode}:\n${ran.stdout}\n${ran.stderr}`);
-  const cases = Object.values(JSON.parse(readFileSync(table, 'utf8')).byCheck).map((checks) => checks.CASE ?? [0, 0]);
+  const cases = Object.values(JSON.parse(readFileSync(table, 'utf8')).byCheck).map(
+    (checks) => checks.CASE ?? [0, 0],
+  );
   const failures = readFileSync(out, 'utf8')
     .split('\n')
     .filter(Boolean)

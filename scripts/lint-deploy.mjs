@@ -40,7 +40,9 @@ function lint(command, args) {
     return undefined;
   }
   const ok = result.status === 0;
-  process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${command} ${args.map((arg) => arg.replace(`${root}/`, '')).join(' ')}\n`);
+  process.stdout.write(
+    `${ok ? 'ok    ' : 'FAILED'} ${command} ${args.map((arg) => arg.replace(`${root}/`, '')).join(' ')}\n`,
+  );
   if (ok) return result.stdout;
   failed += 1;
   process.stdout.write(`${result.stdout}${result.stderr}\n`);

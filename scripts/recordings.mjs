@@ -48,22 +48,31 @@ const rows = readFileSync(join(folder, 'index.tsv'), 'utf8')
 const good = ({ id }) => passed.has(id) && !failed.has(id);
 const exceptions = rows.filter(({ id }) => reasons[id] !== undefined);
 const judged = rows.filter(({ endpoint }) => !few.has(endpoint));
-const tooMany = exceptions.filter(({ endpoint }) => !few.has(endpoint)).length > judged.length * exceptionsShareMax;
+const tooMany =
+  exceptions.filter(({ endpoint }) => !few.has(endpoint)).length >
+  judged.length * exceptionsShareMax;
 const wrong = rows.filter((row) => (reasons[row.id] === undefined) !== good(row));
 writeFileSync(join(root, 'docs', 'recordings.md'), report());
 process.stdout.write(
   `recordings: ${rows.filter(good).length} of ${rows.length} pass, ${exceptions.length} exceptions; docs/recordings.md is written\n`,
 );
 for (const { id } of wrong)
-  process.stderr.write(`${id}: ${good({ id }) ? 'passes, its exception has to go' : failed.has(id) ? 'fails' : 'is judged by no test'}\n`);
+  process.stderr.write(
+    `${id}: ${good({ id }) ? 'passes, its exception has to go' : failed.has(id) ? 'fails' : 'is judged by no test'}\n`,
+  );
 if (tooMany) process.stderr.write('More exceptions than one in a hundred\n');
 process.exit(status !== 0 || wrong.length > 0 || tooMany ? 1 : 0);
 
 function replay() {
   rmSync(results, { recursive: true, force: true });
-  const suites = readdirSync(join(root, 'test')).filter((name) => /recordings.*\.test\.ts$/.test(name) && !name.startsWith('simulated-'));
+  const suites = readdirSync(join(root, 'test')).filter(
+    (name) => /recordings.*\.test\.ts$/.test(name) && !name.startsWith('simulated-'),
+  );
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  return spawnSync(process.execPath, [vitest, 'run', ...suites.map((name) => join('test', name))], { cwd: root, stdio: 'inherit' }).status;
+  return spawnSync(process.execPath, [vitest, 'run', ...suites.map((name) => join('test', name))], {
+    cwd: root,
+    stdio: 'inherit',
+  }).status;
 }
 
 function rowOf(line) {
@@ -109,14 +118,20 @@ function table(head, namesOf) {
   const names = [...new Set(rows.flatMap(namesOf))].sort();
   const columns = Object.keys(endpoints);
   const cell = (of) => (of.length === 0 ? '' : `${of.filter(good).length}/${of.length}`);
-  const line = (name, of) => `| ${name} | ${columns.map((endpoint) => cell(of.filter((row) => row.endpoint === endpoint))).join(' | ')} |`;
+  const line = (name, of) =>
+    `| ${name} | ${columns.map((endpoint) => cell(of.filter((row) => row.endpoint === endpoint))).join(' | ')} |`;
   const body = names.map((name) =>
     line(
       name,
       rows.filter((row) => namesOf(row).includes(name)),
     ),
   );
-  return [`| ${head} | ${columns.join(' | ')} |`, `|${' --- |'.repeat(columns.length + 1)}`, ...body, line('**all**', rows)].join('\n');
+  return [
+    `| ${head} | ${columns.join(' | ')} |`,
+    `|${' --- |'.repeat(columns.length + 1)}`,
+    ...body,
+    line('**all**', rows),
+  ].join('\n');
 }
 
 function byReason() {

@@ -8,8 +8,13 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 requireNode(20, 19);
-if (!isInstalled()) step('Installing the packages of package-lock.json (about a minute on a new machine)', ...npmCi());
-if (!(await isBuilt())) step('Building dist/', process.execPath, [join(root, 'scripts', 'build.mjs')]);
+if (!isInstalled())
+  step(
+    'Installing the packages of package-lock.json (about a minute on a new machine)',
+    ...npmCi(),
+  );
+if (!(await isBuilt()))
+  step('Building dist/', process.execPath, [join(root, 'scripts', 'build.mjs')]);
 
 function requireNode(major, minor) {
   const [haveMajor, haveMinor] = process.versions.node.split('.').map(Number);
@@ -24,7 +29,9 @@ function isInstalled() {
   const wanted = packagesOf(join(root, 'package-lock.json'));
   const present = packagesOf(join(root, 'node_modules', '.package-lock.json'));
   if (wanted === undefined || present === undefined) return false;
-  const missing = Object.keys(wanted).some((path) => path !== '' && !sameEntry(wanted[path], present[path]));
+  const missing = Object.keys(wanted).some(
+    (path) => path !== '' && !sameEntry(wanted[path], present[path]),
+  );
   return !missing && Object.keys(present).every((path) => path in wanted);
 }
 
@@ -51,8 +58,13 @@ function step(what, command, args) {
   const startedAt = Date.now();
   process.stderr.write(`tollgate: ${what} …\n`);
   const result = spawnSync(command, args, { cwd: root, stdio: ['inherit', 2, 2] });
-  if (result.status !== 0) fail(`${what}: failed (${result.error?.message ?? `exit code ${result.status}`}). Its own words are above.`);
-  process.stderr.write(`tollgate: ${what}: done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
+  if (result.status !== 0)
+    fail(
+      `${what}: failed (${result.error?.message ?? `exit code ${result.status}`}). Its own words are above.`,
+    );
+  process.stderr.write(
+    `tollgate: ${what}: done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`,
+  );
 }
 
 function fail(message) {

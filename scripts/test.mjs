@@ -9,9 +9,21 @@ const named = process.argv.slice(2); // `npm test -- src/ledger` runs these alon
 
 /** What a test may need from outside, by the words in the file or name of a test that was skipped for want of it. */
 const needs = [
-  { words: /postgres/i, what: 'PostgreSQL', get: 'install it (Debian: apt-get install postgresql) or set DATABASE_URL' },
-  { words: /valkey|redis/i, what: 'Valkey or Redis', get: 'install it (Debian: apt-get install redis-server) or set REDIS_URL' },
-  { words: /chromium|browser|console/i, what: 'Chromium', get: 'install it (Debian: apt-get install chromium)' },
+  {
+    words: /postgres/i,
+    what: 'PostgreSQL',
+    get: 'install it (Debian: apt-get install postgresql) or set DATABASE_URL',
+  },
+  {
+    words: /valkey|redis/i,
+    what: 'Valkey or Redis',
+    get: 'install it (Debian: apt-get install redis-server) or set REDIS_URL',
+  },
+  {
+    words: /chromium|browser|console/i,
+    what: 'Chromium',
+    get: 'install it (Debian: apt-get install chromium)',
+  },
   { words: /record/i, what: 'recorded traffic', get: 'put the recordings at ../shared/recordings' },
 ];
 
@@ -19,14 +31,27 @@ const checked = named.length > 0 ? 0 : run('npm', ['run', '--silent', 'check']);
 mkdirSync(dirname(report), { recursive: true });
 rmSync(report, { force: true });
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-const status = run(process.execPath, [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...named]);
+const status = run(process.execPath, [
+  vitest,
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...named,
+]);
 const skipped = skippedTests();
 process.stdout.write(closingLine(skipped));
 if (checked !== 0) process.stdout.write('The checks failed: their words stand above the tests.\n');
-process.exit(checked !== 0 || status !== 0 || (skipped.length > 0 && process.env.CI === 'true') ? 1 : 0);
+process.exit(
+  checked !== 0 || status !== 0 || (skipped.length > 0 && process.env.CI === 'true') ? 1 : 0,
+);
 
 function run(command, args) {
-  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  const result = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
   if (result.error) process.stderr.write(`tollgate: ${command}: ${result.error.message}\n`);
   return result.status ?? 1;
 }

@@ -61,22 +61,35 @@ const imageTokens = 85;
 const filteredAfter = 9;
 
 export function compose(request: ChatRequest, wish: Wish, callId: () => string): Answer {
-  const choices = Array.from({ length: request.n }, (_, index) => choose(request, wish, index, callId));
+  const choices = Array.from({ length: request.n }, (_, index) =>
+    choose(request, wish, index, callId),
+  );
   const prompt = promptTokens(request);
   const reasoning = sum(choices, (choice) => choice.reasoning.length);
-  const said = sum(choices, (choice) => choice.text.length + sum(choice.calls, (call) => call.arguments.length + 1));
+  const said = sum(
+    choices,
+    (choice) => choice.text.length + sum(choice.calls, (call) => call.arguments.length + 1),
+  );
   return {
     id: randomText(29),
     created: Math.floor(systemClock.now() / 1000),
     model: request.model,
     choices,
-    usage: { prompt, cached: Math.floor(prompt * wish.cachedShare), completion: reasoning + said, reasoning },
+    usage: {
+      prompt,
+      cached: Math.floor(prompt * wish.cachedShare),
+      completion: reasoning + said,
+      reasoning,
+    },
     usageTold: wish.usageTold,
   };
 }
 
 export function promptTokens(request: ChatRequest): number {
-  const said = sum(request.messages, (message) => 4 + countTokens(message.text) + message.images.length * imageTokens);
+  const said = sum(
+    request.messages,
+    (message) => 4 + countTokens(message.text) + message.images.length * imageTokens,
+  );
   const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.raw['tools']));
   return 3 + said + tools;
 }
@@ -96,17 +109,36 @@ function choose(request: ChatRequest, wish: Wish, index: number, callId: () => s
     calls.push({ id: callId(), name: call.name, arguments: whole.slice(0, budget - 1) });
     budget -= whole.length + 1;
   }
-  if (calls.length > 0) return { reasoning, text: [], calls, finish: cut ? 'length' : 'tool_calls' };
-  const said = stopped(wish.tokens === undefined ? words.answer(request, wish.echo, index) : '', request.stop);
+  if (calls.length > 0)
+    return { reasoning, text: [], calls, finish: cut ? 'length' : 'tool_calls' };
+  const said = stopped(
+    wish.tokens === undefined ? words.answer(request, wish.echo, index) : '',
+    request.stop,
+  );
   const whole = wish.tokens === undefined ? pieces(said.text) : words.filler(wish.tokens);
-  if (wish.filtered) return { reasoning, text: whole.slice(0, Math.min(budget, filteredAfter)), calls, finish: 'content_filter' };
+  if (wish.filtered)
+    return {
+      reasoning,
+      text: whole.slice(0, Math.min(budget, filteredAfter)),
+      calls,
+      finish: 'content_filter',
+    };
   const text = whole.slice(0, Math.max(0, budget));
   if (text.length < whole.length || cut) return { reasoning, text, calls, finish: 'length' };
-  return { reasoning, text, calls, finish: 'stop', ...(said.by !== undefined && { stop: said.by }) };
+  return {
+    reasoning,
+    text,
+    calls,
+    finish: 'stop',
+    ...(said.by !== undefined && { stop: said.by }),
+  };
 }
 
 /** The text up to the first stop sequence, which is not part of it. */
-function stopped(text: string, stop: readonly string[]): { readonly text: string; readonly by: string | undefined } {
+function stopped(
+  text: string,
+  stop: readonly string[],
+): { readonly text: string; readonly by: string | undefined } {
   let [end, by]: [number, string | undefined] = [text.length, undefined];
   for (const sequence of stop) {
     const at = sequence === '' ? -1 : text.indexOf(sequence);

@@ -30,12 +30,17 @@ export function prompt(text: string): readonly Json[] {
 
 /** The text of a whole answer, or of all deltas of a stream's first choice, thinking in parts left out. */
 export function said({ json, events }: Reply): string {
-  const messages = events.length > 0 ? events.map((event) => firstChoice(event)['delta']) : [firstChoice(json)['message']];
+  const messages =
+    events.length > 0
+      ? events.map((event) => firstChoice(event)['delta'])
+      : [firstChoice(json)['message']];
   return messages.map((message) => textOf(object(message)['content'])).join('');
 }
 
 export function finish({ json, events }: Reply): unknown {
-  const reasons = (events.length > 0 ? events : [json]).map((event) => firstChoice(event)['finish_reason']);
+  const reasons = (events.length > 0 ? events : [json]).map(
+    (event) => firstChoice(event)['finish_reason'],
+  );
   return reasons.find((reason) => reason !== undefined && reason !== null);
 }
 

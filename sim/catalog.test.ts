@@ -22,7 +22,9 @@ interface Written {
 
 test('every model of the demo has a price, and a channel to its vendor in the simulator', () => {
   const { models, channels }: Written = parse(simConfig('http://127.0.0.1:1234'));
-  const sold = channels.flatMap((channel) => channel.models.map((model) => (typeof model === 'string' ? model : model.id)));
+  const sold = channels.flatMap((channel) =>
+    channel.models.map((model) => (typeof model === 'string' ? model : model.id)),
+  );
   expect(new Set(sold)).toEqual(new Set(models.map(({ id }) => id)));
   // Moderation is free wherever it is sold.
   for (const { id, kind, price } of models)
@@ -33,11 +35,15 @@ test('every model of the demo has a price, and a channel to its vendor in the si
       id,
     ).toBe(kind !== 'moderation');
   const prefixes = new Map(
-    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(({ vendor, prefix }) => [vendor, prefix]),
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(
+      ({ vendor, prefix }) => [vendor, prefix],
+    ),
   );
-  for (const { vendor, base_url } of channels) expect(base_url).toBe(`http://127.0.0.1:1234${prefixes.get(vendor)}`);
+  for (const { vendor, base_url } of channels)
+    expect(base_url).toBe(`http://127.0.0.1:1234${prefixes.get(vendor)}`);
 });
 
 test('every scenario of the demo exists', () => {
-  for (const name of demoScenarios.filter((id) => id !== 'sim-404')) expect(scenarioOf(name).refuse, name).not.toBe('unknown_model');
+  for (const name of demoScenarios.filter((id) => id !== 'sim-404'))
+    expect(scenarioOf(name).refuse, name).not.toBe('unknown_model');
 });

@@ -83,7 +83,9 @@ export const models: readonly SimModel[] = table.trim().split('\n').map(readRow)
 
 function readRow(line: string): SimModel {
   const [id = '', vendor = '', ownedBy = '', upstream = '', ...rest] = line.trim().split(/\s+/);
-  const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = rest.slice(0, 5).map(Number);
+  const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = rest
+    .slice(0, 5)
+    .map(Number);
   const words = new Set(rest.slice(5));
   return {
     id,
@@ -93,7 +95,11 @@ function readRow(line: string): SimModel {
     context,
     outputMax,
     prices: [input, cached, output],
-    skills: new Set(skills.filter((skill) => words.has(skill) || (usual.includes(skill) && !words.has(`-${skill}`)))),
+    skills: new Set(
+      skills.filter(
+        (skill) => words.has(skill) || (usual.includes(skill) && !words.has(`-${skill}`)),
+      ),
+    ),
   };
 }
 
@@ -135,10 +141,18 @@ export const demoScenarios: readonly string[] = [
  * model is sold once more with each of them, as `model+sim-…`, in a channel of its own. `faults`: the scenarios for a try by hand are models of
  * their own, too.
  */
-export function simConfig(simUrl: string, scenarios: readonly string[] = [], faults = true): string {
+export function simConfig(
+  simUrl: string,
+  scenarios: readonly string[] = [],
+  faults = true,
+): string {
   const sold = [...new Set(models.map(({ vendor }) => vendor))];
   const played = models.flatMap((model) =>
-    scenarios.map((scenario) => ({ ...model, id: `${model.id}+${scenario}`, upstream: `${model.upstream}+${scenario}` })),
+    scenarios.map((scenario) => ({
+      ...model,
+      id: `${model.id}+${scenario}`,
+      upstream: `${model.upstream}+${scenario}`,
+    })),
   );
   return [
     'groups:',
@@ -146,7 +160,8 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = [], fau
     'models:',
     ...[...models, ...played].map(modelLine),
     ...(faults ? demoScenarios : []).map(
-      (id) => `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
+      (id) =>
+        `  - { id: ${id}, owned_by: simulator, kind: chat, context: 128000, max_output: 16384, price: { input: 1, output: 2 } }`,
     ),
     ...vectorModelLines(),
     ...imageModelLines(),
@@ -173,13 +188,25 @@ export function simConfig(simUrl: string, scenarios: readonly string[] = [], fau
   ].join('\n');
 }
 
-function modelLine({ id, ownedBy, context, outputMax, prices: [input, cached, output], skills: can }: SimModel): string {
+function modelLine({
+  id,
+  ownedBy,
+  context,
+  outputMax,
+  prices: [input, cached, output],
+  skills: can,
+}: SimModel): string {
   const modalities = `{ in: [text${can.has('image') ? ', image' : ''}], out: [text] }`;
   const price = `{ input: ${input}, cached_input: ${cached}, output: ${output} }`;
   return `  - { id: ${id}, owned_by: ${ownedBy}, kind: chat, context: ${context}, max_output: ${outputMax}, modalities: ${modalities}, price: ${price} }`;
 }
 
-function channelLine(name: string, listed: readonly SimModel[], vendor: string, simUrl: string): string {
+function channelLine(
+  name: string,
+  listed: readonly SimModel[],
+  vendor: string,
+  simUrl: string,
+): string {
   const sold = listed.map(({ id, upstream }) => `{ id: ${id}, upstream: ${upstream} }`).join(', ');
   return `  - { name: ${name}, vendor: ${vendor}, base_url: "${simUrl}${prefixOf(vendor)}", api_key: "${keyOf(vendor)}", groups: [default], models: [${sold}] }`;
 }
@@ -190,7 +217,9 @@ function channelLine(name: string, listed: readonly SimModel[], vendor: string, 
  */
 function scenarioChannels(simUrl: string): string[] {
   return demoScenarios.flatMap((id) =>
-    (id.endsWith('-once') ? ['openai', 'deepseek'] : ['openai']).map((vendor) => scenarioChannel(id, vendor, simUrl)),
+    (id.endsWith('-once') ? ['openai', 'deepseek'] : ['openai']).map((vendor) =>
+      scenarioChannel(id, vendor, simUrl),
+    ),
   );
 }
 
@@ -199,11 +228,16 @@ function scenarioChannel(id: string, vendor: string, simUrl: string): string {
 }
 
 function keyOf(vendor: string): string {
-  return [...ownFormats, ...videosAlone].find((format) => format.vendor === vendor)?.key ?? `sk-sim-${vendor}`;
+  return (
+    [...ownFormats, ...videosAlone].find((format) => format.vendor === vendor)?.key ??
+    `sk-sim-${vendor}`
+  );
 }
 
 function prefixOf(vendor: string): string {
   return (
-    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].find((dialect) => dialect.vendor === vendor)?.prefix ?? ''
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].find(
+      (dialect) => dialect.vendor === vendor,
+    )?.prefix ?? ''
   );
 }

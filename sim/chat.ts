@@ -25,18 +25,36 @@ export async function chat(
   const { raw, problem } = door;
   const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
   const request = readRequest(raw, withoutScenarios(named));
-  const complaint = firstComplaint(dialect.rules, deployment === undefined ? request : { ...request, raw: { model: deployment, ...raw } });
+  const complaint = firstComplaint(
+    dialect.rules,
+    deployment === undefined ? request : { ...request, raw: { model: deployment, ...raw } },
+  );
   if (complaint !== undefined)
-    return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
+    return refuse(response, dialect, {
+      ...problem,
+      kind: complaint.kind ?? 'bad_request',
+      model: request.model,
+      complaint,
+    });
   const scenario = scenarioOf(named);
-  const inStream = dialect.refuseInStream ?? ((refused) => `data: ${JSON.stringify(dialect.refuse(refused).body)}\n\n`);
-  return play(response, request, dialect, { ...scenario, reasons: scenario.reasons || dialect.reasons(request) }, once, problem, {
-    ...eventStream,
-    end: dialect.style.done ? 'data: [DONE]\n\n' : '',
-    events: (answer) => streamEvents(answer, request, dialect),
-    whole: (answer) => wholeBody(answer, request, dialect),
-    error: inStream,
-  });
+  const inStream =
+    dialect.refuseInStream ??
+    ((refused) => `data: ${JSON.stringify(dialect.refuse(refused).body)}\n\n`);
+  return play(
+    response,
+    request,
+    dialect,
+    { ...scenario, reasons: scenario.reasons || dialect.reasons(request) },
+    once,
+    problem,
+    {
+      ...eventStream,
+      end: dialect.style.done ? 'data: [DONE]\n\n' : '',
+      events: (answer) => streamEvents(answer, request, dialect),
+      whole: (answer) => wholeBody(answer, request, dialect),
+      error: inStream,
+    },
+  );
 }
 
 interface Door {
@@ -45,7 +63,12 @@ interface Door {
 }
 
 /** The key and the JSON; undefined when the answer has been given. */
-export function atDoor(incoming: IncomingMessage, response: ServerResponse, body: Buffer, dialect: Dialect): Door | undefined {
+export function atDoor(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  dialect: Dialect,
+): Door | undefined {
   const key = keyOf(incoming, dialect);
   const problem: Problem = {
     kind: 'missing_key',
@@ -66,11 +89,14 @@ export function atDoor(incoming: IncomingMessage, response: ServerResponse, body
     return undefined;
   }
   const raw = parse(body);
-  return raw === undefined ? say({ ...problem, kind: 'bad_request', complaint: unreadable }) : { raw, problem };
+  return raw === undefined
+    ? say({ ...problem, kind: 'bad_request', complaint: unreadable })
+    : { raw, problem };
 }
 
 const unreadable: Complaint = {
-  message: 'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly.)',
+  message:
+    'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly.)',
 };
 
 export function refuse(response: ServerResponse, dialect: Dialect, problem: Problem): void {
@@ -79,7 +105,8 @@ export function refuse(response: ServerResponse, dialect: Dialect, problem: Prob
 
 function keyOf({ headers }: IncomingMessage, dialect: Dialect): string | undefined {
   const own = dialect.key === 'api-key' ? headers['api-key'] : undefined;
-  const key = typeof own === 'string' ? own : /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1];
+  const key =
+    typeof own === 'string' ? own : /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1];
   return key?.trim() || undefined;
 }
 

@@ -26,16 +26,34 @@ const openAiMembers =
   );
 
 /** docs.mistral.ai/api/endpoint/fim, 2026-08. */
-const mistralMembers = 'max_tokens metadata min_tokens model prompt random_seed stop stream suffix temperature top_p'.split(' ');
+const mistralMembers =
+  'max_tokens metadata min_tokens model prompt random_seed stop stream suffix temperature top_p'.split(
+    ' ',
+  );
 
 const byVendor: Readonly<Record<string, Legacy>> = {
   openai: { models: /-instruct|^babbage-|^davinci-/, only: openAiMembers, logprobsMax: 5 },
   azure: { models: /-instruct|^babbage-|^davinci-/, only: openAiMembers, logprobsMax: 5 },
   // api-docs.deepseek.com/api/create-completion, 2026-08
-  deepseek: { models: /^deepseek-(?:chat|coder|v4-pro)|^sim-/, onePrompt: true, none: ['n', 'best_of'], logprobsMax: 20 },
-  mistral: { path: '/fim/completions', models: /^codestral/, onePrompt: true, only: mistralMembers, asChat: true },
+  deepseek: {
+    models: /^deepseek-(?:chat|coder|v4-pro)|^sim-/,
+    onePrompt: true,
+    none: ['n', 'best_of'],
+    logprobsMax: 20,
+  },
+  mistral: {
+    path: '/fim/completions',
+    models: /^codestral/,
+    onePrompt: true,
+    only: mistralMembers,
+    asChat: true,
+  },
   // docs.together.ai/reference/completions, 2026-08; the names as recorded
-  together: { onePrompt: true, objects: { whole: 'text.completion', chunk: 'completion.chunk' }, stop: 'eos' },
+  together: {
+    onePrompt: true,
+    objects: { whole: 'text.completion', chunk: 'completion.chunk' },
+    stop: 'eos',
+  },
   fireworks: {},
   openrouter: { onePrompt: true },
   siliconflow: { onePrompt: true },

@@ -25,7 +25,12 @@ export function promptsOf(raw: Json): readonly string[] {
 export function completionBody(answer: Answer, raw: Json, { vendor, style }: Dialect): Draft {
   const choices = answer.choices.map((choice, index) => {
     const echo = echoed(raw, index);
-    return textChoice(echo + choice.text.join(''), index, logprobs(raw, echo, choice.text), endOf(choice, vendor));
+    return textChoice(
+      echo + choice.text.join(''),
+      index,
+      logprobs(raw, echo, choice.text),
+      endOf(choice, vendor),
+    );
   });
   const draft: Draft = { ...frame(answer, vendor, 'whole'), choices };
   if (answer.usageTold) draft['usage'] = style.usage(answer.usage);
@@ -33,12 +38,26 @@ export function completionBody(answer: Answer, raw: Json, { vendor, style }: Dia
 }
 
 /** The answer as a stream of chunks, the choices one after the other. */
-export function* completionEvents(answer: Answer, raw: Json, request: ChatRequest, { vendor, style }: Dialect): Generator<StreamEvent> {
+export function* completionEvents(
+  answer: Answer,
+  raw: Json,
+  request: ChatRequest,
+  { vendor, style }: Dialect,
+): Generator<StreamEvent> {
   const head = frame(answer, vendor, 'chunk');
   const tellsUsage = answer.usageTold && (request.includeUsage || style.usageUnasked);
-  const write = (choices: readonly Draft[], piece: boolean, ends: boolean, usage?: Json): StreamEvent => {
+  const write = (
+    choices: readonly Draft[],
+    piece: boolean,
+    ends: boolean,
+    usage?: Json,
+  ): StreamEvent => {
     const told = usage ?? (request.includeUsage ? null : undefined);
-    return { text: `data: ${JSON.stringify({ ...head, choices, ...(told !== undefined && { usage: told }) })}\n\n`, piece, ends };
+    return {
+      text: `data: ${JSON.stringify({ ...head, choices, ...(told !== undefined && { usage: told }) })}\n\n`,
+      piece,
+      ends,
+    };
   };
   for (const [index, choice] of answer.choices.entries()) {
     const echo = echoed(raw, index);
@@ -49,10 +68,14 @@ export function* completionEvents(answer: Answer, raw: Json, request: ChatReques
       before += piece;
     }
     const last = index === answer.choices.length - 1;
-    const usage = tellsUsage && last && style.usageAt.startsWith('finish') ? style.usage(answer.usage) : undefined;
+    const usage =
+      tellsUsage && last && style.usageAt.startsWith('finish')
+        ? style.usage(answer.usage)
+        : undefined;
     yield write([textChoice('', index, null, endOf(choice, vendor))], false, true, usage);
   }
-  if (tellsUsage && !style.usageAt.startsWith('finish')) yield write([], false, false, style.usage(answer.usage));
+  if (tellsUsage && !style.usageAt.startsWith('finish'))
+    yield write([], false, false, style.usage(answer.usage));
 }
 
 function frame(answer: Answer, vendor: string, form: 'whole' | 'chunk'): Draft {
@@ -60,14 +83,20 @@ function frame(answer: Answer, vendor: string, form: 'whole' | 'chunk'): Draft {
   return { id: `cmpl-${answer.id}`, object, created: answer.created, model: answer.model };
 }
 
-const textChoice = (text: string, index: number, logs: Draft | null, finish: string | null): Draft => ({
+const textChoice = (
+  text: string,
+  index: number,
+  logs: Draft | null,
+  finish: string | null,
+): Draft => ({
   text,
   index,
   logprobs: logs,
   finish_reason: finish,
 });
 
-const endOf = ({ finish }: Choice, vendor: string): string => (finish === 'stop' ? (legacyOf(vendor)?.stop ?? finish) : finish);
+const endOf = ({ finish }: Choice, vendor: string): string =>
+  finish === 'stop' ? (legacyOf(vendor)?.stop ?? finish) : finish;
 
 /** What the choice of this number begins with. */
 function echoed(raw: Json, index: number): string {
@@ -85,7 +114,9 @@ function logprobs(raw: Json, before: string, pieces: readonly string[]): Draft |
     token_logprobs: pieces.map(chance),
     tokens: pieces,
     top_logprobs: pieces.map((piece) =>
-      Object.fromEntries(Array.from({ length: top }, (_, i) => [`${piece}${i || ''}`, chance(piece) - i])),
+      Object.fromEntries(
+        Array.from({ length: top }, (_, i) => [`${piece}${i || ''}`, chance(piece) - i]),
+      ),
     ),
   };
 }

@@ -28,18 +28,35 @@ export async function completions(
   const { raw, problem } = door;
   const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
   const model = withoutScenarios(named);
-  const complaint = completionComplaint(deployment === undefined ? raw : { model: deployment, ...raw }, model, legacy);
+  const complaint = completionComplaint(
+    deployment === undefined ? raw : { model: deployment, ...raw },
+    model,
+    legacy,
+  );
   if (complaint !== undefined) {
-    refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model, complaint });
+    refuse(response, dialect, {
+      ...problem,
+      kind: complaint.kind ?? 'bad_request',
+      model,
+      complaint,
+    });
     return true;
   }
   const request = readRequest(asChat(raw), model);
-  const inStream = dialect.refuseInStream ?? ((refused) => `data: ${JSON.stringify(dialect.refuse(refused).body)}\n\n`);
+  const inStream =
+    dialect.refuseInStream ??
+    ((refused) => `data: ${JSON.stringify(dialect.refuse(refused).body)}\n\n`);
   await play(response, request, dialect, { ...scenarioOf(named), reasons: false }, once, problem, {
     ...eventStream,
     end: dialect.style.done ? 'data: [DONE]\n\n' : '',
-    events: (answer) => (legacy.asChat === true ? streamEvents(answer, request, dialect) : completionEvents(answer, raw, request, dialect)),
-    whole: (answer) => (legacy.asChat === true ? wholeBody(answer, request, dialect) : completionBody(answer, raw, dialect)),
+    events: (answer) =>
+      legacy.asChat === true
+        ? streamEvents(answer, request, dialect)
+        : completionEvents(answer, raw, request, dialect),
+    whole: (answer) =>
+      legacy.asChat === true
+        ? wholeBody(answer, request, dialect)
+        : completionBody(answer, raw, dialect),
     error: inStream,
   });
   return true;

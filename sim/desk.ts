@@ -33,7 +33,12 @@ export interface Desk<AnyCall extends Call, Taken> {
 
 type Refusing = Pick<Desk<never, never>, 'refuse'>;
 
-export const problemAt = (call: Call, kind: ProblemKind, message?: string, model = ''): Problem => ({
+export const problemAt = (
+  call: Call,
+  kind: ProblemKind,
+  message?: string,
+  model = '',
+): Problem => ({
   ...blankProblem(call.path),
   kind,
   model,
@@ -63,12 +68,24 @@ export async function playedBefore(
   { named, prompt }: { readonly named: string; readonly prompt: string },
   once: Once,
 ): Promise<boolean> {
-  const { firstByteMs, hang, page, refuse, retryAfterS, once: onlyOnce, trouble } = scenarioOf(named);
+  const {
+    firstByteMs,
+    hang,
+    page,
+    refuse,
+    retryAfterS,
+    once: onlyOnce,
+    trouble,
+  } = scenarioOf(named);
   if (firstByteMs > 0) await wait(firstByteMs, undefined, { signal: closed(response) });
   if (hang) return true;
   if (page !== undefined) sendPage(response, page);
   else if (refuse !== undefined && (!onlyOnce || once.first(`${named} ${prompt}`)))
-    reply(response, desk.refuse(problemAt(call, refuse, undefined, withoutScenarios(named))), retryAfterS);
+    reply(
+      response,
+      desk.refuse(problemAt(call, refuse, undefined, withoutScenarios(named))),
+      retryAfterS,
+    );
   else if (trouble?.kind === 'reset') response.socket?.resetAndDestroy();
   else return false;
   return true;

@@ -77,8 +77,18 @@ export interface Style {
   readonly usage: (usage: Usage) => Json;
   /** Written before the first chunk. */
   readonly preamble?: (answer: Answer) => string;
-  readonly chunk?: (draft: Draft, choice: Draft | undefined, moment: Moment, request: ChatRequest) => void;
-  readonly whole?: (draft: Draft, choices: readonly Draft[], answer: Answer, request: ChatRequest) => void;
+  readonly chunk?: (
+    draft: Draft,
+    choice: Draft | undefined,
+    moment: Moment,
+    request: ChatRequest,
+  ) => void;
+  readonly whole?: (
+    draft: Draft,
+    choices: readonly Draft[],
+    answer: Answer,
+    request: ChatRequest,
+  ) => void;
 }
 
 /** One vendor, as its own documents describe it. */

@@ -10,7 +10,12 @@ const usage = { prompt_tokens: 20, completion_tokens: chunks, total_tokens: 20 +
 
 function wholeOf(content: string): string {
   const message = { role: 'assistant', content };
-  return JSON.stringify({ ...frame, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage });
+  return JSON.stringify({
+    ...frame,
+    object: 'chat.completion',
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    usage,
+  });
 }
 
 function event(choices: readonly object[], extra: object = {}): string {
@@ -18,10 +23,16 @@ function event(choices: readonly object[], extra: object = {}): string {
 }
 
 function streamOf(withUsage: boolean): string {
-  const said = Array.from({ length: chunks }, () => event([{ index: 0, delta: { content: ' word' }, finish_reason: null }]));
-  const first = event([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]);
+  const said = Array.from({ length: chunks }, () =>
+    event([{ index: 0, delta: { content: ' word' }, finish_reason: null }]),
+  );
+  const first = event([
+    { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+  ]);
   const finish = event([{ index: 0, delta: {}, finish_reason: 'stop' }]);
-  return [first, ...said, finish, withUsage ? event([], { usage }) : '', 'data: [DONE]\n\n'].join('');
+  return [first, ...said, finish, withUsage ? event([], { usage }) : '', 'data: [DONE]\n\n'].join(
+    '',
+  );
 }
 
 const whole = Buffer.from(wholeOf('.'.repeat(bytes - wholeOf('').length)));
@@ -30,6 +41,10 @@ const wholeHead = { 'content-type': 'application/json', 'content-length': whole.
 const streamHead = { 'content-type': 'text/event-stream' };
 
 export function sendFast(response: ServerResponse, body: Buffer): void {
-  if (!/"stream"\s*:\s*true/.test(body.toString('latin1'))) response.writeHead(200, wholeHead).end(whole);
-  else response.writeHead(200, streamHead).end(body.includes('"include_usage"') ? stream.asked : stream.plain);
+  if (!/"stream"\s*:\s*true/.test(body.toString('latin1')))
+    response.writeHead(200, wholeHead).end(whole);
+  else
+    response
+      .writeHead(200, streamHead)
+      .end(body.includes('"include_usage"') ? stream.asked : stream.plain);
 }

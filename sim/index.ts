@@ -40,14 +40,25 @@ export interface Sim {
 }
 
 /** Starts the simulated vendors. `port` 0 takes a free one. */
-export async function startSim({ port = 0, host = '127.0.0.1' }: { readonly port?: number; readonly host?: string } = {}): Promise<Sim> {
+export async function startSim({
+  port = 0,
+  host = '127.0.0.1',
+}: {
+  readonly port?: number;
+  readonly host?: string;
+} = {}): Promise<Sim> {
   const log = new RequestLog();
   const once = new Once();
   const signin = new SimSignin(() => Date.now());
   const wallets = new SimWallets(() => url);
-  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: 0 }, (incoming, response) => {
-    answer(incoming, response, log, once, signin, wallets).catch((error: unknown) => admit(error, response));
-  });
+  const server = createServer(
+    { keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: 0 },
+    (incoming, response) => {
+      answer(incoming, response, log, once, signin, wallets).catch((error: unknown) =>
+        admit(error, response),
+      );
+    },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -75,7 +86,12 @@ export async function startSim({ port = 0, host = '127.0.0.1' }: { readonly port
 function admit(error: unknown, response: ServerResponse): void {
   if (response.destroyed) return;
   if (response.headersSent) response.destroy();
-  else sendJson(response, 500, JSON.stringify({ bug_in_simulator: error instanceof Error ? error.stack : String(error) }));
+  else
+    sendJson(
+      response,
+      500,
+      JSON.stringify({ bug_in_simulator: error instanceof Error ? error.stack : String(error) }),
+    );
 }
 
 async function answer(
@@ -92,35 +108,63 @@ async function answer(
   if (sendPicture(response, url)) return;
   const own = ownFormatAt(url);
   const to = route(url);
-  note(incoming, response, body, own?.vendor ?? to?.dialect.vendor ?? pictureDeskAt(url)?.vendor ?? deskAt(url)?.vendor ?? '', log);
+  note(
+    incoming,
+    response,
+    body,
+    own?.vendor ?? to?.dialect.vendor ?? pictureDeskAt(url)?.vendor ?? deskAt(url)?.vendor ?? '',
+    log,
+  );
   if (signin.answer(incoming, response, body)) return;
   if (await pictures(incoming, response, body, once)) return;
   if (await videos(incoming, response, body, once)) return;
   if (await sound(incoming, response, body, once)) return;
   if (own !== undefined) return askOwn(incoming, response, body, own, once);
   if (to === undefined) return index(response, url);
-  if (incoming.method === 'POST' && to.path === '/chat/completions') return chat(incoming, response, body, to, once);
-  if (incoming.method === 'POST' && to.path.endsWith('/completions') && (await completions(incoming, response, body, to, once))) return;
+  if (incoming.method === 'POST' && to.path === '/chat/completions')
+    return chat(incoming, response, body, to, once);
+  if (
+    incoming.method === 'POST' &&
+    to.path.endsWith('/completions') &&
+    (await completions(incoming, response, body, to, once))
+  )
+    return;
   if (incoming.method === 'POST' && (await images(incoming, response, body, to, once))) return;
   if (incoming.method === 'POST' && (await vectors(incoming, response, body, to, once))) return;
   if (incoming.method === 'POST' && to.path === '/responses' && to.dialect.responses !== undefined)
     return responses(incoming, response, body, to, once);
-  if (incoming.method === 'POST' && /^\/responses\/(?:input_tokens|compact)$/.test(to.path) && to.dialect.responses === 'all')
+  if (
+    incoming.method === 'POST' &&
+    /^\/responses\/(?:input_tokens|compact)$/.test(to.path) &&
+    to.dialect.responses === 'all'
+  )
     return besideResponses(incoming, response, body, to);
   if (incoming.method === 'GET' && to.path === '/models') {
     return sendJson(
       response,
       200,
-      JSON.stringify({ object: 'list', data: [{ id: 'sim-chat', object: 'model', created: 0, owned_by: to.dialect.vendor }] }),
+      JSON.stringify({
+        object: 'list',
+        data: [{ id: 'sim-chat', object: 'model', created: 0, owned_by: to.dialect.vendor }],
+      }),
     );
   }
-  refuse(response, to.dialect, { kind: 'unknown_url', model: '', promptTokens: 0, key: '', path: url, complaint: undefined });
+  refuse(response, to.dialect, {
+    kind: 'unknown_url',
+    model: '',
+    promptTokens: 0,
+    key: '',
+    path: url,
+    complaint: undefined,
+  });
 }
 
 /** Outside of all vendors: the list of them. */
 function index(response: ServerResponse, url: string): void {
   const bases = Object.fromEntries(
-    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(({ vendor, prefix }) => [vendor, prefix]),
+    [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(
+      ({ vendor, prefix }) => [vendor, prefix],
+    ),
   );
   sendJson(response, url === '/' ? 200 : 404, JSON.stringify({ vendors: bases }));
 }
@@ -133,7 +177,15 @@ function note(
   log: RequestLog,
 ): void {
   const kept = body.length <= bodyBytesKept ? body : none;
-  const entry: SimRequest = { vendor, method, path: url, headers, body: kept, status: 0, left: false };
+  const entry: SimRequest = {
+    vendor,
+    method,
+    path: url,
+    headers,
+    body: kept,
+    status: 0,
+    left: false,
+  };
   log.add(entry);
   response.once('finish', () => {
     entry.status = response.statusCode;
@@ -150,10 +202,13 @@ function read(incoming: IncomingMessage): Promise<Buffer> {
     let bytes = 0;
     incoming.on('data', (part: Buffer) => {
       bytes += part.length;
-      if (bytes > bodyBytesMax) incoming.destroy(new Error('the body is too large for the simulator'));
+      if (bytes > bodyBytesMax)
+        incoming.destroy(new Error('the body is too large for the simulator'));
       else parts.push(part);
     });
-    incoming.once('end', () => resolve(parts.length === 1 ? (parts[0] ?? none) : Buffer.concat(parts)));
+    incoming.once('end', () =>
+      resolve(parts.length === 1 ? (parts[0] ?? none) : Buffer.concat(parts)),
+    );
     incoming.once('error', reject);
   });
 }

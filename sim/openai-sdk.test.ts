@@ -15,28 +15,48 @@ afterAll(() => sim.close());
 const user = (content: string) => [{ role: 'user' as const, content }];
 const weather = {
   type: 'function' as const,
-  function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+  function: {
+    name: 'get_weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
 };
 test('the same request gets the same words, another seed other ones', async () => {
   const say = async (seed: number) =>
-    (await client.chat.completions.create({ model: 'gpt-4o', messages: user('Why?'), seed })).choices[0]?.message.content;
+    (await client.chat.completions.create({ model: 'gpt-4o', messages: user('Why?'), seed }))
+      .choices[0]?.message.content;
   expect(await say(1)).toBe(await say(1));
   expect(await say(1)).not.toBe(await say(2));
 });
 
 test('what the prompt dictates is said; a stop sequence, a limit and n are honoured', async () => {
   const ask = async (more: object) =>
-    (await client.chat.completions.create({ model: 'gpt-4o', messages: user('Say: one two three four'), ...more })).choices;
+    (
+      await client.chat.completions.create({
+        model: 'gpt-4o',
+        messages: user('Say: one two three four'),
+        ...more,
+      })
+    ).choices;
   expect((await ask({}))[0]?.message.content).toBe('one two three four');
-  expect((await ask({ stop: [' three'] }))[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'one two' } });
-  expect((await ask({ max_completion_tokens: 2 }))[0]).toMatchObject({ finish_reason: 'length', message: { content: 'one two' } });
+  expect((await ask({ stop: [' three'] }))[0]).toMatchObject({
+    finish_reason: 'stop',
+    message: { content: 'one two' },
+  });
+  expect((await ask({ max_completion_tokens: 2 }))[0]).toMatchObject({
+    finish_reason: 'length',
+    message: { content: 'one two' },
+  });
   expect((await ask({ n: 3 })).map(({ index }) => index)).toEqual([0, 1, 2]);
 });
 
 describe('streams', () => {
   test('say the same as a whole answer, and usage comes when asked for', async () => {
     const asked = { model: 'gpt-4o', messages: user('Was ist ein Käse? 🧀') };
-    const stream = await client.chat.completions.create({ ...asked, stream: true, stream_options: { include_usage: true } });
+    const stream = await client.chat.completions.create({
+      ...asked,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
     let text = '';
     let total = 0;
     for await (const { choices, usage } of stream) {
@@ -49,20 +69,37 @@ describe('streams', () => {
   });
 
   test('tell no usage unasked', async () => {
-    for await (const chunk of await client.chat.completions.create({ model: 'gpt-4o', messages: user('Hi'), stream: true }))
+    for await (const chunk of await client.chat.completions.create({
+      model: 'gpt-4o',
+      messages: user('Hi'),
+      stream: true,
+    }))
       expect(chunk).not.toHaveProperty('usage');
   });
 });
 
 describe('tools', () => {
   test('are left alone for other questions, forbidden or forced by tool_choice', async () => {
-    const finish = async (text: string, tool_choice: 'auto' | 'none' | 'required', parallel_tool_calls = true) =>
-      (await client.chat.completions.create({ model: 'gpt-4o', messages: user(text), tools: [weather], tool_choice, parallel_tool_calls }))
-        .choices[0];
+    const finish = async (
+      text: string,
+      tool_choice: 'auto' | 'none' | 'required',
+      parallel_tool_calls = true,
+    ) =>
+      (
+        await client.chat.completions.create({
+          model: 'gpt-4o',
+          messages: user(text),
+          tools: [weather],
+          tool_choice,
+          parallel_tool_calls,
+        })
+      ).choices[0];
     expect((await finish('Who are you?', 'auto'))?.finish_reason).toBe('stop');
     expect((await finish('The weather in Paris?', 'none'))?.finish_reason).toBe('stop');
     expect((await finish('Who are you?', 'required'))?.finish_reason).toBe('tool_calls');
-    expect((await finish('The weather in both Paris and Rome', 'auto', false))?.message.tool_calls).toHaveLength(1);
+    expect(
+      (await finish('The weather in both Paris and Rome', 'auto', false))?.message.tool_calls,
+    ).toHaveLength(1);
   });
 });
 
@@ -73,7 +110,9 @@ test('logprobs come for each token when asked for', async () => {
     logprobs: true,
     top_logprobs: 2,
   });
-  expect(choices[0]?.logprobs?.content?.map(({ token, top_logprobs }) => [token, top_logprobs.length])).toEqual([
+  expect(
+    choices[0]?.logprobs?.content?.map(({ token, top_logprobs }) => [token, top_logprobs.length]),
+  ).toEqual([
     ['hi', 2],
     [' there', 2],
   ]);
@@ -81,14 +120,31 @@ test('logprobs come for each token when asked for', async () => {
 
 test('errors arrive as the SDK knows them', async () => {
   const ask = (more: object, key = 'sk-sim') =>
-    new OpenAI({ baseURL: `${sim.url}/openai/v1`, apiKey: key, maxRetries: 0 }).chat.completions.create({
+    new OpenAI({
+      baseURL: `${sim.url}/openai/v1`,
+      apiKey: key,
+      maxRetries: 0,
+    }).chat.completions.create({
       model: 'gpt-4o',
       messages: user('Hi'),
       ...more,
     });
-  await expect(ask({}, 'sk-wrong-1234567')).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
-  await expect(ask({ model: 'gpt-nonexistent' })).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
-  await expect(ask({ temperature: 3 })).rejects.toMatchObject({ status: 400, code: 'decimal_above_max_value', param: 'temperature' });
-  await expect(ask({ model: 'sim-429' })).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+  await expect(ask({}, 'sk-wrong-1234567')).rejects.toMatchObject({
+    status: 401,
+    code: 'invalid_api_key',
+  });
+  await expect(ask({ model: 'gpt-nonexistent' })).rejects.toMatchObject({
+    status: 404,
+    code: 'model_not_found',
+  });
+  await expect(ask({ temperature: 3 })).rejects.toMatchObject({
+    status: 400,
+    code: 'decimal_above_max_value',
+    param: 'temperature',
+  });
+  await expect(ask({ model: 'sim-429' })).rejects.toMatchObject({
+    status: 429,
+    code: 'rate_limit_exceeded',
+  });
   await expect(ask({ model: 'sim-503' })).rejects.toBeInstanceOf(OpenAI.InternalServerError);
 });

@@ -75,5 +75,13 @@ export async function askOwn(
   if ('status' in taken) return reply(response, taken);
   const { named, request, reasons, pen } = taken;
   const scenario = scenarioOf(named);
-  return play(response, request, format, { ...scenario, reasons: scenario.reasons || reasons }, once, blankProblem(url), pen);
+  return play(
+    response,
+    request,
+    format,
+    { ...scenario, reasons: scenario.reasons || reasons },
+    once,
+    blankProblem(url),
+    pen,
+  );
 }

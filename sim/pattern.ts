@@ -54,7 +54,17 @@ function group(reader: Reader): string {
   return made;
 }
 
-const examples: Readonly<Record<string, string>> = { d: '1', w: 'a', s: ' ', D: 'a', W: ' ', S: 'a', b: '', t: '\t', n: '\n' };
+const examples: Readonly<Record<string, string>> = {
+  d: '1',
+  w: 'a',
+  s: ' ',
+  D: 'a',
+  W: ' ',
+  S: 'a',
+  b: '',
+  t: '\t',
+  n: '\n',
+};
 
 function escaped(char: string): string {
   return examples[char] ?? char;
@@ -66,7 +76,8 @@ function oneOf(reader: Reader): string {
   if (end === null) throw new Error('a class without end');
   const set = end[0];
   reader.at += set.length;
-  if (set.startsWith('^')) return Array.from('a1 -_A.').find((char) => new RegExp(`[${set}`, 'u').test(char)) ?? '';
+  if (set.startsWith('^'))
+    return Array.from('a1 -_A.').find((char) => new RegExp(`[${set}`, 'u').test(char)) ?? '';
   return set.startsWith('\\') ? escaped(set[1] ?? '') : (set[0] ?? '');
 }
 

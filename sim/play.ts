@@ -48,7 +48,8 @@ export async function play(
   blank: Problem,
   pen: Pen,
 ): Promise<void> {
-  if (scenario.firstByteMs > 0) await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
+  if (scenario.firstByteMs > 0)
+    await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
   if (scenario.hang) return;
   if (scenario.page !== undefined) return sendPage(response, scenario.page);
   const problem = (kind: ProblemKind): Problem => ({
@@ -58,8 +59,15 @@ export async function play(
     promptTokens: promptTokens(request),
     retryAfterS: scenario.retryAfterS,
   });
-  if (scenario.refuse !== undefined && (!scenario.once || once.first(JSON.stringify([request.model, request.raw['messages']])))) {
-    return reply(response, player.refuse(problem(scenario.refuse)), player.retryInBody ? undefined : scenario.retryAfterS);
+  if (
+    scenario.refuse !== undefined &&
+    (!scenario.once || once.first(JSON.stringify([request.model, request.raw['messages']])))
+  ) {
+    return reply(
+      response,
+      player.refuse(problem(scenario.refuse)),
+      player.retryInBody ? undefined : scenario.retryAfterS,
+    );
   }
   const answer = compose(request, scenario, player.callId);
   const { pieceMs, trouble } = scenario;
@@ -68,12 +76,24 @@ export async function play(
     return sendStream(response, pen, pen.events(answer), { pieceMs, trouble, error });
   }
   const error = () => JSON.stringify(player.refuse(problem('server')).body);
-  return sendWhole(response, JSON.stringify(pen.whole(answer)), { pieceMs, trouble, error }, pen.headers);
+  return sendWhole(
+    response,
+    JSON.stringify(pen.whole(answer)),
+    { pieceMs, trouble, error },
+    pen.headers,
+  );
 }
 
 /** Gives an answer that needs no model. */
-export function reply(response: ServerResponse, { status, headers, body }: Reply, retryAfterS?: number): void {
-  const all = { ...headers, ...(retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }) };
+export function reply(
+  response: ServerResponse,
+  { status, headers, body }: Reply,
+  retryAfterS?: number,
+): void {
+  const all = {
+    ...headers,
+    ...(retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }),
+  };
   if (typeof body !== 'string') return sendJson(response, status, JSON.stringify(body), all);
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...all }).end(body);
 }

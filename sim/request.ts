@@ -24,7 +24,10 @@ export interface ChatRequest {
   readonly includeUsage: boolean;
   readonly tools: readonly Tool[];
   /** `named`: the tool that must be called. */
-  readonly toolChoice: { readonly mode: 'none' | 'auto' | 'required'; readonly named: string | undefined };
+  readonly toolChoice: {
+    readonly mode: 'none' | 'auto' | 'required';
+    readonly named: string | undefined;
+  };
   readonly parallelToolCalls: boolean;
   readonly outputTokensMax: number | undefined;
   readonly stop: readonly string[];
@@ -45,7 +48,10 @@ export function readRequest(raw: Json, model: string): ChatRequest {
     toolChoice: readToolChoice(raw['tool_choice']),
     parallelToolCalls: raw['parallel_tool_calls'] !== false,
     outputTokensMax: number(raw['max_completion_tokens']) ?? number(raw['max_tokens']),
-    stop: typeof raw['stop'] === 'string' ? [raw['stop']] : list(raw['stop']).filter((s) => typeof s === 'string'),
+    stop:
+      typeof raw['stop'] === 'string'
+        ? [raw['stop']]
+        : list(raw['stop']).filter((s) => typeof s === 'string'),
     n: number(raw['n']) ?? 1,
     seed: number(raw['seed']) ?? number(raw['random_seed']) ?? 0,
     topLogprobs: raw['logprobs'] === true ? (number(raw['top_logprobs']) ?? 0) : undefined,
@@ -81,7 +87,11 @@ function imageUrl(part: Json): string {
 
 function readTool(value: unknown): Tool {
   const tool = object(object(value)['function']);
-  return { name: text(tool['name']) ?? '', description: text(tool['description']) ?? '', schema: object(tool['parameters']) };
+  return {
+    name: text(tool['name']) ?? '',
+    description: text(tool['description']) ?? '',
+    schema: object(tool['parameters']),
+  };
 }
 
 function readToolChoice(value: unknown): ChatRequest['toolChoice'] {

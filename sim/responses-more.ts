@@ -8,11 +8,34 @@ import { asChat } from './responses-request.ts';
 import { sendJson } from './send.ts';
 import type { Route } from './vendors.ts';
 
-const counted = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning', 'truncation'];
-const compacted = ['model', 'input', 'instructions', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'service_tier'];
+const counted = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'truncation',
+];
+const compacted = [
+  'model',
+  'input',
+  'instructions',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'service_tier',
+];
 
 /** `/responses/input_tokens` and `/responses/compact`. */
-export function besideResponses(incoming: IncomingMessage, response: ServerResponse, body: Buffer, { dialect, path }: Route): void {
+export function besideResponses(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  { dialect, path }: Route,
+): void {
   const door = atDoor(incoming, response, body, dialect);
   if (door === undefined) return;
   const { raw, problem } = door;
@@ -20,12 +43,25 @@ export function besideResponses(incoming: IncomingMessage, response: ServerRespo
   const unknown = Object.keys(raw).find((name) => !taken.includes(name));
   const request = readRequest(asChat(raw), String(raw['model']));
   if (unknown !== undefined) {
-    const complaint = { param: unknown, code: 'unknown_parameter', message: `Unknown parameter: '${unknown}'.` };
-    return refuse(response, dialect, { ...problem, kind: 'bad_request', model: request.model, complaint });
+    const complaint = {
+      param: unknown,
+      code: 'unknown_parameter',
+      message: `Unknown parameter: '${unknown}'.`,
+    };
+    return refuse(response, dialect, {
+      ...problem,
+      kind: 'bad_request',
+      model: request.model,
+      complaint,
+    });
   }
   const tokens = promptTokens(request);
   if (path !== '/responses/compact')
-    return sendJson(response, 200, JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens }));
+    return sendJson(
+      response,
+      200,
+      JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens }),
+    );
   const kept = list(raw['input'])
     .map(object)
     .filter((item) => item['role'] === 'user');
@@ -33,7 +69,14 @@ export function besideResponses(incoming: IncomingMessage, response: ServerRespo
     id: `resp_${randomText(29)}`,
     object: 'response.compaction',
     created_at: 1_785_000_000,
-    output: [...kept, { id: `cmp_${randomText(29)}`, type: 'compaction', encrypted_content: `gAAAA${randomText(40)}` }],
+    output: [
+      ...kept,
+      {
+        id: `cmp_${randomText(29)}`,
+        type: 'compaction',
+        encrypted_content: `gAAAA${randomText(40)}`,
+      },
+    ],
     usage: {
       input_tokens: tokens,
       input_tokens_details: { cached_tokens: 0 },

@@ -14,12 +14,22 @@ export function asChat(raw: Json): Json {
     model: raw['model'],
     messages: [...instructions(raw), ...messages(raw['input'])],
     stream: raw['stream'],
-    ...(raw['max_output_tokens'] === undefined ? {} : { max_completion_tokens: raw['max_output_tokens'] }),
-    ...(raw['tools'] === undefined ? {} : { tools: list(raw['tools']).map((tool) => ({ type: 'function', function: tool })) }),
+    ...(raw['max_output_tokens'] === undefined
+      ? {}
+      : { max_completion_tokens: raw['max_output_tokens'] }),
+    ...(raw['tools'] === undefined
+      ? {}
+      : { tools: list(raw['tools']).map((tool) => ({ type: 'function', function: tool })) }),
     ...(raw['tool_choice'] === undefined ? {} : { tool_choice: choice(raw['tool_choice']) }),
-    ...(raw['parallel_tool_calls'] === undefined ? {} : { parallel_tool_calls: raw['parallel_tool_calls'] }),
-    ...(format['type'] === undefined ? {} : { response_format: { type: format['type'], json_schema: { schema: format['schema'] } } }),
-    ...(object(raw['reasoning'])['effort'] === undefined ? {} : { reasoning_effort: object(raw['reasoning'])['effort'] }),
+    ...(raw['parallel_tool_calls'] === undefined
+      ? {}
+      : { parallel_tool_calls: raw['parallel_tool_calls'] }),
+    ...(format['type'] === undefined
+      ? {}
+      : { response_format: { type: format['type'], json_schema: { schema: format['schema'] } } }),
+    ...(object(raw['reasoning'])['effort'] === undefined
+      ? {}
+      : { reasoning_effort: object(raw['reasoning'])['effort'] }),
   };
 }
 
@@ -37,14 +47,23 @@ function message(item: Json): Json[] {
       return [
         {
           role: item['role'],
-          content: typeof item['content'] === 'string' ? item['content'] : list(item['content']).map(object).map(part),
+          content:
+            typeof item['content'] === 'string'
+              ? item['content']
+              : list(item['content']).map(object).map(part),
         },
       ];
     case 'function_call':
       return [
         {
           role: 'assistant',
-          tool_calls: [{ id: item['call_id'], type: 'function', function: { name: item['name'], arguments: item['arguments'] } }],
+          tool_calls: [
+            {
+              id: item['call_id'],
+              type: 'function',
+              function: { name: item['name'], arguments: item['arguments'] },
+            },
+          ],
         },
       ];
     case 'function_call_output':
@@ -55,9 +74,12 @@ function message(item: Json): Json[] {
 }
 
 function part(raw: Json): Json {
-  if (raw['type'] === 'input_image') return { type: 'image_url', image_url: { url: raw['image_url'] } };
+  if (raw['type'] === 'input_image')
+    return { type: 'image_url', image_url: { url: raw['image_url'] } };
   return { type: 'text', text: raw['text'] ?? raw['refusal'] };
 }
 
 const choice = (value: unknown): unknown =>
-  typeof value === 'string' ? value : { type: 'function', function: { name: object(value)['name'] } };
+  typeof value === 'string'
+    ? value
+    : { type: 'function', function: { name: object(value)['name'] } };

@@ -38,12 +38,19 @@ function frame(answer: Answer, raw: Json, output: readonly Item[], status: strin
     presence_penalty: 0,
     previous_response_id: null,
     prompt_cache_key: raw['prompt_cache_key'] ?? null,
-    reasoning: { effort: object(raw['reasoning'])['effort'] ?? null, summary: object(raw['reasoning'])['summary'] ?? null },
+    reasoning: {
+      effort: object(raw['reasoning'])['effort'] ?? null,
+      summary: object(raw['reasoning'])['summary'] ?? null,
+    },
     safety_identifier: raw['safety_identifier'] ?? null,
     service_tier: 'default',
     store: raw['store'] ?? true,
     temperature: raw['temperature'] ?? 1,
-    text: { verbosity: 'medium', ...object(raw['text']), format: format(object(object(raw['text'])['format'])) },
+    text: {
+      verbosity: 'medium',
+      ...object(raw['text']),
+      format: format(object(object(raw['text'])['format'])),
+    },
     tool_choice: raw['tool_choice'] ?? 'auto',
     tools: list(raw['tools']).map((tool) => ({ description: null, strict: true, ...object(tool) })),
     top_logprobs: 0,
@@ -75,7 +82,11 @@ function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
       id: id('rs'),
       type: 'reasoning',
       summary: told ? [{ type: 'summary_text', text: choice.reasoning.join('') }] : [],
-      ...(sealed ? { encrypted_content: `gAAAA${Buffer.from(choice.reasoning.join('')).toString('base64url')}` } : {}),
+      ...(sealed
+        ? {
+            encrypted_content: `gAAAA${Buffer.from(choice.reasoning.join('')).toString('base64url')}`,
+          }
+        : {}),
     });
   }
   if (choice.calls.length === 0)
@@ -87,7 +98,14 @@ function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
       role: 'assistant',
     });
   for (const call of choice.calls)
-    items.push({ id: id('fc'), type: 'function_call', status, arguments: call.arguments.join(''), call_id: call.id, name: call.name });
+    items.push({
+      id: id('fc'),
+      type: 'function_call',
+      status,
+      arguments: call.arguments.join(''),
+      call_id: call.id,
+      name: call.name,
+    });
   return items;
 }
 
@@ -108,18 +126,35 @@ export function* responseEvents(answer: Answer, raw: Json): Generator<StreamEven
   for (const [index, value] of list(whole['output']).entries()) {
     const item = object(value);
     const at = { item_id: item['id'], output_index: index };
-    const bare = { ...item, ...(item['type'] === 'reasoning' ? { summary: [] } : { status: 'in_progress' }) };
-    const empty = item['type'] === 'message' ? { content: [] } : item['type'] === 'function_call' ? { arguments: '' } : {};
+    const bare = {
+      ...item,
+      ...(item['type'] === 'reasoning' ? { summary: [] } : { status: 'in_progress' }),
+    };
+    const empty =
+      item['type'] === 'message'
+        ? { content: [] }
+        : item['type'] === 'function_call'
+          ? { arguments: '' }
+          : {};
     yield event('response.output_item.added', { item: { ...bare, ...empty }, output_index: index });
     if (item['type'] === 'reasoning')
       for (const [type, members, piece] of summaryEvents(item, choice))
         yield event(type, { ...at, summary_index: 0, ...members }, { piece });
     if (item['type'] === 'message')
-      for (const [type, members, piece] of textEvents(choice)) yield event(type, { ...at, content_index: 0, ...members }, { piece });
+      for (const [type, members, piece] of textEvents(choice))
+        yield event(type, { ...at, content_index: 0, ...members }, { piece });
     if (item['type'] === 'function_call') {
       for (const delta of choice?.calls[calls++]?.arguments ?? [])
-        yield event('response.function_call_arguments.delta', { ...at, delta, obfuscation: 'ab' }, { piece: true });
-      yield event('response.function_call_arguments.done', { ...at, arguments: item['arguments'], name: item['name'] });
+        yield event(
+          'response.function_call_arguments.delta',
+          { ...at, delta, obfuscation: 'ab' },
+          { piece: true },
+        );
+      yield event('response.function_call_arguments.done', {
+        ...at,
+        arguments: item['arguments'],
+        name: item['name'],
+      });
     }
     yield event('response.output_item.done', { item, output_index: index });
   }
@@ -131,8 +166,13 @@ type Written = readonly [type: string, members: Json, piece: boolean];
 function* summaryEvents(item: Json, choice: Choice | undefined): Generator<Written> {
   const part = object(list(item['summary'])[0]);
   if (part['text'] === undefined) return;
-  yield ['response.reasoning_summary_part.added', { part: { type: 'summary_text', text: '' } }, false];
-  for (const delta of choice?.reasoning ?? []) yield ['response.reasoning_summary_text.delta', { delta, obfuscation: 'abc' }, true];
+  yield [
+    'response.reasoning_summary_part.added',
+    { part: { type: 'summary_text', text: '' } },
+    false,
+  ];
+  for (const delta of choice?.reasoning ?? [])
+    yield ['response.reasoning_summary_text.delta', { delta, obfuscation: 'abc' }, true];
   yield ['response.reasoning_summary_text.done', { text: part['text'] }, false];
   yield ['response.reasoning_summary_part.done', { part }, false];
 }
@@ -141,11 +181,14 @@ function* textEvents(choice: Choice | undefined): Generator<Written> {
   const part = { type: 'output_text', annotations: [], logprobs: [] };
   const text = choice?.text.join('') ?? '';
   yield ['response.content_part.added', { part: { ...part, text: '' } }, false];
-  for (const delta of choice?.text ?? []) yield ['response.output_text.delta', { delta, logprobs: [], obfuscation: 'a' }, true];
+  for (const delta of choice?.text ?? [])
+    yield ['response.output_text.delta', { delta, logprobs: [], obfuscation: 'a' }, true];
   yield ['response.output_text.done', { text, logprobs: [] }, false];
   yield ['response.content_part.done', { part: { ...part, text } }, false];
 }
 
 /** Recorded: what was not said of a schema is said in the answer. */
 const format = (asked: Json): Json =>
-  asked['type'] === 'json_schema' ? { description: null, strict: false, ...asked } : { type: 'text', ...asked };
+  asked['type'] === 'json_schema'
+    ? { description: null, strict: false, ...asked }
+    : { type: 'text', ...asked };

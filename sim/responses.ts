@@ -26,7 +26,12 @@ export async function responses(
   const reasons = scenario.reasons || dialect.reasons(request);
   const complaint = responsesComplaint(raw, reasons, dialect.responses === 'all');
   if (complaint !== undefined)
-    return refuse(response, dialect, { ...problem, kind: complaint.kind ?? 'bad_request', model: request.model, complaint });
+    return refuse(response, dialect, {
+      ...problem,
+      kind: complaint.kind ?? 'bad_request',
+      model: request.model,
+      complaint,
+    });
   return play(response, request, dialect, { ...scenario, reasons }, once, problem, {
     ...eventStream,
     events: (answer) => responseEvents(answer, raw),

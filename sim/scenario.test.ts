@@ -7,7 +7,9 @@ const page = readFileSync(new URL('README.md', import.meta.url), 'utf8').replace
 const documented = page
   .split('\n')
   .filter((line) => line.startsWith('| `sim-'))
-  .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`sim-([^`]+)`/g)].map((match) => match[1] ?? ''));
+  .flatMap((line) =>
+    [...(line.split('|')[1] ?? '').matchAll(/`sim-([^`]+)`/g)].map((match) => match[1] ?? ''),
+  );
 
 test('every scenario that the page tells of exists, and the page tells of every scenario', () => {
   for (const name of documented)
@@ -27,8 +29,17 @@ test('the page tells of every vendor', () => {
 });
 
 test('scenarios combine with each other and with a model', () => {
-  expect(scenarioOf('sim-429-once+sim-think')).toMatchObject({ refuse: 'rate', retryAfterS: 1, once: true, reasons: true });
-  expect(scenarioOf('gpt-4o+sim-slow-200ms')).toMatchObject({ firstByteMs: 200, pieceMs: 20, refuse: undefined });
+  expect(scenarioOf('sim-429-once+sim-think')).toMatchObject({
+    refuse: 'rate',
+    retryAfterS: 1,
+    once: true,
+    reasons: true,
+  });
+  expect(scenarioOf('gpt-4o+sim-slow-200ms')).toMatchObject({
+    firstByteMs: 200,
+    pieceMs: 20,
+    refuse: undefined,
+  });
   expect(scenarioOf('sim-503-30s')).toMatchObject({ refuse: 'overloaded', retryAfterS: 30 });
 });
 
@@ -38,5 +49,11 @@ test('a sim- name without a row is a model that nobody has', () => {
 
 test('once means the first of two tries, for each prompt', () => {
   const once = new Once();
-  expect([once.first('a'), once.first('b'), once.first('a'), once.first('b'), once.first('a')]).toEqual([true, true, false, false, true]);
+  expect([
+    once.first('a'),
+    once.first('b'),
+    once.first('a'),
+    once.first('b'),
+    once.first('a'),
+  ]).toEqual([true, true, false, false, true]);
 });

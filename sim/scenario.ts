@@ -66,20 +66,37 @@ const byStatus: Readonly<Record<string, ProblemKind>> = {
   503: 'overloaded',
 };
 
-const taskTroubles = ['failed', 'moderated', 'cancelled', 'odd', 'stuck', 'html', '401', 'hang', 'gone', 'late'] as const;
+const taskTroubles = [
+  'failed',
+  'moderated',
+  'cancelled',
+  'odd',
+  'stuck',
+  'html',
+  '401',
+  'hang',
+  'gone',
+  'late',
+] as const;
 
-const trouble = (kind: Trouble['kind'], after = piecesBefore, forMs = 0): Partial<Scenario> => ({ trouble: { kind, after, forMs } });
+const trouble = (kind: Trouble['kind'], after = piecesBefore, forMs = 0): Partial<Scenario> => ({
+  trouble: { kind, after, forMs },
+});
 
 /** The scenarios; README.md says the same in words, and a test holds the two together. */
 const rows: readonly Row[] = [
   { name: /^chat$/, plays: () => ({}) },
   // Constant and unread on chat (fast.ts); in every other format an answer like any other.
   { name: /^fast$/, plays: () => ({}) },
-  { name: /^slow(?:-(\d+)ms)?$/, plays: ([ms = '1000']) => ({ firstByteMs: Number(ms), pieceMs: Number(ms) / 10 }) },
+  {
+    name: /^slow(?:-(\d+)ms)?$/,
+    plays: ([ms = '1000']) => ({ firstByteMs: Number(ms), pieceMs: Number(ms) / 10 }),
+  },
   {
     name: /^(400|401|402|404|429|500|503)(?:-(\d+)s)?(-once)?$/,
     plays: ([status = '', seconds, once]) => {
-      const retryAfterS = seconds !== undefined ? Number(seconds) : status === '429' ? 1 : undefined;
+      const retryAfterS =
+        seconds !== undefined ? Number(seconds) : status === '429' ? 1 : undefined;
       return { refuse: byStatus[status], retryAfterS, once: once !== undefined };
     },
   },
@@ -90,14 +107,21 @@ const rows: readonly Row[] = [
   { name: /^hang$/, plays: () => ({ hang: true }) },
   {
     name: /^(cut|reset|hang)-after-(\d+)$/,
-    plays: ([kind, after]) => trouble(kind === 'cut' || kind === 'reset' ? kind : 'hang', Number(after)),
+    plays: ([kind, after]) =>
+      trouble(kind === 'cut' || kind === 'reset' ? kind : 'hang', Number(after)),
   },
   { name: /^half-event$/, plays: () => trouble('half') },
   { name: /^filtered$/, plays: () => ({ filtered: true }) },
   { name: /^error-in-stream$/, plays: () => trouble('error') },
   { name: /^bad-json$/, plays: () => trouble('bad json') },
-  { name: /^silent-(\d+)$/, plays: ([seconds]) => trouble('silence', piecesBefore, Number(seconds) * 1000) },
-  { name: /^(gone|broken)-picture$/, plays: ([how]) => ({ lost: how === 'gone' ? 'gone' : 'broken' }) },
+  {
+    name: /^silent-(\d+)$/,
+    plays: ([seconds]) => trouble('silence', piecesBefore, Number(seconds) * 1000),
+  },
+  {
+    name: /^(gone|broken)-picture$/,
+    plays: ([how]) => ({ lost: how === 'gone' ? 'gone' : 'broken' }),
+  },
   { name: /^no-usage$/, plays: () => ({ usageTold: false }) },
   { name: /^cached$/, plays: () => ({ cachedShare: 0.75 }) },
   { name: /^empty$/, plays: () => ({ empty: true }) },
@@ -125,7 +149,8 @@ export function scenarioOf(model: string): Scenario {
   if (nobodyHas.test(model)) return { ...plain, refuse: 'unknown_model' };
   if (!model.includes('sim-')) return plain;
   let scenario = plain;
-  for (const part of model.split('+')) if (part.startsWith('sim-')) scenario = { ...scenario, ...play(part.slice('sim-'.length)) };
+  for (const part of model.split('+'))
+    if (part.startsWith('sim-')) scenario = { ...scenario, ...play(part.slice('sim-'.length)) };
   return scenario;
 }
 

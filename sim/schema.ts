@@ -19,10 +19,14 @@ const depthMax = 8;
 
 /** An instance that satisfies the schema, filled with the numbers, quotations and names of the prompt. */
 export function instanceOf(schema: Json, prompt: string): unknown {
-  const names = [...prompt.matchAll(/["“'`]([^"”'`]{1,60})["”'`]|(?<![.?!]\s|^)\b(\p{Lu}[\p{L}-]+(?: \p{Lu}[\p{L}-]+)*)/gu)].map(
-    (match) => match[1] ?? match[2] ?? '',
+  const names = [
+    ...prompt.matchAll(
+      /["“'`]([^"”'`]{1,60})["”'`]|(?<![.?!]\s|^)\b(\p{Lu}[\p{L}-]+(?: \p{Lu}[\p{L}-]+)*)/gu,
+    ),
+  ].map((match) => match[1] ?? match[2] ?? '');
+  const numbers = [...prompt.matchAll(/(?<![\w.])-?\d+(?:\.\d+)?/g)].map((match) =>
+    Number(match[0]),
   );
-  const numbers = [...prompt.matchAll(/(?<![\w.])-?\d+(?:\.\d+)?/g)].map((match) => Number(match[0]));
   return fill(schema, 'value', { root: schema, hints: { prompt, numbers, names }, depth: 0 });
 }
 
@@ -33,7 +37,10 @@ function fill(schema: unknown, name: string, place: Place): unknown {
   if (reference !== undefined) return fill(resolve(reference, place.root), name, here);
   if ('const' in schema) return schema['const'];
   const values = list(schema['enum']);
-  if (values.length > 0) return values.find((value) => typeof value === 'string' && mentioned(value, place)) ?? values[0];
+  if (values.length > 0)
+    return (
+      values.find((value) => typeof value === 'string' && mentioned(value, place)) ?? values[0]
+    );
   const all = list(schema['allOf']);
   if (all.length > 0) return fill(merge(schema, all, place.root), name, here);
   const branches = [...list(schema['anyOf']), ...list(schema['oneOf'])];
@@ -48,7 +55,10 @@ function mentioned(value: string, place: Place): boolean {
 function resolve(reference: string, root: Json): unknown {
   if (reference === '#') return root;
   const path = reference.replace(/^#\//, '').split('/');
-  return path.reduce<unknown>((at, step) => object(at)[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')], root);
+  return path.reduce<unknown>(
+    (at, step) => object(at)[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')],
+    root,
+  );
 }
 
 /** The parts of an `allOf`, and what stands beside it, as one schema. */
@@ -71,18 +81,30 @@ function merge(schema: Json, parts: readonly unknown[], root: Json): Json {
 /** The first branch; deep inside a recursive schema the one that ends it. */
 function choose(branches: readonly unknown[], schema: Json, place: Place): unknown {
   const ending =
-    place.depth < depthMax ? undefined : branches.find((branch) => !isJson(branch) || (!('$ref' in branch) && branch['type'] !== 'object'));
+    place.depth < depthMax
+      ? undefined
+      : branches.find(
+          (branch) => !isJson(branch) || (!('$ref' in branch) && branch['type'] !== 'object'),
+        );
   const branch = ending ?? branches[0];
   if (!isJson(branch) || !('properties' in schema || 'type' in schema)) return branch;
   const { anyOf: _, oneOf: __, ...beside } = schema;
-  return { ...beside, ...branch, properties: { ...object(beside['properties']), ...object(branch['properties']) } };
+  return {
+    ...beside,
+    ...branch,
+    properties: { ...object(beside['properties']), ...object(branch['properties']) },
+  };
 }
 
 function typeOf(schema: Json, place: Place): string {
   const type = schema['type'];
   if (Array.isArray(type)) {
     const types = type.map(String);
-    return (place.depth >= depthMax && types.includes('null') ? 'null' : types.find((t) => t !== 'null')) ?? 'null';
+    return (
+      (place.depth >= depthMax && types.includes('null')
+        ? 'null'
+        : types.find((t) => t !== 'null')) ?? 'null'
+    );
   }
   if (typeof type === 'string') return type;
   if ('properties' in schema || 'required' in schema) return 'object';
@@ -110,7 +132,9 @@ function fillObject(schema: Json, _: string, place: Place): Json {
     if (place.depth < depthMax || required.has(name)) filled[name] = fill(member, name, place);
   }
   const rest = schema['additionalProperties'];
-  for (const name of required) if (!(name in known)) filled[name] = fill(isJson(rest) ? rest : { type: 'string' }, name, place);
+  for (const name of required)
+    if (!(name in known))
+      filled[name] = fill(isJson(rest) ? rest : { type: 'string' }, name, place);
   const least = number(schema['minProperties']) ?? 0;
   for (let i = Object.keys(filled).length; i < least; i++)
     filled[`key${i + 1}`] = fill(isJson(rest) ? rest : { type: 'string' }, `key${i + 1}`, place);
@@ -123,7 +147,10 @@ function fillArray(schema: Json, name: string, place: Place): unknown[] {
   const most = number(schema['maxItems']) ?? Infinity;
   const choices = schema['uniqueItems'] === true ? list(object(schema['items'])['enum']) : [];
   for (let i = first.length; i < Math.min(least, most) && schema['items'] !== false; i++) {
-    const item = choices.length > 0 ? choices[i] : fill(schema['items'] ?? { type: 'string' }, name.replace(/s$/, ''), place);
+    const item =
+      choices.length > 0
+        ? choices[i]
+        : fill(schema['items'] ?? { type: 'string' }, name.replace(/s$/, ''), place);
     first.push(schema['uniqueItems'] === true && choices.length === 0 ? distinct(item, i) : item);
   }
   return first;
@@ -154,7 +181,9 @@ function fillString(schema: Json, name: string, place: Place): string {
   const made = pattern === undefined ? formats[text(schema['format']) ?? ''] : textFor(pattern);
   if (made !== undefined) return made;
   const words = place.hints.names.shift() ?? name.replaceAll('_', ' ');
-  return words.padEnd(number(schema['minLength']) ?? 0, '.').slice(0, number(schema['maxLength']) ?? 200);
+  return words
+    .padEnd(number(schema['minLength']) ?? 0, '.')
+    .slice(0, number(schema['maxLength']) ?? 200);
 }
 
 function fillNumber(schema: Json, { hints }: Place, whole: boolean): number {
@@ -164,7 +193,9 @@ function fillNumber(schema: Json, { hints }: Place, whole: boolean): number {
   const least = number(schema['minimum']) ?? (above === undefined ? -Infinity : above + exclusive);
   const most = number(schema['maximum']) ?? (below === undefined ? Infinity : below - exclusive);
   const step = number(schema['multipleOf']) ?? (whole ? 1 : 0);
-  const hint = hints.numbers.find((value) => value >= least && value <= most && (step === 0 || Number.isInteger(value / step)));
+  const hint = hints.numbers.find(
+    (value) => value >= least && value <= most && (step === 0 || Number.isInteger(value / step)),
+  );
   if (hint !== undefined) hints.numbers.splice(hints.numbers.indexOf(hint), 1);
   const value = hint ?? Math.min(Math.max(1, least), most);
   return step === 0 ? value : Math.ceil(value / step) * step;

@@ -15,13 +15,25 @@ export interface Pace {
 
 const jsonHead = { 'content-type': 'application/json' };
 
-export function sendJson(response: ServerResponse, status: number, body: string, headers: Readonly<Record<string, string>> = {}): void {
-  response.writeHead(status, { ...jsonHead, ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response
+    .writeHead(status, { ...jsonHead, ...headers, 'content-length': Buffer.byteLength(body) })
+    .end(body);
 }
 
 export function sendPage(response: ServerResponse, status: number): void {
   const page = `<html><head><title>${status}</title></head><body><center><h1>${status === 200 ? 'Welcome' : 'Bad Gateway'}</h1></center><hr>nginx</body></html>`;
-  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length }).end(page);
+  response
+    .writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': page.length,
+    })
+    .end(page);
 }
 
 /** Event by event; the trouble comes after its pieces, or before the finish when there are fewer. */
@@ -65,7 +77,14 @@ async function strike(
   }
   if (kind === 'hang') return true;
   if (kind === 'reset') response.write('', () => response.socket?.resetAndDestroy());
-  else response.end(kind === 'half' ? Buffer.from(text).subarray(0, text.length / 2) : kind === 'error' ? pace.error() : '');
+  else
+    response.end(
+      kind === 'half'
+        ? Buffer.from(text).subarray(0, text.length / 2)
+        : kind === 'error'
+          ? pace.error()
+          : '',
+    );
   return true;
 }
 
@@ -78,7 +97,8 @@ export async function sendWhole(
 ): Promise<void> {
   if (trouble === undefined) return sendJson(response, 200, body, headers);
   if (trouble.kind === 'error') return sendJson(response, 200, String(error()));
-  if (trouble.kind === 'bad json') return sendJson(response, 200, '{"id":"chatcmpl-1","choices":[{"index":0,"message":}]');
+  if (trouble.kind === 'bad json')
+    return sendJson(response, 200, '{"id":"chatcmpl-1","choices":[{"index":0,"message":}]');
   const half = body.slice(0, body.length / 2);
   if (trouble.kind === 'silence') {
     response.writeHead(200, jsonHead).flushHeaders();

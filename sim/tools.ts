@@ -18,9 +18,13 @@ export function plannedCalls(request: ChatRequest): PlannedCall[] {
   const asked = request.toolChoice;
   if (asked.mode === 'none' || request.tools.length === 0) return [];
   if (asked.mode === 'auto' && lastMessage(request)?.role !== 'user') return [];
-  const { mode, named } = asked.mode === 'auto' ? told(request) : { mode: asked.mode, named: asked.named };
+  const { mode, named } =
+    asked.mode === 'auto' ? told(request) : { mode: asked.mode, named: asked.named };
   const prompt = lastPrompt(request);
-  const wanted = named === undefined ? chosen(request.tools, prompt, mode) : request.tools.filter((tool) => tool.name === named);
+  const wanted =
+    named === undefined
+      ? chosen(request.tools, prompt, mode)
+      : request.tools.filter((tool) => tool.name === named);
   const first = wanted[0];
   if (first === undefined) return [];
   if (!request.parallelToolCalls) return filled([first], prompt);
@@ -29,21 +33,31 @@ export function plannedCalls(request: ChatRequest): PlannedCall[] {
 }
 
 /** Models obey words, too: those of the system, or of a tool that wants to be called. */
-function told({ messages, tools }: ChatRequest): { readonly mode: 'auto' | 'required'; readonly named: string | undefined } {
+function told({ messages, tools }: ChatRequest): {
+  readonly mode: 'auto' | 'required';
+  readonly named: string | undefined;
+} {
   const system = messages.map(({ role, text }) => (role === 'system' ? text : '')).join('\n');
   const named = /\bmust call the tool ["“]([^"”]+)/i.exec(system)?.[1];
   if (named !== undefined) return { mode: 'required', named };
   const wanting = tools.filter(({ description }) => /\bmust be called\b/i.test(description));
-  if (wanting.length === 1 && tools.length > 1) return { mode: 'required', named: wanting[0]?.name };
+  if (wanting.length === 1 && tools.length > 1)
+    return { mode: 'required', named: wanting[0]?.name };
   const some = wanting.length > 0 || /\bmust call (?:at least )?one of your tools\b/i.test(system);
   return { mode: some ? 'required' : 'auto', named: undefined };
 }
 
-function chosen(tools: readonly Tool[], prompt: string, mode: 'auto' | 'required'): readonly Tool[] {
+function chosen(
+  tools: readonly Tool[],
+  prompt: string,
+  mode: 'auto' | 'required',
+): readonly Tool[] {
   const lower = prompt.toLowerCase();
   const mentioned = tools.filter((tool) => lower.includes(tool.name.toLowerCase()));
   if (mentioned.length > 0) return mentioned;
-  const related = tools.filter((tool) => tellingWords(tool.name).some((word) => lower.includes(word)));
+  const related = tools.filter((tool) =>
+    tellingWords(tool.name).some((word) => lower.includes(word)),
+  );
   return related.length > 0 || mode === 'auto' ? related : tools.slice(0, 1);
 }
 
@@ -61,7 +75,8 @@ function filled(tools: readonly Tool[], prompt: string): PlannedCall[] {
   return tools.map((tool) => {
     const instance = instanceOf(tool.schema, left);
     const json = JSON.stringify(instance);
-    if (tools[0] === tool) for (const value of Object.values(Object(instance))) left = left.replace(String(value), ' ');
+    if (tools[0] === tool)
+      for (const value of Object.values(Object(instance))) left = left.replace(String(value), ' ');
     return { name: tool.name, arguments: json };
   });
 }

@@ -30,14 +30,18 @@ describe.each(every)('%s', (vendor, { style }: Dialect) => {
       expect(reply.status).toBe(200);
       expect(finish(reply)).toBe('stop');
       const counts = usage(reply);
-      expect(counts?.['total_tokens']).toBe(Number(counts?.['prompt_tokens']) + Number(counts?.['completion_tokens']));
+      expect(counts?.['total_tokens']).toBe(
+        Number(counts?.['prompt_tokens']) + Number(counts?.['completion_tokens']),
+      );
     }
     expect(stream.text.endsWith('data: [DONE]\n\n')).toBe(style.done);
   });
 
   test('tells usage in a stream unasked or not at all, as it does', async () => {
     expect(usage(await ask(base(vendor), streamed)) !== undefined).toBe(style.usageUnasked);
-    expect(usage(await ask(base(vendor), { ...streamed, ...asked, model: 'sim-no-usage' }))).toBeUndefined();
+    expect(
+      usage(await ask(base(vendor), { ...streamed, ...asked, model: 'sim-no-usage' })),
+    ).toBeUndefined();
     expect(usage(await ask(base(vendor), { ...hello, model: 'sim-no-usage' }))).toBeUndefined();
   });
 
@@ -58,12 +62,20 @@ describe.each(every)('%s', (vendor, { style }: Dialect) => {
   test('calls a tool', async () => {
     if (vendor === 'perplexity') return;
     const tools = [
-      { type: 'function', function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } } },
+      {
+        type: 'function',
+        function: {
+          name: 'get_weather',
+          parameters: { type: 'object', properties: { city: { type: 'string' } } },
+        },
+      },
     ];
     const request = { model: 'sim-chat', messages: prompt('The weather in Paris?'), tools };
     const whole = await ask(base(vendor), request);
     expect(finish(whole)).toBe('tool_calls');
-    expect(object(list(object(firstChoice(whole.json)['message'])['tool_calls'])[0])['function']).toEqual({
+    expect(
+      object(list(object(firstChoice(whole.json)['message'])['tool_calls'])[0])['function'],
+    ).toEqual({
       name: 'get_weather',
       arguments: '{"city":"Paris"}',
     });
@@ -76,9 +88,20 @@ describe.each(every)('%s', (vendor, { style }: Dialect) => {
   });
 
   test('refuses in its own shape what scenarios refuse', async () => {
-    for (const model of ['sim-400', 'sim-401', 'sim-402', 'sim-404', 'sim-429', 'sim-500', 'sim-503', 'sim-context', 'sim-policy']) {
+    for (const model of [
+      'sim-400',
+      'sim-401',
+      'sim-402',
+      'sim-404',
+      'sim-429',
+      'sim-500',
+      'sim-503',
+      'sim-context',
+      'sim-policy',
+    ]) {
       const reply = await ask(base(vendor), { ...hello, model });
-      if (vendor === 'minimax') expect(object(reply.json['base_resp'])['status_code'], model).not.toBe(0);
+      if (vendor === 'minimax')
+        expect(object(reply.json['base_resp'])['status_code'], model).not.toBe(0);
       else expect(reply.status, model).toBeGreaterThanOrEqual(400);
       expect(reply.headers.get('retry-after'), model).toBe(model === 'sim-429' ? '1' : null);
       expect(list(reply.json['choices'])).toEqual([]);
@@ -94,7 +117,9 @@ describe.each(every)('%s', (vendor, { style }: Dialect) => {
     expect(broken.text).toMatch(/error/);
     const half = await ask(base(vendor), { ...streamed, model: 'sim-half-event' });
     expect(half.text.endsWith('\n\n')).toBe(false);
-    await expect(ask(base(vendor), { ...streamed, model: 'sim-reset-after-3' })).rejects.toThrow('terminated');
+    await expect(ask(base(vendor), { ...streamed, model: 'sim-reset-after-3' })).rejects.toThrow(
+      'terminated',
+    );
   });
 });
 
@@ -104,7 +129,10 @@ test('GET /models answers, other URLs are refused in the vendor’s shape, and /
     return [response.status, await response.json()] as const;
   };
   expect(await get('/groq/openai/v1/models')).toMatchObject([200, { object: 'list' }]);
-  expect(await get('/openai/v1/assistants')).toMatchObject([404, { error: { type: 'invalid_request_error' } }]);
+  expect(await get('/openai/v1/assistants')).toMatchObject([
+    404,
+    { error: { type: 'invalid_request_error' } },
+  ]);
   expect(await get('/mistral/v2/x')).toEqual([404, { detail: 'Not Found' }]);
   expect(await get('/')).toMatchObject([200, { vendors: { openai: '/openai/v1' } }]);
 });
@@ -113,8 +141,15 @@ test('the log keeps what came, how it ended and who left', async () => {
   sim.clear();
   await ask(base('openai'), hello);
   const controller = new AbortController();
-  const request = { method: 'POST', headers: { authorization: 'Bearer k' }, signal: controller.signal };
-  const hanging = fetch(`${base('deepseek')}/chat/completions`, { ...request, body: JSON.stringify({ ...hello, model: 'sim-hang' }) });
+  const request = {
+    method: 'POST',
+    headers: { authorization: 'Bearer k' },
+    signal: controller.signal,
+  };
+  const hanging = fetch(`${base('deepseek')}/chat/completions`, {
+    ...request,
+    body: JSON.stringify({ ...hello, model: 'sim-hang' }),
+  });
   while (sim.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   controller.abort();
   await expect(hanging).rejects.toThrow('aborted');

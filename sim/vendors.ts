@@ -50,7 +50,15 @@ export const vendors: readonly Dialect[] = [
 ];
 
 /** The vendors with a format of their own. */
-export const ownFormats: readonly OwnFormat[] = [anthropic, bedrock, gemini, vertex, cohere, voyage, jina];
+export const ownFormats: readonly OwnFormat[] = [
+  anthropic,
+  bedrock,
+  gemini,
+  vertex,
+  cohere,
+  voyage,
+  jina,
+];
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 
@@ -59,7 +67,8 @@ const byStep = new Map(vendors.map((dialect) => [step(dialect.prefix), dialect])
 const ownByStep = new Map(ownFormats.map((format) => [step(format.prefix), format]));
 
 /** The vendor with a format of its own that a URL is for. */
-export const ownFormatAt = (url: string): OwnFormat | undefined => ownByStep.get(step(url.split('?')[0] ?? ''));
+export const ownFormatAt = (url: string): OwnFormat | undefined =>
+  ownByStep.get(step(url.split('?')[0] ?? ''));
 
 export interface Route {
   readonly dialect: Dialect;
@@ -77,8 +86,16 @@ export function route(url: string): Route | undefined {
   const legacy = /^\/azure\/openai\/deployments\/([^/]+)(\/.*)$/.exec(path);
   if (legacy !== null) {
     const versioned = new URLSearchParams(query).has('api-version');
-    return { dialect, path: versioned ? (legacy[2] ?? '') : 'no api-version', deployment: decodeURIComponent(legacy[1] ?? '') };
+    return {
+      dialect,
+      path: versioned ? (legacy[2] ?? '') : 'no api-version',
+      deployment: decodeURIComponent(legacy[1] ?? ''),
+    };
   }
   const rest = path.startsWith(`${dialect.prefix}/`) ? path.slice(dialect.prefix.length) : '';
-  return { dialect, path: dialect.vendor === 'deepseek' ? rest.replace(/^\/(?:v1|beta)\//, '/') : rest, deployment: undefined };
+  return {
+    dialect,
+    path: dialect.vendor === 'deepseek' ? rest.replace(/^\/(?:v1|beta)\//, '/') : rest,
+    deployment: undefined,
+  };
 }

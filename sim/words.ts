@@ -3,7 +3,12 @@ import { lastMessage, lastPrompt, type ChatRequest } from './request.ts';
 import { instanceOf } from './schema.ts';
 import { hash, pieces } from './tokens.ts';
 
-const openings = ['You asked', 'Your question was', 'Let me answer this', 'I understood you to say'];
+const openings = [
+  'You asked',
+  'Your question was',
+  'Let me answer this',
+  'I understood you to say',
+];
 const thoughts = [
   'A simulated model has no opinion of its own, but it reads every word.',
   'The short answer is that it depends; the long answer says why.',
@@ -20,12 +25,19 @@ const instruction =
 function answer(request: ChatRequest, echo: boolean, index: number): string {
   const prompt = lastPrompt(request);
   if (echo) return prompt;
-  if (request.format.type === 'json_schema') return JSON.stringify(instanceOf(request.format.schema, prompt));
+  if (request.format.type === 'json_schema')
+    return JSON.stringify(instanceOf(request.format.schema, prompt));
   if (request.format.type === 'json_object')
-    return JSON.stringify({ answer: clip(prompt), words: prompt.split(/\s+/).filter(Boolean).length });
+    return JSON.stringify({
+      answer: clip(prompt),
+      words: prompt.split(/\s+/).filter(Boolean).length,
+    });
   const last = lastMessage(request);
-  if (last?.role === 'tool') return `The tool answered: ${clip(last.text)} That is all I need to know.`;
-  const seen = (request.messages.findLast((message) => message.role === 'user')?.images ?? []).map(describe).join('');
+  if (last?.role === 'tool')
+    return `The tool answered: ${clip(last.text)} That is all I need to know.`;
+  const seen = (request.messages.findLast((message) => message.role === 'user')?.images ?? [])
+    .map(describe)
+    .join('');
   const dictated = instruction.exec(prompt.trim())?.[1];
   if (dictated !== undefined && seen === '') return dictated;
   const start = hash(prompt) + request.seed + index;
@@ -36,17 +48,22 @@ function answer(request: ChatRequest, echo: boolean, index: number): string {
 
 function describe(url: string): string {
   const image = decodeImage(url);
-  if (image !== undefined) return `I see a ${image.format} image of ${image.width}×${image.height} pixels. `;
+  if (image !== undefined)
+    return `I see a ${image.format} image of ${image.width}×${image.height} pixels. `;
   return `I see an image at ${/^https?:\/\/([^/]+)/.exec(url)?.[1] ?? 'an unknown place'}. `;
 }
 
 function reasoning(request: ChatRequest): string[] {
-  return pieces(`The user wants to know about “${clip(lastPrompt(request))}”. I should think first, then answer in a few sentences.`);
+  return pieces(
+    `The user wants to know about “${clip(lastPrompt(request))}”. I should think first, then answer in a few sentences.`,
+  );
 }
 
 /** Exactly `count` pieces. */
 function filler(count: number): string[] {
-  return Array.from({ length: count }, (_, i) => (i === 0 ? 'word' : i % 12 === 0 ? ' line' : ' word'));
+  return Array.from({ length: count }, (_, i) =>
+    i === 0 ? 'word' : i % 12 === 0 ? ' line' : ' word',
+  );
 }
 
 function clip(text: string): string {

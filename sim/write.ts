@@ -23,7 +23,11 @@ export function wholeBody(answer: Answer, request: ChatRequest, { style }: Diale
 }
 
 /** The answer as a stream, event by event, without its closing `[DONE]`. */
-export function* streamEvents(answer: Answer, request: ChatRequest, { style }: Dialect): Generator<StreamEvent> {
+export function* streamEvents(
+  answer: Answer,
+  request: ChatRequest,
+  { style }: Dialect,
+): Generator<StreamEvent> {
   const preamble = style.preamble?.(answer);
   if (preamble !== undefined) yield { text: preamble, piece: false, ends: false };
   const tellsUsage = answer.usageTold && (request.includeUsage || style.usageUnasked);
@@ -45,22 +49,47 @@ export function* streamEvents(answer: Answer, request: ChatRequest, { style }: D
   if (!tellsUsage || style.usageAt === 'finish' || style.usageAt === 'every') return;
   const again =
     style.usageAt === 'own with choice'
-      ? { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: answer.choices[0]?.finish ?? null }
+      ? {
+          index: 0,
+          delta: { role: 'assistant', content: '' },
+          finish_reason: answer.choices[0]?.finish ?? null,
+        }
       : undefined;
-  yield event(again, answer.usage, { kind: 'usage', answer, piece: '', text: '', tokens }, request, style);
+  yield event(
+    again,
+    answer.usage,
+    { kind: 'usage', answer, piece: '', text: '', tokens },
+    request,
+    style,
+  );
 }
 
-function event(choice: Draft | undefined, usage: Usage | undefined, moment: Moment, request: ChatRequest, style: Style): StreamEvent {
-  const draft: Draft = { ...frame(moment.answer, style, 'chat.completion.chunk'), choices: choice === undefined ? [] : [choice] };
+function event(
+  choice: Draft | undefined,
+  usage: Usage | undefined,
+  moment: Moment,
+  request: ChatRequest,
+  style: Style,
+): StreamEvent {
+  const draft: Draft = {
+    ...frame(moment.answer, style, 'chat.completion.chunk'),
+    choices: choice === undefined ? [] : [choice],
+  };
   if (usage !== undefined) draft['usage'] = style.usage(usage);
   style.chunk?.(draft, choice, moment, request);
-  return { text: `data: ${JSON.stringify(draft)}\n\n`, piece: moment.piece !== '', ends: moment.kind === 'finish' };
+  return {
+    text: `data: ${JSON.stringify(draft)}\n\n`,
+    piece: moment.piece !== '',
+    ends: moment.kind === 'finish',
+  };
 }
 
 function usageHere(style: Style, whole: Usage, tokens: number, last: boolean): Usage | undefined {
   if (last && style.usageAt.startsWith('finish')) return whole;
   if (style.usageAt !== 'every') return undefined;
-  return last ? whole : { ...whole, completion: tokens, reasoning: Math.min(tokens, whole.reasoning) };
+  return last
+    ? whole
+    : { ...whole, completion: tokens, reasoning: Math.min(tokens, whole.reasoning) };
 }
 
 function frame(answer: Answer, style: Style, object: string): Draft {
@@ -77,26 +106,42 @@ interface Step {
 }
 
 function* steps(choice: Choice, style: Style): Generator<Step> {
-  yield { kind: 'role', delta: { role: 'assistant', content: choice.calls.length > 0 ? null : '' }, piece: '', weight: 0 };
+  yield {
+    kind: 'role',
+    delta: { role: 'assistant', content: choice.calls.length > 0 ? null : '' },
+    piece: '',
+    weight: 0,
+  };
   for (const [index, piece] of choice.reasoning.entries()) {
     const delta = reasoningDelta(piece, index, choice.reasoning.length, style);
     if (delta !== undefined) yield { kind: 'reasoning', delta, piece, weight: 1 };
   }
-  for (const piece of choice.text) yield { kind: 'text', delta: { content: piece }, piece, weight: 1 };
+  for (const piece of choice.text)
+    yield { kind: 'text', delta: { content: piece }, piece, weight: 1 };
   for (const [index, call] of choice.calls.entries()) yield* callSteps(call, index, style);
   yield { kind: 'finish', delta: {}, piece: '', weight: 0, finish: choice.finish };
 }
 
-function reasoningDelta(piece: string, index: number, count: number, { reasoning }: Style): Draft | undefined {
+function reasoningDelta(
+  piece: string,
+  index: number,
+  count: number,
+  { reasoning }: Style,
+): Draft | undefined {
   switch (reasoning) {
     case 'hidden':
       return undefined;
     case 'parts':
       return { content: [{ type: 'thinking', thinking: [{ type: 'text', text: piece }] }] };
     case 'details':
-      return { reasoning: piece, reasoning_details: [{ type: 'reasoning.text', text: piece, format: 'unknown', index: 0 }] };
+      return {
+        reasoning: piece,
+        reasoning_details: [{ type: 'reasoning.text', text: piece, format: 'unknown', index: 0 }],
+      };
     case 'inline':
-      return { content: `${index === 0 ? '<think>\n' : ''}${piece}${index === count - 1 ? '\n</think>\n\n' : ''}` };
+      return {
+        content: `${index === 0 ? '<think>\n' : ''}${piece}${index === count - 1 ? '\n</think>\n\n' : ''}`,
+      };
     default:
       return { [reasoning]: piece };
   }
@@ -114,9 +159,19 @@ function* callSteps(call: ToolCall, index: number, style: Style): Generator<Step
     };
     return;
   }
-  yield { kind: 'call', delta: { tool_calls: [{ ...head, function: { name: call.name, arguments: '' } }] }, piece: call.name, weight: 1 };
+  yield {
+    kind: 'call',
+    delta: { tool_calls: [{ ...head, function: { name: call.name, arguments: '' } }] },
+    piece: call.name,
+    weight: 1,
+  };
   for (const piece of call.arguments)
-    yield { kind: 'call', delta: { tool_calls: [{ index, function: { arguments: piece } }] }, piece, weight: 1 };
+    yield {
+      kind: 'call',
+      delta: { tool_calls: [{ index, function: { arguments: piece } }] },
+      piece,
+      weight: 1,
+    };
 }
 
 function wholeChoice(choice: Choice, index: number, request: ChatRequest, style: Style): Draft {
@@ -125,19 +180,24 @@ function wholeChoice(choice: Choice, index: number, request: ChatRequest, style:
     type: 'function',
     function: { name, arguments: json.join('') },
   }));
-  const message: Draft = { role: 'assistant', content: calls.length > 0 ? null : choice.text.join('') };
+  const message: Draft = {
+    role: 'assistant',
+    content: calls.length > 0 ? null : choice.text.join(''),
+  };
   if (choice.reasoning.length > 0) addReasoning(message, choice.reasoning.join(''), style);
   if (calls.length > 0) message['tool_calls'] = calls;
   const draft: Draft = { index, message, finish_reason: choice.finish };
   const top = request.topLogprobs;
-  if (top !== undefined) draft['logprobs'] = { content: choice.text.map((piece) => logprob(piece, top)), refusal: null };
+  if (top !== undefined)
+    draft['logprobs'] = { content: choice.text.map((piece) => logprob(piece, top)), refusal: null };
   return draft;
 }
 
 function addReasoning(message: Draft, thought: string, { reasoning }: Style): void {
   if (reasoning === 'hidden') return;
   const content = message['content'] ?? '';
-  if (reasoning === 'inline') message['content'] = `<think>\n${thought}\n</think>\n\n${shown(content)}`;
+  if (reasoning === 'inline')
+    message['content'] = `<think>\n${thought}\n</think>\n\n${shown(content)}`;
   else if (reasoning === 'parts')
     message['content'] = [
       { type: 'thinking', thinking: [{ type: 'text', text: thought }], closed: true },

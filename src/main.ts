@@ -143,7 +143,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { database, sole, alone } = await openDatabase(options, log);
   const sealer = openSealer(options.masterKey);
   const recorded =
-    options.crew?.first !== false && options.configuration && (await record(database, options.configuration, sealer, systemClock));
+    options.crew?.first !== false &&
+    options.configuration &&
+    (await record(database, options.configuration, sealer, systemClock));
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
   const blobs = openBlobs(options.media, systemClock);
@@ -174,54 +176,131 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
-  const upkeep = await upkeepOn(database, [memory, submissions, signatures, files, tasks], noticesOn(database, log, options));
+  const upkeep = await upkeepOn(
+    database,
+    [memory, submissions, signatures, files, tasks],
+    noticesOn(database, log, options),
+  );
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
   const told = doorLog(log, counters.metrics, options.traces);
   const desk = new FileDesk(files, systemClock, told.bug);
   const unreadable = unreadableAt(systemClock);
   const server = openServer(serverLimits, unreadable);
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
-  const door = await openDoor(server, parts, endpoints, told, serverLimits.jsonBodyBytesMax, clientAddress(options.trustedProxies));
+  const door = await openDoor(
+    server,
+    parts,
+    endpoints,
+    told,
+    serverLimits.jsonBodyBytesMax,
+    clientAddress(options.trustedProxies),
+  );
   desk.openOn(server);
-  const payments = paymentsOn(server, { database, log }, options, () => urlOf(server.server.address()));
-  const [usdRatePpm, email] = [options.configuration?.usdRatePpm, options.notices?.email !== undefined];
-  const pagesOf = pageRowsOn({ database, sealer, parts, endpoints, usdRatePpm, payments: payments.payments, email });
+  const payments = paymentsOn(server, { database, log }, options, () =>
+    urlOf(server.server.address()),
+  );
+  const [usdRatePpm, email] = [
+    options.configuration?.usdRatePpm,
+    options.notices?.email !== undefined,
+  ];
+  const pagesOf = pageRowsOn({
+    database,
+    sealer,
+    parts,
+    endpoints,
+    usdRatePpm,
+    payments: payments.payments,
+    email,
+  });
   const consoleDoor = await consoleOn(server, { database, log, pages: pagesOf }, options);
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   const ready = () => door.open && till.admitting;
-  measure(counters, { ...parts, version: about.version, till, reporter, tasks, ready, nodes: limits.families });
-  const metrics = { metrics: pageFor(counters.metrics, options.crew), metricsToken: options.metricsToken };
+  measure(counters, {
+    ...parts,
+    version: about.version,
+    till,
+    reporter,
+    tasks,
+    ready,
+    nodes: limits.families,
+  });
+  const metrics = {
+    metrics: pageFor(counters.metrics, options.crew),
+    metricsToken: options.metricsToken,
+  };
   openPages(server, { ready, ...metrics, unreadable, otherwise: pages.page });
-  const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({ close: stop }));
-  const rooms: readonly Closing[] = [payments, tasks, till, reporter, ...loops, keyring, lanes, limits, blobs, database];
-  const close = closer(() => emptied(server, [door, desk, consoleDoor], () => door.breakOff()), rooms, sole, log);
+  const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({
+    close: stop,
+  }));
+  const rooms: readonly Closing[] = [
+    payments,
+    tasks,
+    till,
+    reporter,
+    ...loops,
+    keyring,
+    lanes,
+    limits,
+    blobs,
+    database,
+  ];
+  const close = closer(
+    () => emptied(server, [door, desk, consoleDoor], () => door.breakOff()),
+    rooms,
+    sole,
+    log,
+  );
   await orElse(server.listen({ host: options.host, port: options.port }), close);
   for (const room of [tasks, reporter, payments]) await room.start();
   const keptPrices = recorded ? recorded.keptPrices : [];
-  return { url: urlOf(server.server.address()), parts, database, console: consoleDoor, keptPrices, close };
+  return {
+    url: urlOf(server.server.address()),
+    parts,
+    database,
+    console: consoleDoor,
+    keptPrices,
+    close,
+  };
 }
 
 /** Nobody is inside any more, then the rooms close in their order. */
-const closer = (empty: () => Promise<void>, rooms: readonly Closing[], sole: Sole | undefined, log: Log) => async (): Promise<void> => {
-  await empty();
-  for (const room of rooms) await room.close();
-  sole?.release();
-  log.flush();
-};
+const closer =
+  (empty: () => Promise<void>, rooms: readonly Closing[], sole: Sole | undefined, log: Log) =>
+  async (): Promise<void> => {
+    await empty();
+    for (const room of rooms) await room.close();
+    sole?.release();
+    log.flush();
+  };
 
 /** One page for all that serve on the address, whichever of them is asked. */
 function pageFor(metrics: Metrics, crew: Crew | undefined): () => ReturnType<Metrics['page']> {
   const all = crew?.pageOf(async () => (await metrics.page()).text);
-  return all === undefined ? () => metrics.page() : async () => ({ type: metrics.type, text: await all() });
+  return all === undefined
+    ? () => metrics.page()
+    : async () => ({ type: metrics.type, text: await all() });
 }
 
 /** None where nobody is to be told anything. */
-function noticesOn(database: Database, log: Log, { notices: settings, publicUrl: home }: GatewayOptions): readonly Notices[] {
+function noticesOn(
+  database: Database,
+  log: Log,
+  { notices: settings, publicUrl: home }: GatewayOptions,
+): readonly Notices[] {
   if (settings === undefined) return [];
   const said = (id: string, way: string, why: string | undefined): void =>
     log.line('notice', { id, way, ...(why !== undefined && { why }) });
-  return [new Notices({ database, clock: systemClock, settings, home, said, trouble: (error) => log.error('notices', error, {}) })];
+  return [
+    new Notices({
+      database,
+      clock: systemClock,
+      settings,
+      home,
+      said,
+      trouble: (error) => log.error('notices', error, {}),
+    }),
+  ];
 }
 
 /** What is sold, as it is in force, and what keeps it and the keys so. */
@@ -261,7 +340,11 @@ interface Counters extends Counted {
 
 function countersOn({ metricsToken }: GatewayOptions): Counters {
   const requests = new Requests();
-  return { metrics: new Metrics(metricsToken !== undefined), requests, counts: new Counts(systemClock, requests) };
+  return {
+    metrics: new Metrics(metricsToken !== undefined),
+    requests,
+    counts: new Counts(systemClock, requests),
+  };
 }
 
 /** What is told of every request and every attempt. */
@@ -292,7 +375,11 @@ interface Door {
 }
 
 /** Whoever takes too long is broken off: what was delivered is settled, and the vendor stops. */
-async function emptied(server: ReturnType<typeof openServer>, doors: readonly Door[], breakOff: () => void): Promise<void> {
+async function emptied(
+  server: ReturnType<typeof openServer>,
+  doors: readonly Door[],
+  breakOff: () => void,
+): Promise<void> {
   await Promise.all(doors.map((door) => door.drain(drainMs)));
   breakOff();
   server.server.closeAllConnections();
@@ -306,14 +393,29 @@ const memoriesOn = (database: Database, sealer: Sealer) => ({
   signatures: openSignatureMemory(database, systemClock, sealer),
 });
 
-function filesOn(database: Database, blobs: Blobs, sealer: Sealer, { configuration, publicUrl }: GatewayOptions): Files {
+function filesOn(
+  database: Database,
+  blobs: Blobs,
+  sealer: Sealer,
+  { configuration, publicUrl }: GatewayOptions,
+): Files {
   const limits = { ...fileLimits, ...configuration?.media?.kept };
   const addresses = new Addresses(sealer.key('addresses of files'), publicUrl);
-  return openFiles({ database, blobs, clock: systemClock, addresses, copies: new Copies(limits, configuration?.media), limits });
+  return openFiles({
+    database,
+    blobs,
+    clock: systemClock,
+    addresses,
+    copies: new Copies(limits, configuration?.media),
+    limits,
+  });
 }
 
 /** What is told of work that outlived its request. */
-const taskEnded = (log: Log, { metrics, requests }: Counters): Pick<TaskParts, 'ended' | 'trouble'> => ({
+const taskEnded = (
+  log: Log,
+  { metrics, requests }: Counters,
+): Pick<TaskParts, 'ended' | 'trouble'> => ({
   ended(line) {
     log.line('task', line);
     metrics.ended(line.model, line.outcome);
@@ -338,7 +440,11 @@ function tasksOn(
   });
 }
 
-const tillOn = (db: Database, log: Log, settings: Partial<TillSettings> = {}): ReturnType<typeof openTill> =>
+const tillOn = (
+  db: Database,
+  log: Log,
+  settings: Partial<TillSettings> = {},
+): ReturnType<typeof openTill> =>
   openTill({
     db,
     clock: systemClock,
@@ -354,13 +460,17 @@ interface OpenDatabase {
   readonly alone: boolean;
 }
 
-async function openDatabase({ databaseUrl, sqliteThread, crew }: GatewayOptions, log: Log): Promise<OpenDatabase> {
+async function openDatabase(
+  { databaseUrl, sqliteThread, crew }: GatewayOptions,
+  log: Log,
+): Promise<OpenDatabase> {
   // Before anything is read or migrated: another server may be at work on the file.
   const sole = crew === undefined ? holdSole(databaseUrl) : undefined;
   const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
   const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
   await migrate(database, migrations, {
-    gaveWay: (error, pauseMs) => log.error('the migration gave way to others at work, and comes again', error, { pauseMs }),
+    gaveWay: (error, pauseMs) =>
+      log.error('the migration gave way to others at work, and comes again', error, { pauseMs }),
   });
   const alone = crew === undefined ? sole !== undefined : crew.alone;
   // Alone on a SQLite file: whatever a crashed server held is back before the first request.
@@ -390,7 +500,8 @@ function doorLog(log: Log, metrics: Metrics, traces: Traces | undefined): DoorLo
 }
 
 function urlOf(address: AddressInfo | string | null): string {
-  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  if (address === null || typeof address === 'string')
+    throw new Error('the server listens on no port');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }

@@ -22,23 +22,35 @@ export interface ConsoleOptions {
 }
 
 /** Rows of the pages, once it is known how the installation is reached and how one signs in. */
-export type PageRows = (beside: { readonly site: Site; readonly methods: readonly SignInMethod[] }) => readonly ConsoleRow[];
+export type PageRows = (beside: {
+  readonly site: Site;
+  readonly methods: readonly SignInMethod[];
+}) => readonly ConsoleRow[];
 
 /** Puts the console and its ways in on the server. */
 export async function consoleOn(
   server: FastifyInstance,
-  { database, log, pages }: { readonly database: Database; readonly log: Log; readonly pages: PageRows },
+  {
+    database,
+    log,
+    pages,
+  }: { readonly database: Database; readonly log: Log; readonly pages: PageRows },
   { publicUrl, signin: settings = { signUp: true }, trustedProxies }: ConsoleOptions,
 ): Promise<OpenConsole & { readonly signInMethods: readonly string[] }> {
   const site = openSite(publicUrl, trustedProxies);
-  const signin = new Signin({ database, settings, trouble: (provider, why) => log.line('sign-in', { provider, why }) });
+  const signin = new Signin({
+    database,
+    settings,
+    trouble: (provider, why) => log.line('sign-in', { provider, why }),
+  });
   const rooms: ConsoleRooms = {
     database,
     clock: systemClock,
     limiter: new MemoryLimiter(systemClock),
     site,
     log: {
-      refused: (id, status, refusal, method, path) => log.line('refused', { id, status, refusal, method, path }),
+      refused: (id, status, refusal, method, path) =>
+        log.line('refused', { id, status, refusal, method, path }),
       bug: (id, error) => log.error('bug', error, { id }),
     },
   };

@@ -19,19 +19,31 @@ export interface OpenLimits {
   close(): Promise<void>;
 }
 
-export async function limitsOn({ redisUrl, limiter: crew }: LimitOptions, log: Log): Promise<OpenLimits> {
+export async function limitsOn(
+  { redisUrl, limiter: crew }: LimitOptions,
+  log: Log,
+): Promise<OpenLimits> {
   const own = new MemoryLimiter(systemClock);
-  if (redisUrl === undefined) return { limiter: crew ?? own, families: () => [], close: async () => {} };
+  if (redisUrl === undefined)
+    return { limiter: crew ?? own, families: () => [], close: async () => {} };
   const changed = (there: boolean, why: string | undefined): void => {
     if (there) log.line('shared state is back', {});
-    else log.error('shared state is away', why ?? 'the connection was closed', { consequence: 'each node limits by itself' });
+    else
+      log.error('shared state is away', why ?? 'the connection was closed', {
+        consequence: 'each node limits by itself',
+      });
   };
   const state = await openSharedState({ url: redisUrl, changed });
   const limiter = new NodesLimiter({ state, own });
   return {
     limiter,
     families: () => [
-      family('tollgate_shared_state_up', 'gauge', 'Whether Valkey or Redis answers', Number(state.there)),
+      family(
+        'tollgate_shared_state_up',
+        'gauge',
+        'Whether Valkey or Redis answers',
+        Number(state.there),
+      ),
       family(
         'tollgate_limits_alone_total',
         'counter',

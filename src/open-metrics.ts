@@ -34,12 +34,29 @@ export interface Measured {
 export function measure({ metrics, requests }: Counted, measured: Measured): void {
   const { version, till, watch, reporter, tasks, ready } = measured;
   metrics.add(() => [
-    family('tollgate_info', 'gauge', 'Always 1: which version this is', [[{ version, node: process.versions.node }, 1]]),
+    family('tollgate_info', 'gauge', 'Always 1: which version this is', [
+      [{ version, node: process.versions.node }, 1],
+    ]),
     family('tollgate_ready', 'gauge', '1 while new requests are let in', ready() ? 1 : 0),
     family('tollgate_open_streams', 'gauge', 'Streams that are open now', watch.open),
-    family('tollgate_tasks_due', 'gauge', 'Videos whose vendor should have been asked again by now', tasks.polls.due),
-    family('tollgate_tasks_polling', 'gauge', 'Videos whose vendor is being asked, or whose file is being copied', tasks.polls.busy),
-    family('tollgate_database_seconds', 'gauge', 'How long the last report of this process took to write', reporter.databaseMs / 1_000),
+    family(
+      'tollgate_tasks_due',
+      'gauge',
+      'Videos whose vendor should have been asked again by now',
+      tasks.polls.due,
+    ),
+    family(
+      'tollgate_tasks_polling',
+      'gauge',
+      'Videos whose vendor is being asked, or whose file is being copied',
+      tasks.polls.busy,
+    ),
+    family(
+      'tollgate_database_seconds',
+      'gauge',
+      'How long the last report of this process took to write',
+      reporter.databaseMs / 1_000,
+    ),
   ]);
   metrics.add(() => requests.families());
   metrics.add(() => tillFamilies(till));
@@ -49,7 +66,8 @@ export function measure({ metrics, requests }: Counted, measured: Measured): voi
 
 function channelFamilies({ catalog, lanes, reporter }: Measured): readonly Family[] {
   const names = [...catalog().channels.keys()];
-  const each = (read: (channel: string) => number) => names.map((channel): [Labels, number] => [{ channel }, read(channel)]);
+  const each = (read: (channel: string) => number) =>
+    names.map((channel): [Labels, number] => [{ channel }, read(channel)]);
   const states = names.flatMap((channel) => {
     const now = reporter.channels[channel]?.state ?? 'healthy';
     return badness.map((state): [Labels, number] => [{ channel, state }, state === now ? 1 : 0]);
@@ -58,9 +76,19 @@ function channelFamilies({ catalog, lanes, reporter }: Measured): readonly Famil
   const open = each((channel) => lanes.connections(channel, 'open'));
   const waiting = each((channel) => lanes.connections(channel, 'waiting'));
   return [
-    family('tollgate_channel_state', 'gauge', '1 for the state in which this process sees a channel', states),
+    family(
+      'tollgate_channel_state',
+      'gauge',
+      '1 for the state in which this process sees a channel',
+      states,
+    ),
     family('tollgate_channel_running', 'gauge', 'Attempts under way', running),
-    family('tollgate_channel_connections', 'gauge', 'Connections to the vendor, in use or kept', open),
+    family(
+      'tollgate_channel_connections',
+      'gauge',
+      'Connections to the vendor, in use or kept',
+      open,
+    ),
     family('tollgate_channel_waiting', 'gauge', 'Attempts that wait for a connection', waiting),
   ];
 }

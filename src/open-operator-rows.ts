@@ -42,10 +42,16 @@ const shownMax = 5;
 
 /** Money that a wallet says it has and that fits no order, of the last days. */
 async function unmatchedPayments(database: Database, now: number): Promise<readonly Attention[]> {
-  const rows = (await listUnmatched(database, shownMax)).filter((row) => Number(row['at']) > now - shownForMs);
+  const rows = (await listUnmatched(database, shownMax)).filter(
+    (row) => Number(row['at']) > now - shownForMs,
+  );
   return rows.map((row) => ({
     code: 'unmatched_payment',
-    values: { wallet: String(row['wallet']), number: String(row['number']), amount: yuan(BigInt(row['amount'] ?? 0)) },
+    values: {
+      wallet: String(row['wallet']),
+      number: String(row['number']),
+      amount: yuan(BigInt(row['amount'] ?? 0)),
+    },
     since: instant(Number(row['at'])),
     path: `/operator/orders?q=${encodeURIComponent(String(row['order_id']))}`,
   }));

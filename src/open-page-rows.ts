@@ -15,8 +15,19 @@ export const pageRowsOn =
   (pages: Pages): PageRows =>
   ({ site, methods }) => {
     const { database, sealer, parts, payments, email } = pages;
-    const orders = { ...parts, database, payments, cursors: new Cursors(sealer.key('cursors of the console')) };
-    const shell = { name: siteName, methods, wallets: payments.offers.map(({ wallet }) => wallet), amounts: payments.amounts, email };
+    const orders = {
+      ...parts,
+      database,
+      payments,
+      cursors: new Cursors(sealer.key('cursors of the console')),
+    };
+    const shell = {
+      name: siteName,
+      methods,
+      wallets: payments.offers.map(({ wallet }) => wallet),
+      amounts: payments.amounts,
+      email,
+    };
     const ordersSince = (userId: string, since: number) => changedOrders(database, userId, since);
     const users = [...userRowsOn(pages, { site, shell, ordersSince }), ...orderRows(orders)];
     return [...users, ...operatorRowsOn(pages, users), ...operatorOrderRows(orders)];

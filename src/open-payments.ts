@@ -36,7 +36,10 @@ export function paymentsOn(
     clock: systemClock,
     timers: systemTimers,
     wallets: openWallets(settings, systemClock, stop.signal),
-    limits: { ...paymentLimits, ...(settings.expiryMs === undefined ? {} : { expiryMs: settings.expiryMs }) },
+    limits: {
+      ...paymentLimits,
+      ...(settings.expiryMs === undefined ? {} : { expiryMs: settings.expiryMs }),
+    },
     publicUrl: () => publicUrl ?? url(),
     log: ({ event, ...fields }) => log.line(`payment ${event}`, fields),
     bug,

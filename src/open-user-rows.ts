@@ -54,7 +54,11 @@ const played: Readonly<Record<Played, string>> = {
 
 /** The interface's own endpoints, for whoever is known by a session instead of a key. */
 function playOn(endpoints: readonly Endpoint[]): Play {
-  const posted = new Map(endpoints.flatMap((endpoint) => (endpoint.method === 'POST' ? [[endpoint.path, endpoint] as const] : [])));
+  const posted = new Map(
+    endpoints.flatMap((endpoint) =>
+      endpoint.method === 'POST' ? [[endpoint.path, endpoint] as const] : [],
+    ),
+  );
   return async (what, principal: Principal, { id, at, headers, body, reply }) => {
     const path = played[what];
     const endpoint = posted.get(path);
@@ -63,7 +67,14 @@ function playOn(endpoints: readonly Endpoint[]): Play {
     const asSent = endpoint.body === 'stream' ? Readable.from([body]) : body;
     const request = { method: 'POST', url: `/v1${path}`, headers, body: asSent, params: undefined };
     try {
-      await endpoint.handle({ id, at, principal, request, reply: reply.client, convention: chatConvention });
+      await endpoint.handle({
+        id,
+        at,
+        principal,
+        request,
+        reply: reply.client,
+        convention: chatConvention,
+      });
     } catch (error) {
       throw error instanceof LimitReached ? limitRefusal(error) : error;
     }

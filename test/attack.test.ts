@@ -2,12 +2,23 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { sqliteUrl } from './databases.ts';
-import { hello, oneModel, type Running, type RunningOptions, startRunning } from './support/running.ts';
+import {
+  hello,
+  oneModel,
+  type Running,
+  type RunningOptions,
+  startRunning,
+} from './support/running.ts';
 import { chunk, completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
 
 async function start(limits: RunningOptions['limits'] = {}, yuan = '100') {
   const vendor = await startVendor();
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url), limits, yuan });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: oneModel(vendor.url),
+    limits,
+    yuan,
+  });
   return { vendor, running };
 }
 
@@ -54,13 +65,19 @@ test('a client that pipelines and leaves stops every one of its vendors', async 
   vendor.answer((request, response) => {
     open++;
     response.on('close', () => open--);
-    if (request.text.includes('"stream":true')) sse(response).write(chunk({ role: 'assistant', content: 'Hi' }));
+    if (request.text.includes('"stream":true'))
+      sse(response).write(chunk({ role: 'assistant', content: 'Hi' }));
   });
-  const client = rawClient(running, [streamed, streamed, hello].map((body) => rawPost(running, body)).join(''));
+  const client = rawClient(
+    running,
+    [streamed, streamed, hello].map((body) => rawPost(running, body)).join(''),
+  );
   await expect.poll(() => open).toBe(3);
   client.destroy();
   await expect.poll(() => open, { timeout: 2_000 }).toBe(0);
-  await expect.poll(async () => (await running.usage()).map(({ status }) => status)).toEqual(['left', 'left']);
+  await expect
+    .poll(async () => (await running.usage()).map(({ status }) => status))
+    .toEqual(['left', 'left']);
   await running.expectBooks();
 });
 
@@ -82,21 +99,24 @@ test('a drain lets a slow reader have the whole of an answer that is paid for', 
   await expect.poll(() => bytes).toBeGreaterThan(content.length);
 });
 
-test.each(['content-length', 'chunked'])('a drain waits for a body that has begun to come (%s)', async (way) => {
-  const { running } = await start();
-  const whole = way === 'chunked' ? rawChunked(running, hello) : rawPost(running, hello);
-  const half = whole.length - 30;
-  const client = rawClient(running, whole.slice(0, half));
-  const answer = heard(client, 5_000);
-  await wait(200);
-  const closed = running.gateway.close();
-  await expect.poll(() => fetch(`${running.url}/readyz`).then(({ status }) => status)).toBe(503);
-  // For so long that whose it is, is asked once more.
-  await wait(1_200);
-  client.write(whole.slice(half));
-  expect(await answer).toMatch(/^HTTP\/1.1 200 OK[^]*Hello!/);
-  await closed;
-});
+test.each(['content-length', 'chunked'])(
+  'a drain waits for a body that has begun to come (%s)',
+  async (way) => {
+    const { running } = await start();
+    const whole = way === 'chunked' ? rawChunked(running, hello) : rawPost(running, hello);
+    const half = whole.length - 30;
+    const client = rawClient(running, whole.slice(0, half));
+    const answer = heard(client, 5_000);
+    await wait(200);
+    const closed = running.gateway.close();
+    await expect.poll(() => fetch(`${running.url}/readyz`).then(({ status }) => status)).toBe(503);
+    // For so long that whose it is, is asked once more.
+    await wait(1_200);
+    client.write(whole.slice(half));
+    expect(await answer).toMatch(/^HTTP\/1.1 200 OK[^]*Hello!/);
+    await closed;
+  },
+);
 
 test('a drain does not wait for who leaves in the middle of a body', async () => {
   const { running } = await start();
@@ -149,7 +169,14 @@ test('a client that reads nothing of a stream is let go, and the vendor with it'
   await expect.poll(async () => (await running.usage())[0]?.['status']).toBe('left');
 }, 15_000);
 
-const shape = { error: { message: expect.any(String), type: 'invalid_request_error', param: null, code: expect.any(String) } };
+const shape = {
+  error: {
+    message: expect.any(String),
+    type: 'invalid_request_error',
+    param: null,
+    code: expect.any(String),
+  },
+};
 
 test('what is no HTTP, no URL or too large a head is refused in the one shape', async () => {
   const { running } = await start();
@@ -159,7 +186,10 @@ test('what is no HTTP, no URL or too large a head is refused in the one shape', 
     [`GET /v1/models/%zz HTTP/1.1\r\nhost: x\r\n${authorization}\r\n\r\n`, 404],
     [`GET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n`, 404],
     [`GET /v1/models HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
-    [`POST ${chat} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
+    [
+      `POST ${chat} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
   ];
   for (const [bytes, status] of requests) {
     const answer = await heard(rawClient(running, bytes));
@@ -170,16 +200,25 @@ test('what is no HTTP, no URL or too large a head is refused in the one shape', 
 
 test('a body of a million brackets or commas is refused before it is understood, and nothing is free behind it', async () => {
   const { vendor, running } = await start();
-  vendor.answer((_request, response) => json(response, 200, JSON.stringify({ ...JSON.parse(completion()), usage: null })));
-  const message = (inside: string): string => `{"model":"m1","messages":[{"role":"user","content":"Hello","x":${inside}}]}`;
+  vendor.answer((_request, response) =>
+    json(response, 200, JSON.stringify({ ...JSON.parse(completion()), usage: null })),
+  );
+  const message = (inside: string): string =>
+    `{"model":"m1","messages":[{"role":"user","content":"Hello","x":${inside}}]}`;
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
-  for (const body of [message(deep(300)), message(deep(100_000)), message(`[${'0,'.repeat(1_100_000)}0]`)]) {
+  for (const body of [
+    message(deep(300)),
+    message(deep(100_000)),
+    message(`[${'0,'.repeat(1_100_000)}0]`),
+  ]) {
     const response = await running.post(chat, body);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual(shape);
   }
   expect(vendor.received).toHaveLength(0);
-  expect((await running.post(chat, message(`[${deep(200)},"\\"[[[","${'['.repeat(1_000)}"]`))).status).toBe(200);
+  expect(
+    (await running.post(chat, message(`[${deep(200)},"\\"[[[","${'['.repeat(1_000)}"]`))).status,
+  ).toBe(200);
   expect(await running.usage()).toMatchObject([{ estimated: 1n }]);
 });
 
@@ -198,10 +237,14 @@ test('a refusal repeats no more than a few words of what was sent', async () => 
 
 test('the vendor’s key is not repeated to the client, whatever it looks like', async () => {
   const { vendor, running } = await start();
-  const error = JSON.stringify({ error: { message: 'up-key may not do this', type: 'invalid_request_error' } });
+  const error = JSON.stringify({
+    error: { message: 'up-key may not do this', type: 'invalid_request_error' },
+  });
   vendor.answer((_request, response) => json(response, 400, error));
   const refused = await (await running.post(chat, hello)).text();
-  vendor.answer((_request, response) => sse(response).end(`${chunk({ role: 'assistant', content: 'Hi' })}data: ${error}\n\n`));
+  vendor.answer((_request, response) =>
+    sse(response).end(`${chunk({ role: 'assistant', content: 'Hi' })}data: ${error}\n\n`),
+  );
   const broken = await (await running.post(chat, streamed)).text();
   for (const text of [refused, broken]) {
     expect(text).not.toContain('up-key');
@@ -218,7 +261,13 @@ test('a vendor that ignores the output limit writes no further than there is mon
     const timer = setInterval(() => response.write(chunk({ content: 'word '.repeat(20) })), 1);
     response.on('close', () => clearInterval(timer));
   });
-  const text = await (await running.post(chat, { ...streamed, max_tokens: 20 }, { signal: AbortSignal.timeout(8_000) })).text();
+  const text = await (
+    await running.post(
+      chat,
+      { ...streamed, max_tokens: 20 },
+      { signal: AbortSignal.timeout(8_000) },
+    )
+  ).text();
   expect(text).toContain('"finish_reason":"length"');
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   expect(await running.usage()).toMatchObject([{ status: 'length', shortfall: 0n }]);

@@ -26,7 +26,9 @@ async function vendor(): Promise<{ url: string; bytes: () => number }> {
       setImmediate(() => request.resume());
     });
     request.on('end', () =>
-      response.setHeader('content-type', 'application/json').end('{"text":"Hello.","usage":{"type":"duration","seconds":546}}'),
+      response
+        .setHeader('content-type', 'application/json')
+        .end('{"text":"Hello.","usage":{"type":"duration","seconds":546}}'),
     );
   });
   await new Promise<void>((resolve) => {
@@ -40,11 +42,15 @@ async function vendor(): Promise<{ url: string; bytes: () => number }> {
 /** Seconds of silence at 24 kHz. */
 function recording(): Buffer {
   const file = Buffer.alloc(fileBytes);
-  file.write('RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\xc0\x5d\0\0\x80\xbb\0\0\x02\0\x10\0data\xff\xff\xff\xff', 'latin1');
+  file.write(
+    'RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\xc0\x5d\0\0\x80\xbb\0\0\x02\0\x10\0data\xff\xff\xff\xff',
+    'latin1',
+  );
   return file;
 }
 
-const memoryOf = (pid: number): number => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024;
+const memoryOf = (pid: number): number =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024;
 
 /** Memory once it stands still: a process that has just begun still reads and compiles. */
 async function settled(pid: number): Promise<number> {

@@ -68,13 +68,21 @@ const form = (fields: Readonly<Record<string, string | Blob>>): FormData => {
 const blob = (bytes: Buffer): Blob => new Blob([new Uint8Array(bytes)], { type: 'audio/wav' });
 const nano = (cost: unknown): number => Number(cost);
 
-async function transcribe(running: Running, fields: Readonly<Record<string, string | Blob>>, path = 'transcriptions'): Promise<Reply> {
+async function transcribe(
+  running: Running,
+  fields: Readonly<Record<string, string | Blob>>,
+  path = 'transcriptions',
+): Promise<Reply> {
   const reply = await fetch(`${running.url}/v1/audio/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${running.key}` },
     body: form(fields),
   });
-  return { status: reply.status, type: reply.headers.get('content-type') ?? '', text: await reply.text() };
+  return {
+    status: reply.status,
+    type: reply.headers.get('content-type') ?? '',
+    text: await reply.text(),
+  };
 }
 
 async function speak(running: Running, body: object): Promise<Reply> {
@@ -87,7 +95,11 @@ async function speak(running: Running, body: object): Promise<Reply> {
 }
 
 interface ErrorBody {
-  readonly error: { readonly message: string; readonly param: string | null; readonly code: string | null };
+  readonly error: {
+    readonly message: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
 }
 const errorOf = ({ text }: Reply): ErrorBody['error'] => {
   const body: ErrorBody = JSON.parse(text);
@@ -99,7 +111,9 @@ onSqlite((_, __, fresh) => {
     startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(), yuan });
   const charged = async (running: Running): Promise<readonly number[]> => {
     await running.expectBooks();
-    const rows = await running.gateway.database.query("SELECT amount FROM transfer WHERE credit='revenue' ORDER BY at, id");
+    const rows = await running.gateway.database.query(
+      "SELECT amount FROM transfer WHERE credit='revenue' ORDER BY at, id",
+    );
     return rows.map((row) => nano(row['amount']));
   };
 
@@ -107,7 +121,11 @@ onSqlite((_, __, fresh) => {
     test('seconds are the vendor’s, and those of the file where it does not tell', async () => {
       const running = await start();
       await transcribe(running, { file: blob(wav(words)), model: 'by-second' });
-      await transcribe(running, { file: blob(wav(words)), model: 'by-second', response_format: 'srt' });
+      await transcribe(running, {
+        file: blob(wav(words)),
+        model: 'by-second',
+        response_format: 'srt',
+      });
       await transcribe(running, { file: blob(wav(words)), model: 'elsewhere' });
       // Whole seconds by OpenAI, as it counts them; Deepgram's own figure, 1.3.
       expect(await charged(running)).toEqual([20_000_000, 20_000_000, 13_000_000]);
@@ -128,9 +146,15 @@ onSqlite((_, __, fresh) => {
 
     test('characters are counted before anybody speaks; tokens come from events that the client does not see', async () => {
       const running = await start();
-      expect((await speak(running, { model: 'by-character', voice: 'alloy', input: `${words} 😀` })).type).toBe('audio/mpeg');
+      expect(
+        (await speak(running, { model: 'by-character', voice: 'alloy', input: `${words} 😀` }))
+          .type,
+      ).toBe('audio/mpeg');
       const plain = await speak(running, { model: 'spoken-tokens', voice: 'alloy', input: words });
-      expect([plain.type, Buffer.from(plain.text, 'latin1').equals(mp3)]).toEqual(['audio/mpeg', true]);
+      expect([plain.type, Buffer.from(plain.text, 'latin1').equals(mp3)]).toEqual([
+        'audio/mpeg',
+        true,
+      ]);
       const [characters, tokens] = await charged(running);
       expect(characters).toBe(22 * 100_000);
       // 6 tokens of text, 26 of sound.
@@ -141,9 +165,15 @@ onSqlite((_, __, fresh) => {
       const running = await start('0.01');
       const reply = await transcribe(running, { file: blob(wav(words)), model: 'by-second' });
       expect([reply.status, errorOf(reply).code]).toEqual([429, 'insufficient_quota']);
-      expect((await speak(running, { model: 'by-character', voice: 'alloy', input: 'x'.repeat(101) })).status).toBe(429);
+      expect(
+        (await speak(running, { model: 'by-character', voice: 'alloy', input: 'x'.repeat(101) }))
+          .status,
+      ).toBe(429);
       expect(sim.requests).toHaveLength(0);
-      expect((await speak(running, { model: 'by-character', voice: 'alloy', input: 'x'.repeat(100) })).status).toBe(200);
+      expect(
+        (await speak(running, { model: 'by-character', voice: 'alloy', input: 'x'.repeat(100) }))
+          .status,
+      ).toBe(200);
       expect(await running.balance()).toBe('0.00');
       await running.expectBooks();
     });
@@ -151,7 +181,9 @@ onSqlite((_, __, fresh) => {
     test('a voice that is cut off costs what was heard of it, and its connection breaks', async () => {
       const running = await start();
       const input = `${words} `.repeat(40);
-      await expect(speak(running, { model: 'said-sim-reset-after-1', voice: 'alloy', input })).rejects.toThrow('terminated');
+      await expect(
+        speak(running, { model: 'said-sim-reset-after-1', voice: 'alloy', input }),
+      ).rejects.toThrow('terminated');
       await expect.poll(async () => (await running.usage()).length).toBe(1);
       const [heard = 0] = await charged(running);
       expect(heard).toBeGreaterThan(0);
@@ -169,13 +201,25 @@ onSqlite((_, __, fresh) => {
         [{ file }, 'model', 'Missing required parameter'],
         [{ file: 'text', model }, 'file', 'Missing required parameter'],
         [{ recording: file, model }, 'recording', "field 'file'"],
-        [{ file, model, response_format: 'xml' }, 'response_format', 'json, text, srt, verbose_json, vtt, diarized_json'],
-        [{ file, model, response_format: 'diarized_json' }, 'response_format', 'json, text, srt, verbose_json, vtt for the model'],
+        [
+          { file, model, response_format: 'xml' },
+          'response_format',
+          'json, text, srt, verbose_json, vtt, diarized_json',
+        ],
+        [
+          { file, model, response_format: 'diarized_json' },
+          'response_format',
+          'json, text, srt, verbose_json, vtt for the model',
+        ],
         [{ file, model, temperature: '2' }, 'temperature', '<= 1'],
         [{ file, model, temperature: 'warm' }, 'temperature', 'a number'],
         [{ file, model, stream: 'perhaps' }, 'stream', 'true, false'],
         [{ file, model, language: 'English, please' }, 'language', 'ISO 639'],
-        [{ file, model, 'timestamp_granularities[]': 'word' }, 'timestamp_granularities', 'verbose_json'],
+        [
+          { file, model, 'timestamp_granularities[]': 'word' },
+          'timestamp_granularities',
+          'verbose_json',
+        ],
         [
           { file, model, response_format: 'verbose_json', 'timestamp_granularities[]': 'letter' },
           'timestamp_granularities',
@@ -184,15 +228,38 @@ onSqlite((_, __, fresh) => {
         [{ file, model, 'include[]': 'thoughts' }, 'include', 'logprobs'],
         [{ file, model: 'by-character' }, 'model', '/v1/audio/speech'],
         [{ file, model: 'chat' }, 'model', '/v1/chat/completions'],
-        [{ file: blob(Buffer.alloc(0)), model }, 'file', 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm'],
-        [{ file: blob(Buffer.from('<html>no sound</html>')), model }, 'file', 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm'],
+        [
+          { file: blob(Buffer.alloc(0)), model },
+          'file',
+          'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm',
+        ],
+        [
+          { file: blob(Buffer.from('<html>no sound</html>')), model },
+          'file',
+          'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm',
+        ],
         [{ file: blob(wav(words).subarray(0, 30)), model }, 'file', 'damaged'],
-        [{ file: blob(Buffer.from('RIFF\xff\xff\xff\xffWAVE'.padEnd(5_000_000, '\0'), 'latin1')), model }, 'file', 'damaged'],
-        [{ file: blob(Buffer.alloc(25 * 1024 * 1024 + 1)), model }, 'file', 'larger than 26214400 bytes'],
+        [
+          {
+            file: blob(Buffer.from('RIFF\xff\xff\xff\xffWAVE'.padEnd(5_000_000, '\0'), 'latin1')),
+            model,
+          },
+          'file',
+          'damaged',
+        ],
+        [
+          { file: blob(Buffer.alloc(25 * 1024 * 1024 + 1)), model },
+          'file',
+          'larger than 26214400 bytes',
+        ],
       ];
       for (const [fields, param, message] of cases) {
         const reply = await transcribe(running, fields);
-        expect([reply.status, errorOf(reply).param, errorOf(reply).message]).toEqual([400, param, expect.stringContaining(message)]);
+        expect([reply.status, errorOf(reply).param, errorOf(reply).message]).toEqual([
+          400,
+          param,
+          expect.stringContaining(message),
+        ]);
       }
       const unknown = await transcribe(running, { file, model: 'nobody' });
       expect([unknown.status, errorOf(unknown).code]).toEqual([404, 'model_not_found']);
@@ -215,12 +282,21 @@ onSqlite((_, __, fresh) => {
           'multipart/form-data; boundary=x',
           query,
         );
-        expect([cut.status, await cut.text()]).toEqual([400, expect.stringContaining('multipart body')]);
+        expect([cut.status, await cut.text()]).toEqual([
+          400,
+          expect.stringContaining('multipart body'),
+        ]);
         const json = await post('{}', 'application/json', query);
-        expect([json.status, await json.text()]).toEqual([400, expect.stringContaining('multipart/form-data')]);
+        expect([json.status, await json.text()]).toEqual([
+          400,
+          expect.stringContaining('multipart/form-data'),
+        ]);
       }
       const bomb = await post(new Uint8Array(30 * 1024 * 1024), 'multipart/form-data; boundary=x');
-      expect([bomb.status, await bomb.text()]).toEqual([413, expect.stringContaining('request_too_large')]);
+      expect([bomb.status, await bomb.text()]).toEqual([
+        413,
+        expect.stringContaining('request_too_large'),
+      ]);
     });
 
     test('a voice has limits, too', async () => {
@@ -231,7 +307,11 @@ onSqlite((_, __, fresh) => {
         [{ ...right, input: 'x'.repeat(4_097) }, 'input', '4096'],
         [{ ...right, input: 5 }, 'input', 'a string'],
         [{ model: 'by-character', input: words }, 'voice', 'Missing'],
-        [{ ...right, response_format: 'midi' }, 'response_format', 'mp3, opus, aac, flac, wav, pcm'],
+        [
+          { ...right, response_format: 'midi' },
+          'response_format',
+          'mp3, opus, aac, flac, wav, pcm',
+        ],
         [{ ...right, stream_format: 'smoke' }, 'stream_format', 'audio, sse'],
         [{ ...right, speed: 5 }, 'speed', '<= 4'],
         [{ ...right, instructions: 7 }, 'instructions', 'a string'],
@@ -239,7 +319,11 @@ onSqlite((_, __, fresh) => {
       ];
       for (const [body, param, message] of cases) {
         const reply = await speak(running, body);
-        expect([reply.status, errorOf(reply).param, errorOf(reply).message]).toEqual([400, param, expect.stringContaining(message)]);
+        expect([reply.status, errorOf(reply).param, errorOf(reply).message]).toEqual([
+          400,
+          param,
+          expect.stringContaining(message),
+        ]);
       }
       expect(sim.requests).toHaveLength(0);
     });
@@ -259,14 +343,26 @@ onSqlite((_, __, fresh) => {
       const running = await start();
       const expected: Readonly<Record<string, number>> = { 'sim-policy': 400 };
       for (const scenario of broken.filter((one) => !/cut|reset|empty/.test(one))) {
-        const heard = await transcribe(running, { file: blob(wav(words)), model: `heard-${scenario}` });
+        const heard = await transcribe(running, {
+          file: blob(wav(words)),
+          model: `heard-${scenario}`,
+        });
         expect([scenario, heard.status]).toEqual([scenario, expected[scenario] ?? 503]);
         if (scenario === 'sim-bad-json') continue;
-        const said = await speak(running, { model: `said-${scenario}`, voice: 'alloy', input: words });
+        const said = await speak(running, {
+          model: `said-${scenario}`,
+          voice: 'alloy',
+          input: words,
+        });
         expect([scenario, said.status]).toEqual([scenario, expected[scenario] ?? 503]);
       }
-      expect((await transcribe(running, { file: blob(wav(words)), model: 'heard-sim-cut-after-1' })).status).toBe(503);
-      expect((await speak(running, { model: 'said-sim-empty', voice: 'alloy', input: words })).status).toBe(503);
+      expect(
+        (await transcribe(running, { file: blob(wav(words)), model: 'heard-sim-cut-after-1' }))
+          .status,
+      ).toBe(503);
+      expect(
+        (await speak(running, { model: 'said-sim-empty', voice: 'alloy', input: words })).status,
+      ).toBe(503);
       expect(await running.balance()).toBe('10.00');
       await running.expectBooks();
     });
@@ -274,7 +370,11 @@ onSqlite((_, __, fresh) => {
     test('a stream of words that breaks says so and does not end', async () => {
       const running = await start();
       for (const scenario of ['sim-cut-after-1', 'sim-reset-after-1', 'sim-bad-json']) {
-        const { text } = await transcribe(running, { file: blob(wav(words)), model: `heard-${scenario}`, stream: 'true' });
+        const { text } = await transcribe(running, {
+          file: blob(wav(words)),
+          model: `heard-${scenario}`,
+          stream: 'true',
+        });
         expect(text).toContain('"error"');
         expect(text).not.toContain('[DONE]');
       }
@@ -295,9 +395,14 @@ onSqlite((_, __, fresh) => {
           headers,
           body: form({ file: blob(wav(words)), model: 'by-second' }),
         });
-        expect([reply.status, await reply.text()]).toEqual([401, expect.stringContaining('invalid_api_key')]);
+        expect([reply.status, await reply.text()]).toEqual([
+          401,
+          expect.stringContaining('invalid_api_key'),
+        ]);
       }
-      const listed = await fetch(`${running.url}/v1/models`, { headers: { authorization: `Bearer ${running.key}` } });
+      const listed = await fetch(`${running.url}/v1/models`, {
+        headers: { authorization: `Bearer ${running.key}` },
+      });
       const ids = /"id":"(?:by-second|by-character)"/g;
       expect((await listed.text()).match(ids)).toHaveLength(2);
     });
@@ -310,7 +415,12 @@ onSqlite((_, __, fresh) => {
           headers: { authorization: `Bearer ${running.key}` },
           body: form({ file: blob(wav(words)), model: 'by-second' }),
         });
-        const reply = await fetch(sent.url, { method: 'POST', headers: sent.headers, body: sent.body, duplex: 'half' });
+        const reply = await fetch(sent.url, {
+          method: 'POST',
+          headers: sent.headers,
+          body: sent.body,
+          duplex: 'half',
+        });
         expect(await reply.json()).toMatchObject({ text: words });
       }
     });
@@ -322,7 +432,9 @@ onSqlite((_, __, fresh) => {
       const { port } = new URL(running.url);
       const socket = connect(Number(port), '127.0.0.1');
       const head = `POST /v1/audio/transcriptions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: multipart/form-data; boundary=x\r\ncontent-length: 9000000\r\n\r\n`;
-      socket.write(`${head}--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n`);
+      socket.write(
+        `${head}--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n`,
+      );
       socket.write(Buffer.alloc(700_000));
       await expect.poll(() => running.gateway.parts.spools.bytes).toBeGreaterThan(500_000);
       socket.destroy();
@@ -335,10 +447,16 @@ onSqlite((_, __, fresh) => {
       const running = await start();
       const leaving = new AbortController();
       const input = `${words} `.repeat(100);
-      const reply = await running.post('/v1/audio/speech', { model: 'slow-voice', voice: 'alloy', input }, { signal: leaving.signal });
+      const reply = await running.post(
+        '/v1/audio/speech',
+        { model: 'slow-voice', voice: 'alloy', input },
+        { signal: leaving.signal },
+      );
       await reply.body?.getReader().read();
       leaving.abort();
-      await expect.poll(async () => (await running.usage())[0]?.['status'], { timeout: 3_000 }).toBe('left');
+      await expect
+        .poll(async () => (await running.usage())[0]?.['status'], { timeout: 3_000 })
+        .toBe('left');
       expect(sim.requests[0]?.left).toBe(true);
       const [heard = 0] = await charged(running);
       expect(heard).toBeGreaterThan(0);

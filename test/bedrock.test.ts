@@ -6,7 +6,10 @@ import { eventFrame, exceptionFrame } from './support/event-stream.ts';
 import { startRunning } from './support/running.ts';
 import { json, type Received, startVendor } from './support/scripted-vendor.ts';
 
-const keyPair = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+const keyPair = {
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+};
 const upstream = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 
 const configuration = (url: string, key: string): string => `
@@ -18,14 +21,22 @@ channels:
 
 async function start(key = `${keyPair.accessKeyId}:${keyPair.secretAccessKey}`) {
   const vendor = await startVendor();
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: configuration(vendor.url, key) });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: configuration(vendor.url, key),
+  });
   return { vendor, running };
 }
 
 const hello = { model: 'm1', messages: [{ role: 'user', content: 'Grüße' }] };
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
-const whole = JSON.stringify({ output: { message: { role: 'assistant', content: [{ text: 'Hallo!' }] } }, stopReason: 'end_turn', usage });
-const text = (said: string): Buffer => eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: said } });
+const whole = JSON.stringify({
+  output: { message: { role: 'assistant', content: [{ text: 'Hallo!' }] } },
+  stopReason: 'end_turn',
+  usage,
+});
+const text = (said: string): Buffer =>
+  eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: said } });
 
 function streaming(response: ServerResponse): ServerResponse {
   response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
@@ -35,7 +46,8 @@ function streaming(response: ServerResponse): ServerResponse {
 
 /** The signature that this request should have, by what arrived. */
 async function signatureOf({ url, headers, text: body }: Received): Promise<string | undefined> {
-  const [, y, m, d, h, min, s] = /^(....)(..)(..)T(..)(..)(..)Z$/.exec(String(headers['x-amz-date'])) ?? [];
+  const [, y, m, d, h, min, s] =
+    /^(....)(..)(..)T(..)(..)(..)Z$/.exec(String(headers['x-amz-date'])) ?? [];
   const at = new Date(`${y}-${m}-${d}T${h}:${min}:${s}Z`);
   const signed = { 'content-type': String(headers['content-type']) };
   const proof = await awsProof({
@@ -86,7 +98,11 @@ test('a binary stream arrives as chunks, with its count and its end', async () =
     response.end(bytes.subarray(100));
   });
   const events = await (
-    await running.post('/v1/chat/completions', { ...hello, stream: true, stream_options: { include_usage: true } })
+    await running.post('/v1/chat/completions', {
+      ...hello,
+      stream: true,
+      stream_options: { include_usage: true },
+    })
   ).text();
   expect(events).toMatch(
     /"content":"Hal"[\s\S]*"content":"lo!"[\s\S]*"finish_reason":"stop"[\s\S]*"total_tokens":15[\s\S]*data: \[DONE\]\n\n$/,
@@ -100,7 +116,9 @@ test('an exception inside a stream is an error to the client, and what was deliv
     streaming(response).write(text('Hallo, wie geht es Ihnen?'));
     response.end(exceptionFrame('modelStreamErrorException', { message: 'boom' }));
   });
-  const events = await (await running.post('/v1/chat/completions', { ...hello, stream: true })).text();
+  const events = await (
+    await running.post('/v1/chat/completions', { ...hello, stream: true })
+  ).text();
   expect(events).toContain('Hallo, wie geht');
   expect(events).toContain('"error":');
   expect(events).not.toContain('[DONE]');

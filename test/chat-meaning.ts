@@ -7,12 +7,22 @@ export interface Meaning {
   calls: { name: string; args: string }[];
   finish: string | undefined;
   /** Prompt and completion tokens, as told. */
-  usage: { prompt: number; completion: number; total: number; cached: number; reasoning: number } | undefined;
+  usage:
+    | { prompt: number; completion: number; total: number; cached: number; reasoning: number }
+    | undefined;
   error: unknown;
   choices: number;
 }
 
-const blank = (): Meaning => ({ text: '', reasoning: '', calls: [], finish: undefined, usage: undefined, error: undefined, choices: 0 });
+const blank = (): Meaning => ({
+  text: '',
+  reasoning: '',
+  calls: [],
+  finish: undefined,
+  usage: undefined,
+  error: undefined,
+  choices: 0,
+});
 
 function textOf(content: unknown): string {
   return typeof content === 'string'
@@ -23,8 +33,11 @@ function textOf(content: unknown): string {
 }
 
 function reasoningOf(message: Dict): string {
-  const parts = list(message['content']).flatMap((part) => list(dict(part)['thinking']).map((piece) => string(dict(piece)['text'])));
-  const told = string(message['reasoning_content']) || string(message['reasoning']) || parts.join('');
+  const parts = list(message['content']).flatMap((part) =>
+    list(dict(part)['thinking']).map((piece) => string(dict(piece)['text'])),
+  );
+  const told =
+    string(message['reasoning_content']) || string(message['reasoning']) || parts.join('');
   if (told) return told;
   return list(message['reasoning_details'])
     .map((detail) => string(dict(detail)['text']) || string(dict(detail)['summary']))
@@ -34,7 +47,10 @@ function reasoningOf(message: Dict): string {
 function usageOf(value: unknown): Meaning['usage'] {
   if (typeof value !== 'object' || value === null) return undefined;
   const usage = dict(value);
-  const cached = dict(usage['prompt_tokens_details'])['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'];
+  const cached =
+    dict(usage['prompt_tokens_details'])['cached_tokens'] ??
+    usage['prompt_cache_hit_tokens'] ??
+    usage['cached_tokens'];
   return {
     prompt: number(usage['prompt_tokens']),
     completion: number(usage['completion_tokens']),
@@ -58,8 +74,15 @@ function addCalls(open: OpenCall[], deltas: unknown): void {
     const index = typeof call['index'] === 'number' ? call['index'] : undefined;
     const id = string(call['id']);
     const name = string(fn['name']);
-    const args = typeof fn['arguments'] === 'string' ? fn['arguments'] : fn['arguments'] ? JSON.stringify(fn['arguments']) : '';
-    const known = open.findLast((other) => (index === undefined ? other.id === id || !name : other.index === index));
+    const args =
+      typeof fn['arguments'] === 'string'
+        ? fn['arguments']
+        : fn['arguments']
+          ? JSON.stringify(fn['arguments'])
+          : '';
+    const known = open.findLast((other) =>
+      index === undefined ? other.id === id || !name : other.index === index,
+    );
     if (known && !(name && id && known.id !== id)) known.args += args;
     else open.push({ name, args, index, id });
   }
@@ -76,7 +99,8 @@ export function streamMeaning(text: string): Meaning {
     const choices = list(chunk['choices']).map(dict);
     const usage = chunk['usage'] ?? dict(chunk['x_groq'])['usage'] ?? choices[0]?.['usage'];
     meaning.usage = usageOf(usage) ?? meaning.usage;
-    for (const choice of choices) meaning.choices = Math.max(meaning.choices, number(choice['index']) + 1);
+    for (const choice of choices)
+      meaning.choices = Math.max(meaning.choices, number(choice['index']) + 1);
     const choice = choices.find((candidate) => number(candidate['index']) === 0);
     if (!choice || meaning.error) continue;
     const delta = dict(choice['delta']);
@@ -95,7 +119,8 @@ export function answerMeaning(text: string): Meaning {
   const choices = list(body['choices']).map(dict);
   const message = dict(choices[0]?.['message']);
   const open: OpenCall[] = [];
-  for (const call of list(message['tool_calls'])) addCalls(open, [{ ...dict(call), index: open.length }]);
+  for (const call of list(message['tool_calls']))
+    addCalls(open, [{ ...dict(call), index: open.length }]);
   return {
     ...blank(),
     error: choices.length ? undefined : (body['error'] ?? 'no choices'),

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from './databases.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
-import { chunk, completion, json, sse, startVendor, usageChunk } from './support/scripted-vendor.ts';
+import {
+  chunk,
+  completion,
+  json,
+  sse,
+  startVendor,
+  usageChunk,
+} from './support/scripted-vendor.ts';
 
 const events = (text: string): string[] => text.split('\n\n').filter((event) => event !== '');
 const contentOf = (text: string): string =>
@@ -13,7 +20,11 @@ const contentOf = (text: string): string =>
 forEachDatabase((_name, _openFresh, fresh) => {
   async function start(options: { yuan?: string } = {}) {
     const vendor = await startVendor();
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: oneModel(vendor.url), ...options });
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: oneModel(vendor.url),
+      ...options,
+    });
     return { vendor, running };
   }
 
@@ -36,7 +47,16 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(vendor.received[0]?.headers.authorization).toBe('Bearer up-key');
     expect(await running.balance()).toBe('99.971');
     expect(await running.usage()).toMatchObject([
-      { cost: 29_000_000n, shortfall: 0n, status: 'ok', input_tokens: 19n, output_tokens: 10n, estimated: 0n, attempts: 1n, channel: 'a' },
+      {
+        cost: 29_000_000n,
+        shortfall: 0n,
+        status: 'ok',
+        input_tokens: 19n,
+        output_tokens: 10n,
+        estimated: 0n,
+        attempts: 1n,
+        channel: 'a',
+      },
     ]);
     await running.expectBooks();
   });
@@ -49,7 +69,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(contentOf(text)).toBe('Hello!');
     expect(text).not.toContain('usage');
     expect(events(text).at(-1)).toBe('data: [DONE]');
-    expect(JSON.parse(vendor.received[0]?.text ?? '').stream_options).toEqual({ include_usage: true });
+    expect(JSON.parse(vendor.received[0]?.text ?? '').stream_options).toEqual({
+      include_usage: true,
+    });
     expect(await running.balance()).toBe('99.971');
     await running.expectBooks();
   });
@@ -57,11 +79,19 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('a stream whose client asked for usage gets it in one last chunk without choices', async () => {
     const { running } = await start();
     const text = await (
-      await running.post('/v1/chat/completions', { ...hello, stream: true, stream_options: { include_usage: true } })
+      await running.post('/v1/chat/completions', {
+        ...hello,
+        stream: true,
+        stream_options: { include_usage: true },
+      })
     ).text();
     const told = events(text).filter((event) => event.includes('"total_tokens"'));
     expect(told).toHaveLength(1);
-    expect(JSON.parse(told[0]?.slice(6) ?? '')).toMatchObject({ choices: [], usage: { total_tokens: 29 }, model: 'm1' });
+    expect(JSON.parse(told[0]?.slice(6) ?? '')).toMatchObject({
+      choices: [],
+      usage: { total_tokens: 29 },
+      model: 'm1',
+    });
   });
 
   test('the charge and its record are in the database before the last byte leaves', async () => {
@@ -89,13 +119,19 @@ forEachDatabase((_name, _openFresh, fresh) => {
       expect(performance.now() - since).toBeLessThan(1_400);
       expect(response.status).toBe(429);
       expect(response.headers.get('x-should-retry')).toBe('false');
-      expect(await response.json()).toMatchObject({ error: { code: 'insufficient_quota', type: 'insufficient_quota', param: null } });
+      expect(await response.json()).toMatchObject({
+        error: { code: 'insufficient_quota', type: 'insufficient_quota', param: null },
+      });
       expect(vendor.received).toHaveLength(0);
       await running.expectBooks();
     },
   );
 
-  const faults: readonly (readonly [string, Parameters<Awaited<ReturnType<typeof startVendor>>['answer']>[0], number])[] = [
+  const faults: readonly (readonly [
+    string,
+    Parameters<Awaited<ReturnType<typeof startVendor>>['answer']>[0],
+    number,
+  ])[] = [
     [
       'its 401 is our 503',
       (_request, response) =>
@@ -106,32 +142,59 @@ forEachDatabase((_name, _openFresh, fresh) => {
         ),
       503,
     ],
-    ['its 402 is our 503', (_request, response) => json(response, 402, '{"error":{"message":"Insufficient Balance"}}'), 503],
-    ['its 403 is our 503', (_request, response) => json(response, 403, '{"error":{"message":"forbidden"}}'), 503],
+    [
+      'its 402 is our 503',
+      (_request, response) => json(response, 402, '{"error":{"message":"Insufficient Balance"}}'),
+      503,
+    ],
+    [
+      'its 403 is our 503',
+      (_request, response) => json(response, 403, '{"error":{"message":"forbidden"}}'),
+      503,
+    ],
     [
       'its 429 is our 503',
       (_request, response) =>
-        json(response, 429, '{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}', { 'retry-after': '7' }),
+        json(
+          response,
+          429,
+          '{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}',
+          { 'retry-after': '7' },
+        ),
       503,
     ],
-    ['its 500 is our 503', (_request, response) => json(response, 500, '{"error":{"message":"boom"}}'), 503],
+    [
+      'its 500 is our 503',
+      (_request, response) => json(response, 500, '{"error":{"message":"boom"}}'),
+      503,
+    ],
     [
       'its HTML page is our 503',
-      (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
+      (_request, response) =>
+        response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
       503,
     ],
     [
       'HTML with a good status is our 503',
-      (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hi</html>'),
+      (_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hi</html>'),
       503,
     ],
-    ['half an answer is our 503', (_request, response) => json(response, 200, completion().slice(0, 80)), 503],
+    [
+      'half an answer is our 503',
+      (_request, response) => json(response, 200, completion().slice(0, 80)),
+      503,
+    ],
     ['an empty answer is our 503', (_request, response) => json(response, 200, ''), 503],
     ['a reset connection is our 503', (_request, response) => response.socket?.destroy(), 503],
     [
       'its 400 is the client’s 400',
       (_request, response) =>
-        json(response, 400, '{"error":{"message":"bad tool","type":"invalid_request_error","param":"tools[0]","code":null}}'),
+        json(
+          response,
+          400,
+          '{"error":{"message":"bad tool","type":"invalid_request_error","param":"tools[0]","code":null}}',
+        ),
       400,
     ],
   ];
@@ -153,8 +216,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('a cut stream ends with an error event, without its end mark, and is charged for what was delivered', async () => {
     const { vendor, running } = await start();
-    vendor.answer((_request, response) => sse(response).end(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello wor' })));
-    const text = await (await running.post('/v1/chat/completions', { ...hello, stream: true })).text();
+    vendor.answer((_request, response) =>
+      sse(response).end(
+        chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello wor' }),
+      ),
+    );
+    const text = await (
+      await running.post('/v1/chat/completions', { ...hello, stream: true })
+    ).text();
     expect(contentOf(text)).toBe('Hello wor');
     expect(JSON.parse(events(text).at(-1)?.slice(6) ?? '')).toMatchObject({
       error: { type: 'service_unavailable_error', param: null, code: null },
@@ -169,12 +238,17 @@ forEachDatabase((_name, _openFresh, fresh) => {
     vendor.answer((request, response) => {
       if (request.text.includes('"stream"'))
         sse(response).end(
-          chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello world' }) + chunk({}, 'stop') + 'data: [DONE]\n\n',
+          chunk({ role: 'assistant', content: '' }) +
+            chunk({ content: 'Hello world' }) +
+            chunk({}, 'stop') +
+            'data: [DONE]\n\n',
         );
       else json(response, 200, completion('Hello world', { usage: undefined }));
     });
     const whole = JSON.parse(await (await running.post('/v1/chat/completions', hello)).text());
-    expect(whole.usage.total_tokens).toBe(whole.usage.prompt_tokens + whole.usage.completion_tokens);
+    expect(whole.usage.total_tokens).toBe(
+      whole.usage.prompt_tokens + whole.usage.completion_tokens,
+    );
     expect(whole.usage.completion_tokens).toBeGreaterThan(0);
     const stream = { ...hello, stream: true, stream_options: { include_usage: true } };
     const told = events(await (await running.post('/v1/chat/completions', stream)).text());
@@ -209,7 +283,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
       }
       if (!stopped) response.end(chunk({}, 'stop') + usageChunk + 'data: [DONE]\n\n');
     });
-    const text = await (await running.post('/v1/chat/completions', { ...hello, max_tokens: 1000, stream: true })).text();
+    const text = await (
+      await running.post('/v1/chat/completions', { ...hello, max_tokens: 1000, stream: true })
+    ).text();
     expect(text).toContain('"finish_reason":"length"');
     expect(events(text).at(-1)).toBe('data: [DONE]');
     await expect.poll(() => stopped).toBe(true);
@@ -234,27 +310,33 @@ forEachDatabase((_name, _openFresh, fresh) => {
     });
     const answer = await running.post('/v1/chat/completions', { ...hello, max_tokens: 1000 });
     const body = JSON.parse(await answer.text());
-    expect(body).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'length' }] });
+    expect(body).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ finish_reason: 'length' }],
+    });
     expect(answer.headers.get('x-tollgate-max-tokens')).toBe(String(body.usage.completion_tokens));
     expect(body.choices[0].message.content).toContain('word word');
     await running.expectBooks();
   });
 
-  test.each(['limit', 'dailyLimit', 'monthlyLimit'] as const)('a key with a limit spends no more than that (%s)', async (limit) => {
-    const { running } = await start();
-    const key = await running.newKey({ [limit]: 100_000_000n });
-    const statuses: number[] = [];
-    for (let i = 0; i < 6; i++) {
-      const response = await running.post(
-        '/v1/chat/completions',
-        { ...hello, max_tokens: 16 },
-        { headers: { authorization: `Bearer ${key.secret}` } },
-      );
-      await response.text();
-      statuses.push(response.status);
-    }
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(2);
-    expect(statuses.at(-1)).toBe(429);
-    await running.expectBooks();
-  });
+  test.each(['limit', 'dailyLimit', 'monthlyLimit'] as const)(
+    'a key with a limit spends no more than that (%s)',
+    async (limit) => {
+      const { running } = await start();
+      const key = await running.newKey({ [limit]: 100_000_000n });
+      const statuses: number[] = [];
+      for (let i = 0; i < 6; i++) {
+        const response = await running.post(
+          '/v1/chat/completions',
+          { ...hello, max_tokens: 16 },
+          { headers: { authorization: `Bearer ${key.secret}` } },
+        );
+        await response.text();
+        statuses.push(response.status);
+      }
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(2);
+      expect(statuses.at(-1)).toBe(429);
+      await running.expectBooks();
+    },
+  );
 });

@@ -31,17 +31,22 @@ const broken = ['sim-cut-after-3', 'sim-half-event', 'sim-error-in-stream', 'sim
 
 function configuration(url: string): string {
   const lines = Object.entries(upstreams).flatMap(([id, [vendor, upstream]]) =>
-    ['', ...(['haiku', 'nova'].includes(id) ? new Set([...played, ...broken]) : [])].map((scenario) => ({
-      id: scenario === '' ? id : `${id}+${scenario}`,
-      vendor,
-      upstream: scenario === '' ? upstream : `${upstream}+${scenario}`,
-    })),
+    ['', ...(['haiku', 'nova'].includes(id) ? new Set([...played, ...broken]) : [])].map(
+      (scenario) => ({
+        id: scenario === '' ? id : `${id}+${scenario}`,
+        vendor,
+        upstream: scenario === '' ? upstream : `${upstream}+${scenario}`,
+      }),
+    ),
   );
   const channel = ({ id, vendor, upstream }: (typeof lines)[number]): string => {
-    const { prefix, key = 'sk-ant-sim' } = ownFormats.find((format) => format.vendor === vendor) ?? { prefix: '' };
+    const { prefix, key = 'sk-ant-sim' } = ownFormats.find(
+      (format) => format.vendor === vendor,
+    ) ?? { prefix: '' };
     return `  - { name: ${id}, vendor: ${vendor}, base_url: "${url}${prefix}", api_key: "${key}", groups: [default], models: [{ id: ${id}, upstream: "${upstream}" }] }`;
   };
-  const price = '{ input: 10, cached_input: 1, cache_write_5m: 12, cache_write_1h: 20, output: 50 }';
+  const price =
+    '{ input: 10, cached_input: 1, cache_write_5m: 12, cache_write_1h: 20, output: 50 }';
   const models = lines.map(
     ({ id }) =>
       `  - { id: ${id}, owned_by: x, kind: chat, context: 200000, max_output: 8000, modalities: { in: [text, image], out: [text] }, price: ${price} }`,
@@ -56,8 +61,16 @@ let anthropic: Anthropic;
 beforeAll(async () => {
   sim = await startSim();
   temporary = await openTemporaryGateway(configuration(sim.url));
-  openai = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key, maxRetries: 0 });
-  anthropic = new Anthropic({ baseURL: temporary.gateway.url, apiKey: temporary.key, maxRetries: 0 });
+  openai = new OpenAI({
+    baseURL: `${temporary.gateway.url}/v1`,
+    apiKey: temporary.key,
+    maxRetries: 0,
+  });
+  anthropic = new Anthropic({
+    baseURL: temporary.gateway.url,
+    apiKey: temporary.key,
+    maxRetries: 0,
+  });
 });
 afterAll(async () => {
   await temporary.close();
@@ -66,18 +79,29 @@ afterAll(async () => {
 
 const weather = {
   type: 'function' as const,
-  function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+  function: {
+    name: 'get_weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
 };
-const both: ChatCompletionMessageParam = { role: 'user', content: 'The weather in both Paris and Rome, please.' };
+const both: ChatCompletionMessageParam = {
+  role: 'user',
+  content: 'The weather in both Paris and Rome, please.',
+};
 const lastSent = (): string => sim.requests.at(-1)?.body.toString() ?? '';
-const signatures = (text: string): string[] => [...text.matchAll(/"signature":"([^"]{20,})"/g)].map(([, signature]) => signature ?? '');
+const signatures = (text: string): string[] =>
+  [...text.matchAll(/"signature":"([^"]{20,})"/g)].map(([, signature]) => signature ?? '');
 
 /** The question, the model's calls as they came, their results, and one more word of the user. */
 function resultsOf(
   message: ChatCompletionAssistantMessageParam,
   then: readonly ChatCompletionMessageParam[] = [],
 ): ChatCompletionMessageParam[] {
-  const results = (message.tool_calls ?? []).map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: '21' }));
+  const results = (message.tool_calls ?? []).map(({ id }) => ({
+    role: 'tool' as const,
+    tool_call_id: id,
+    content: '21',
+  }));
   return [both, message, ...results, ...then];
 }
 
@@ -92,23 +116,36 @@ describe.each(everybody)('%s over chat', (model) => {
   test('parallel calls, their results, and words beside them', async () => {
     const { message } = (await openai.chat.completions.create(asking)).choices[0] ?? {};
     if (message === undefined) throw new Error('no answer');
-    expect(message.tool_calls?.map((call) => (call.type === 'function' ? call.function.arguments : ''))).toEqual([
-      '{"city":"Paris"}',
-      '{"city":"Rome"}',
+    expect(
+      message.tool_calls?.map((call) => (call.type === 'function' ? call.function.arguments : '')),
+    ).toEqual(['{"city":"Paris"}', '{"city":"Rome"}']);
+    const messages = resultsOf({ ...message, content: 'I look.' }, [
+      { role: 'user', content: 'Hurry, please.' },
     ]);
-    const messages = resultsOf({ ...message, content: 'I look.' }, [{ role: 'user', content: 'Hurry, please.' }]);
     const { choices, usage } = await openai.chat.completions.create({ ...asking, messages });
-    expect(choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: expect.stringContaining('Hurry') } });
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: expect.stringContaining('Hurry') },
+    });
     expect(usage?.total_tokens).toBeGreaterThan(50);
-    expect((await openai.chat.completions.create({ ...asking, messages: resultsOf(message) })).choices[0]?.message.content).toContain('21');
+    expect(
+      (await openai.chat.completions.create({ ...asking, messages: resultsOf(message) })).choices[0]
+        ?.message.content,
+    ).toContain('21');
   });
 
   test('a call that must be made is made', async () => {
     const messages = [{ role: 'user' as const, content: 'Hello.' }];
     const forced = { type: 'function' as const, function: { name: 'get_weather' } };
     for (const tool_choice of ['required' as const, forced])
-      expect((await openai.chat.completions.create({ ...asking, messages, tool_choice })).choices[0]?.finish_reason).toBe('tool_calls');
-    expect((await openai.chat.completions.create({ ...asking, tool_choice: 'none' })).choices[0]?.finish_reason).toBe('stop');
+      expect(
+        (await openai.chat.completions.create({ ...asking, messages, tool_choice })).choices[0]
+          ?.finish_reason,
+      ).toBe('tool_calls');
+    expect(
+      (await openai.chat.completions.create({ ...asking, tool_choice: 'none' })).choices[0]
+        ?.finish_reason,
+    ).toBe('stop');
   });
 
   test('parameters that the model refuses do not reach it', async () => {
@@ -121,12 +158,26 @@ describe.each(everybody)('%s over chat', (model) => {
       logit_bias: { 1: 1 },
       stop: ['\n', 'zzz'],
     };
-    const more = { user: 'u', parallel_tool_calls: false, service_tier: 'default' as const, reasoning_effort: 'high' as const };
+    const more = {
+      user: 'u',
+      parallel_tool_calls: false,
+      service_tier: 'default' as const,
+      reasoning_effort: 'high' as const,
+    };
     const strict = {
       ...weather,
-      function: { ...weather.function, strict: true, parameters: { ...weather.function.parameters, additionalProperties: false } },
+      function: {
+        ...weather.function,
+        strict: true,
+        parameters: { ...weather.function.parameters, additionalProperties: false },
+      },
     };
-    const { choices } = await openai.chat.completions.create({ ...asking, ...all, ...more, tools: [strict] });
+    const { choices } = await openai.chat.completions.create({
+      ...asking,
+      ...all,
+      ...more,
+      tools: [strict],
+    });
     // Claude alone can be told to make one call at a time.
     expect(choices[0]?.message.tool_calls).toHaveLength(signing.includes(model) ? 1 : 2);
   });
@@ -146,17 +197,28 @@ describe.each(everybody)('%s over chat', (model) => {
 
 describe.each(signing)('thoughts of %s', (model) => {
   test('come back over chat as they were signed, whole and from a stream', async () => {
-    const asking = { model, tools: [weather], messages: [both], max_completion_tokens: 6000, reasoning_effort: 'medium' as const };
+    const asking = {
+      model,
+      tools: [weather],
+      messages: [both],
+      max_completion_tokens: 6000,
+      reasoning_effort: 'medium' as const,
+    };
     const { message: whole } = (await openai.chat.completions.create(asking)).choices[0] ?? {};
     const details = new Map<number, Record<string, unknown>>();
     const stream = await openai.chat.completions.create({ ...asking, stream: true });
     const calls: { id: string; name: string; arguments: string }[] = [];
     for await (const { choices } of stream) {
       const delta = choices[0]?.delta;
-      const pieces: unknown = delta === undefined ? undefined : Reflect.get(delta, 'reasoning_details');
+      const pieces: unknown =
+        delta === undefined ? undefined : Reflect.get(delta, 'reasoning_details');
       for (const piece of Array.isArray(pieces) ? pieces : []) {
         const before = details.get(piece.index) ?? {};
-        details.set(piece.index, { ...before, ...piece, text: String(before['text'] ?? '').concat(piece.text ?? '') });
+        details.set(piece.index, {
+          ...before,
+          ...piece,
+          text: String(before['text'] ?? '').concat(piece.text ?? ''),
+        });
       }
       for (const { index, id, function: said } of delta?.tool_calls ?? []) {
         calls[index] ??= { id: id ?? '', name: said?.name ?? '', arguments: '' };
@@ -172,7 +234,10 @@ describe.each(signing)('thoughts of %s', (model) => {
     const streamed = Object.assign(told, { reasoning_details: [...details.values()] });
     if (whole === undefined) throw new Error('no answer');
     for (const message of [whole, streamed]) {
-      const { choices } = await openai.chat.completions.create({ ...asking, messages: resultsOf(message) });
+      const { choices } = await openai.chat.completions.create({
+        ...asking,
+        messages: resultsOf(message),
+      });
       expect(choices[0]?.message.content).toContain('21');
       expect(signatures(lastSent())).toEqual(signatures(JSON.stringify(message)));
       expect(signatures(lastSent())).toHaveLength(1);
@@ -187,18 +252,36 @@ describe.each(signing)('thoughts of %s', (model) => {
 
   test('come back over messages as they were signed', async () => {
     const tools: Anthropic.Tool[] = [
-      { name: 'get_weather', input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+      {
+        name: 'get_weather',
+        input_schema: {
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: ['city'],
+        },
+      },
     ];
     const question: Anthropic.MessageParam = { role: 'user', content: 'The weather in Paris?' };
-    const asking = { model, max_tokens: 6000, tools, thinking: { type: 'enabled' as const, budget_tokens: 2000 } };
+    const asking = {
+      model,
+      max_tokens: 6000,
+      tools,
+      thinking: { type: 'enabled' as const, budget_tokens: 2000 },
+    };
     const answers = [
       await anthropic.messages.create({ ...asking, messages: [question] }),
       await anthropic.messages.stream({ ...asking, messages: [question] }).finalMessage(),
     ];
     for (const { content } of answers) {
       const call = content.find((block) => block.type === 'tool_use');
-      const results: Anthropic.ToolResultBlockParam[] = [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: '21' }];
-      const messages: Anthropic.MessageParam[] = [question, { role: 'assistant', content }, { role: 'user', content: results }];
+      const results: Anthropic.ToolResultBlockParam[] = [
+        { type: 'tool_result', tool_use_id: call?.id ?? '', content: '21' },
+      ];
+      const messages: Anthropic.MessageParam[] = [
+        question,
+        { role: 'assistant', content },
+        { role: 'user', content: results },
+      ];
       const { content: end } = await anthropic.messages.create({ ...asking, messages });
       expect(end.at(-1)).toMatchObject({ type: 'text', text: expect.stringContaining('21') });
       expect(signatures(lastSent())).toEqual(signatures(JSON.stringify(content)));
@@ -207,11 +290,21 @@ describe.each(signing)('thoughts of %s', (model) => {
   });
 
   test('of one Claude stay away from a model of another family', async () => {
-    const asking = { tools: [weather], max_completion_tokens: 6000, reasoning_effort: 'medium' as const };
-    const { message } = (await openai.chat.completions.create({ ...asking, model, messages: [both] })).choices[0] ?? {};
+    const asking = {
+      tools: [weather],
+      max_completion_tokens: 6000,
+      reasoning_effort: 'medium' as const,
+    };
+    const { message } =
+      (await openai.chat.completions.create({ ...asking, model, messages: [both] })).choices[0] ??
+      {};
     if (message === undefined) throw new Error('no answer');
     for (const other of ['nova', 'llama', 'nova-2']) {
-      const { choices } = await openai.chat.completions.create({ ...asking, model: other, messages: resultsOf(message) });
+      const { choices } = await openai.chat.completions.create({
+        ...asking,
+        model: other,
+        messages: resultsOf(message),
+      });
       expect(choices[0]?.message.content).toContain('21');
     }
   });
@@ -219,10 +312,12 @@ describe.each(signing)('thoughts of %s', (model) => {
 
 describe.each(['haiku', 'nova'])('what %s refuses', (model) => {
   const ask = (scenario: string, stream = false) =>
-    openai.chat.completions.create({ model: `${model}+${scenario}`, messages: [both], stream }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    openai.chat.completions
+      .create({ model: `${model}+${scenario}`, messages: [both], stream })
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
 
   test.each([
     ['sim-401', { status: 503 }],
@@ -237,10 +332,13 @@ describe.each(['haiku', 'nova'])('what %s refuses', (model) => {
     expect(await ask(scenario, true)).toMatchObject(refusal);
   });
 
-  test.each(['sim-500', 'sim-html-error', 'sim-html-200', 'sim-bad-json'])('%s is the vendor’s failure', async (scenario) => {
-    const error = await ask(scenario);
-    expect(Number(Reflect.get(Object(error), 'status'))).toBeGreaterThanOrEqual(500);
-  });
+  test.each(['sim-500', 'sim-html-error', 'sim-html-200', 'sim-bad-json'])(
+    '%s is the vendor’s failure',
+    async (scenario) => {
+      const error = await ask(scenario);
+      expect(Number(Reflect.get(Object(error), 'status'))).toBeGreaterThanOrEqual(500);
+    },
+  );
 
   test.each(broken)('%s in mid-stream is an error after what was said', async (scenario) => {
     let said = '';
@@ -256,9 +354,12 @@ describe.each(['haiku', 'nova'])('what %s refuses', (model) => {
   });
 
   test('an answer without a count is counted here, and what came from the cache is told', async () => {
-    const create = (scenario: string) => openai.chat.completions.create({ model: `${model}+${scenario}`, messages: [both] });
+    const create = (scenario: string) =>
+      openai.chat.completions.create({ model: `${model}+${scenario}`, messages: [both] });
     expect((await create('sim-no-usage')).usage?.total_tokens).toBeGreaterThan(10);
-    expect((await create('sim-cached')).usage?.prompt_tokens_details?.cached_tokens).toBeGreaterThan(5);
+    expect(
+      (await create('sim-cached')).usage?.prompt_tokens_details?.cached_tokens,
+    ).toBeGreaterThan(5);
   });
 });
 
@@ -266,7 +367,9 @@ test.each(['haiku', 'sonnet'])('tokens of %s are its vendor’s count', async (m
   const messages = [{ role: 'user' as const, content: 'Hello, who are you?' }];
   const { input_tokens: counted } = await anthropic.messages.countTokens({ model, messages });
   expect(sim.requests.at(-1)?.path).toMatch(/count[-_]tokens$/);
-  expect((await anthropic.messages.create({ model, max_tokens: 100, messages })).usage.input_tokens).toBe(counted);
+  expect(
+    (await anthropic.messages.create({ model, max_tokens: 100, messages })).usage.input_tokens,
+  ).toBe(counted);
 });
 
 test('after all that the books are right', () => temporary.expectBooks());

@@ -13,7 +13,12 @@ let client: Anthropic;
 
 beforeAll(async () => {
   temporary = await openSimulatedGateway();
-  client = new Anthropic({ baseURL: temporary.gateway.url, apiKey: null, authToken: temporary.key, maxRetries: 0 });
+  client = new Anthropic({
+    baseURL: temporary.gateway.url,
+    apiKey: null,
+    authToken: temporary.key,
+    maxRetries: 0,
+  });
 });
 afterAll(() => temporary.close());
 
@@ -28,7 +33,10 @@ test.each(models.filter(({ skills }) => skills.has('tools')))(
       ['get_weather', { city: 'Paris' }],
       ['get_weather', { city: 'Rome' }],
     ]);
-    const [paris, rome] = calls.map(({ id: tool_use_id }) => ({ type: 'tool_result' as const, tool_use_id }));
+    const [paris, rome] = calls.map(({ id: tool_use_id }) => ({
+      type: 'tool_result' as const,
+      tool_use_id,
+    }));
     if (paris === undefined || rome === undefined) throw new Error('two calls were expected');
     const messages: Anthropic.Beta.Messages.BetaMessageParam[] = [
       ...asked.messages,
@@ -37,13 +45,20 @@ test.each(models.filter(({ skills }) => skills.has('tools')))(
         role: 'user',
         content: [
           { ...paris, content: [{ type: 'text', text: '21 degrees' }] },
-          { ...rome, content: '<tool_use_error>no such city</tool_use_error>', is_error: true, cache_control: { type: 'ephemeral' } },
+          {
+            ...rome,
+            content: '<tool_use_error>no such city</tool_use_error>',
+            is_error: true,
+            cache_control: { type: 'ephemeral' },
+          },
         ],
       },
     ];
     const second = await client.beta.messages.stream({ ...asked, messages, betas }).finalMessage();
     expect(second.stop_reason).toBe('end_turn');
-    expect(second.content.map((block) => (block.type === 'text' ? block.text : '')).join('')).toContain('no such city');
+    expect(
+      second.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    ).toContain('no such city');
     const { input_tokens: counted } = await client.beta.messages.countTokens({
       model: id,
       system: asked.system ?? '',
@@ -84,14 +99,19 @@ channels:
     scripted.answer((_request, response) => sse(response).end());
     await (await running.post('/v1/messages?beta=true', body, { headers })).text();
     expect(scripted.received[0]?.text).toBe(body.replace('"m1"', '"claude-opus-4-6"'));
-    expect(scripted.received[0]?.headers).toMatchObject({ 'anthropic-beta': betas.join(','), 'x-api-key': 'up-key' });
+    expect(scripted.received[0]?.headers).toMatchObject({
+      'anthropic-beta': betas.join(','),
+      'x-api-key': 'up-key',
+    });
     expect(scripted.received[0]?.headers).not.toHaveProperty('x-app');
   });
 
   test('from a vendor of chat: what it knows, and nothing else', async () => {
     const { scripted, running } = await start('deepseek', 'deepseek-v4', '');
     scripted.answer((_request, response) =>
-      sse(response).end(chunk({ content: 'Hi' }) + chunk({}, 'stop') + usageChunk + 'data: [DONE]\n\n'),
+      sse(response).end(
+        chunk({ content: 'Hi' }) + chunk({}, 'stop') + usageChunk + 'data: [DONE]\n\n',
+      ),
     );
     await (await running.post('/v1/messages?beta=true', body, { headers })).text();
     const sent: Readonly<Record<string, unknown>> = JSON.parse(scripted.received[0]?.text ?? '');

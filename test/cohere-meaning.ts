@@ -21,7 +21,8 @@ function streamed(text: string): Told {
     told.text += string(content['text']);
     told.thinking += string(content['thinking']);
     if (event['type'] === 'tool-plan-delta') told.plan += string(message['tool_plan']);
-    if (event['type'] === 'tool-call-start') told.calls.push({ name: string(fn['name']), args: string(fn['arguments']) });
+    if (event['type'] === 'tool-call-start')
+      told.calls.push({ name: string(fn['name']), args: string(fn['arguments']) });
     const open = told.calls.at(-1);
     if (event['type'] === 'tool-call-delta' && open) open.args += string(fn['arguments']);
     if (event['type'] === 'message-end') told.end = delta;
@@ -37,12 +38,24 @@ function whole(body: Dict): Told {
     const fn = dict(dict(call)['function']);
     return { name: string(fn['name']), args: string(fn['arguments']) };
   });
-  return { text: words('text'), thinking: words('thinking'), plan: string(message['tool_plan']), calls, end: body };
+  return {
+    text: words('text'),
+    thinking: words('thinking'),
+    plan: string(message['tool_plan']),
+    calls,
+    end: body,
+  };
 }
 
 /** A whole answer or a stream. A plan is reasoning. */
 export function cohereMeaning(text: string): Meaning {
-  const { text: said, thinking, plan, calls, end } = /^\s*(event|data):/.test(text) ? streamed(text) : whole(dict(parsed(text)));
+  const {
+    text: said,
+    thinking,
+    plan,
+    calls,
+    end,
+  } = /^\s*(event|data):/.test(text) ? streamed(text) : whole(dict(parsed(text)));
   const usage = dict(end['usage']);
   const tokens = dict(usage['tokens']);
   const prompt = number(tokens['input_tokens']);
@@ -62,7 +75,13 @@ export function cohereMeaning(text: string): Meaning {
     usage:
       end['usage'] === undefined
         ? undefined
-        : { prompt, completion, total: prompt + completion, cached: number(usage['cached_tokens']), reasoning },
+        : {
+            prompt,
+            completion,
+            total: prompt + completion,
+            cached: number(usage['cached_tokens']),
+            reasoning,
+          },
     error: end['finish_reason'] === undefined ? (end['message'] ?? 'no end') : undefined,
     choices: 1,
   };
@@ -75,15 +94,36 @@ export function chatRequest(native: Dict): Dict | undefined {
     const { role, content, tool_calls, tool_call_id, tool_plan } = message;
     if (list(content).some((part) => dict(part)['type'] === 'document')) return undefined;
     const calls = list(tool_calls);
-    messages.push({ role, content, tool_call_id, ...(calls.length ? { tool_calls, reasoning_content: tool_plan } : {}) });
+    messages.push({
+      role,
+      content,
+      tool_call_id,
+      ...(calls.length ? { tool_calls, reasoning_content: tool_plan } : {}),
+    });
   }
-  const { max_tokens, temperature, p, seed, stop_sequences: stop, tools, documents, strict_tools } = native;
+  const {
+    max_tokens,
+    temperature,
+    p,
+    seed,
+    stop_sequences: stop,
+    tools,
+    documents,
+    strict_tools,
+  } = native;
   const format = dict(native['response_format']);
-  const schema = { type: 'json_schema', json_schema: { name: 'answer', schema: format['json_schema'] } };
+  const schema = {
+    type: 'json_schema',
+    json_schema: { name: 'answer', schema: format['json_schema'] },
+  };
   return {
     messages,
-    ...(format['type'] === 'json_object' ? { response_format: format['json_schema'] ? schema : { type: 'json_object' } } : {}),
-    ...(native['tool_choice'] === undefined ? {} : { tool_choice: string(native['tool_choice']).toLowerCase() }),
+    ...(format['type'] === 'json_object'
+      ? { response_format: format['json_schema'] ? schema : { type: 'json_object' } }
+      : {}),
+    ...(native['tool_choice'] === undefined
+      ? {}
+      : { tool_choice: string(native['tool_choice']).toLowerCase() }),
     ...{ max_tokens, temperature, top_p: p, seed, stop, tools, documents, strict_tools },
   };
 }
@@ -101,8 +141,15 @@ export function cohereSaid(native: Dict): unknown {
             .join('');
     const last = said.at(-1);
     const calls = list(message['tool_calls']);
-    const one = { role: message['role'], text, id: message['tool_call_id'], plan: message['tool_plan'] ?? undefined, calls };
-    if (last && last['role'] === one.role && one.role !== 'tool') last['text'] = string(last['text']) + text;
+    const one = {
+      role: message['role'],
+      text,
+      id: message['tool_call_id'],
+      plan: message['tool_plan'] ?? undefined,
+      calls,
+    };
+    if (last && last['role'] === one.role && one.role !== 'tool')
+      last['text'] = string(last['text']) + text;
     else said.push(one);
   }
   return {

@@ -34,9 +34,16 @@ interface Ended {
 }
 
 /** One command as an operator runs it, from dist/. A command that does not end by itself is ended, and has no code. */
-function tollgate(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+function tollgate(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { cwd: folder, timeout: 20_000, env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent', ...env } };
+    const options = {
+      cwd: folder,
+      timeout: 20_000,
+      env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent', ...env },
+    };
     const child = execFile(process.execPath, [entry, ...args], options, (_error, output, errors) =>
       resolve({ code: child.exitCode ?? -1, errors, output }),
     );
@@ -54,16 +61,23 @@ test('a mistyped data folder is not made; a folder that is there gets a database
   expect(readdirSync(folder)).not.toContain('never');
   const place = mkdtempSync(join(folder, 'first-'));
   expect((await tollgate(['user', 'create', '--name', 'Ada', '--data', place])).code).toBe(0);
-  expect((await tollgate(['check', '--data', place])).output).toMatch(/^ok: \d+ accounts, 0 transfers, 0 open holds\n$/);
+  expect((await tollgate(['check', '--data', place])).output).toMatch(
+    /^ok: \d+ accounts, 0 transfers, 0 open holds\n$/,
+  );
 });
 
 test('a credit has a reason, an id that is one, and somebody to get it', async () => {
   const place = mkdtempSync(join(folder, 'credit-'));
-  const { id } = JSON.parse((await tollgate(['user', 'create', '--name', 'Ada', '--data', place, '--json'])).output);
+  const { id } = JSON.parse(
+    (await tollgate(['user', 'create', '--name', 'Ada', '--data', place, '--json'])).output,
+  );
   const wish = ['user', 'credit', '--amount', '1', '--data', place];
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
     [['--user', id, '--reason', ' '], /^tollgate: --reason is a text of 1 to 500 characters\n$/],
-    [['--user', id, '--reason', 'x', '--id', ''], /^tollgate: --id is 1 to 100 characters without spaces\n$/],
+    [
+      ['--user', id, '--reason', 'x', '--id', ''],
+      /^tollgate: --id is 1 to 100 characters without spaces\n$/,
+    ],
     [['--user', 'grants', '--reason', 'x'], /^tollgate: there is no user grants; /],
   ];
   for (const [options, words] of refused) {
@@ -76,14 +90,25 @@ test('a credit has a reason, an id that is one, and somebody to get it', async (
 
 test('an empty variable is an absent one, and an empty --data no folder', async () => {
   const place = mkdtempSync(join(folder, 'empty-'));
-  const empty = { HOST: '', PORT: '', TOLLGATE_WORKERS: '', TOLLGATE_LOG: '', TOLLGATE_METRICS_TOKEN: '' };
+  const empty = {
+    HOST: '',
+    PORT: '',
+    TOLLGATE_WORKERS: '',
+    TOLLGATE_LOG: '',
+    TOLLGATE_METRICS_TOKEN: '',
+  };
   // The usual port is taken, or free: what counts is that no other is listened on.
   const { errors, output } = await tollgate(['link', '--user', 'nobody', '--data', place], empty);
   expect(errors + output).toMatch(/^tollgate: there is no database /);
-  const { code, errors: words } = await tollgate(['serve', '--data', place], { ...empty, PORT: String(port) });
+  const { code, errors: words } = await tollgate(['serve', '--data', place], {
+    ...empty,
+    PORT: String(port),
+  });
   expect(words).toMatch(/EADDRINUSE.* 127\.0\.0\.1:/);
   expect(code).toBe(1);
-  expect((await tollgate(['user', 'create', '--name', 'Ada', '--data', ''])).errors).toBe('tollgate: --data names a folder; it is empty\n');
+  expect((await tollgate(['user', 'create', '--name', 'Ada', '--data', ''])).errors).toBe(
+    'tollgate: --data names a folder; it is empty\n',
+  );
   expect(readdirSync(folder)).not.toContain('tollgate.db');
   expect((await tollgate(['serve', '--data', place], { TOLLGATE_LOG: 'loud' })).errors).toMatch(
     /tollgate: TOLLGATE_LOG is one of trace, debug, info, warn, error, fatal, silent, not 'loud'\n$/,
@@ -107,7 +132,11 @@ test('a report of what an import would do leaves nothing behind, and files that 
     ],
   });
   const dry = await tollgate(['import', 'new-api', source, '--data', 'unborn', '--json']);
-  expect(JSON.parse(dry.output)).toMatchObject({ applied: false, users: { taken: 2 }, sums: { compared: 1, agree: true } });
+  expect(JSON.parse(dry.output)).toMatchObject({
+    applied: false,
+    users: { taken: 2 },
+    sums: { compared: 1, agree: true },
+  });
   expect(readdirSync(folder)).not.toContain('unborn');
   // Names that strangers gave themselves there are read on a terminal here.
   const { output } = await tollgate(['import', 'new-api', source, '--data', 'unborn']);
@@ -116,35 +145,56 @@ test('a report of what an import would do leaves nothing behind, and files that 
   writeFileSync(join(folder, 'broken.json'), '{"a":');
   writeFileSync(join(folder, 'other.yaml'), 'a: 1');
   const told: readonly (readonly [readonly string[], RegExp])[] = [
-    [['import', 'litellm', 'other.yaml'], /^tollgate: other.yaml is no configuration of LiteLLM: it has no model_list\n$/],
-    [['import', 'litellm', 'other.yaml', '--prices', 'broken.json'], /^tollgate: broken.json cannot be read: [^\n]*\n$/],
+    [
+      ['import', 'litellm', 'other.yaml'],
+      /^tollgate: other.yaml is no configuration of LiteLLM: it has no model_list\n$/,
+    ],
+    [
+      ['import', 'litellm', 'other.yaml', '--prices', 'broken.json'],
+      /^tollgate: broken.json cannot be read: [^\n]*\n$/,
+    ],
     [['import', 'litellm', folder], /^tollgate: [^\n]* is a folder, and no file\n$/],
-    [['key', 'create', '--user', 'x', '--group', 'y', '--name', 'a\nb'], /^tollgate: --name is one line of at most 100 characters\n$/],
-    [['link', '--user', 'x', '--host', 'a b/c'], /^tollgate: --host is a name or an address, not 'a b\/c'\n$/],
+    [
+      ['key', 'create', '--user', 'x', '--group', 'y', '--name', 'a\nb'],
+      /^tollgate: --name is one line of at most 100 characters\n$/,
+    ],
+    [
+      ['link', '--user', 'x', '--host', 'a b/c'],
+      /^tollgate: --host is a name or an address, not 'a b\/c'\n$/,
+    ],
     [['config', 'check', folder], /^tollgate: [^\n]* is a folder, and no file\n$/],
   ];
-  for (const [args, words] of told) expect(await tollgate(args)).toMatchObject({ code: 1, errors: expect.stringMatching(words) });
+  for (const [args, words] of told)
+    expect(await tollgate(args)).toMatchObject({ code: 1, errors: expect.stringMatching(words) });
 });
 
 test('a configuration that sells nothing says so', async () => {
   writeFileSync(join(folder, 'empty.yaml'), '');
   expect(await tollgate(['config', 'check', 'empty.yaml'])).toMatchObject({
     code: 0,
-    output: 'empty.yaml: ok (1 group, 0 models, 0 channels)\n  nothing can be asked for: there are no models and no channels\n',
+    output:
+      'empty.yaml: ok (1 group, 0 models, 0 channels)\n  nothing can be asked for: there are no models and no channels\n',
   });
 });
 
 test('a link for a user begins with how the console is reached, and is for users who are there', async () => {
   const place = mkdtempSync(join(folder, 'link-'));
-  const { id } = JSON.parse((await tollgate(['user', 'create', '--name', 'Ada', '--data', place, '--json'])).output);
+  const { id } = JSON.parse(
+    (await tollgate(['user', 'create', '--name', 'Ada', '--data', place, '--json'])).output,
+  );
   const link = async (env = {}) =>
-    JSON.parse((await tollgate(['link', '--user', id, '--data', place, '--json', '--port', '8123'], env)).output);
+    JSON.parse(
+      (await tollgate(['link', '--user', id, '--data', place, '--json', '--port', '8123'], env))
+        .output,
+    );
   expect(await link()).toEqual({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8123\/auth\/link\?token=[A-Za-z0-9]{43}$/),
     user: id,
     expires_at: expect.stringMatching(/^\d{4}-.*Z$/),
   });
-  expect((await link({ PUBLIC_URL: 'https://ai.example.com/' })).url).toMatch(/^https:\/\/ai\.example\.com\/auth\/link\?token=/);
+  expect((await link({ PUBLIC_URL: 'https://ai.example.com/' })).url).toMatch(
+    /^https:\/\/ai\.example\.com\/auth\/link\?token=/,
+  );
   expect(await tollgate(['link', '--user', 'usr_nobody', '--data', place])).toMatchObject({
     code: 1,
     errors: expect.stringContaining('there is no user usr_nobody'),
@@ -156,8 +206,16 @@ const otherKey = createHash('sha256').update('another key').digest('base64');
 describe('what an operator got wrong ends the command with one line and exit code 1', () => {
   writeFileSync(join(folder, 'file'), '');
   const cases: readonly (readonly [string, () => Promise<Ended>, RegExp])[] = [
-    ['a port in use', () => tollgate(['serve', '--data', 'a', '--port', String(port)]), /address already in use .*--port or PORT/],
-    ['a data folder that is a file', () => tollgate(['serve', '--data', 'file', '--port', '0']), /EEXIST.*file/],
+    [
+      'a port in use',
+      () => tollgate(['serve', '--data', 'a', '--port', String(port)]),
+      /address already in use .*--port or PORT/,
+    ],
+    [
+      'a data folder that is a file',
+      () => tollgate(['serve', '--data', 'file', '--port', '0']),
+      /EEXIST.*file/,
+    ],
     [
       'half of a way to sign in',
       () => tollgate(['serve', '--data', 'a', '--port', '0'], { GITHUB_CLIENT_ID: 'x' }),
@@ -165,7 +223,8 @@ describe('what an operator got wrong ends the command with one line and exit cod
     ],
     [
       'a proxy that is no address',
-      () => tollgate(['serve', '--data', 'a', '--port', '0'], { TRUSTED_PROXIES: '10.0.0.0/8, proxy' }),
+      () =>
+        tollgate(['serve', '--data', 'a', '--port', '0'], { TRUSTED_PROXIES: '10.0.0.0/8, proxy' }),
       /TRUSTED_PROXIES are addresses and networks such as 10\.0\.0\.0\/8, not 'proxy'/,
     ],
     [
@@ -173,14 +232,26 @@ describe('what an operator got wrong ends the command with one line and exit cod
       () => tollgate(['serve', '--data', 'a', '--port', '0'], { TOLLGATE_MASTER_KEY: 'x' }),
       /TOLLGATE_MASTER_KEY must hold 32 bytes in base64/,
     ],
-    ['a database of another kind', () => tollgate(['user', 'list'], { DATABASE_URL: 'mysql://x' }), /DATABASE_URL.*postgres:/],
-    ['a database that does not answer', () => tollgate(['user', 'list'], { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }), /ECONNREFUSED/],
+    [
+      'a database of another kind',
+      () => tollgate(['user', 'list'], { DATABASE_URL: 'mysql://x' }),
+      /DATABASE_URL.*postgres:/,
+    ],
+    [
+      'a database that does not answer',
+      () => tollgate(['user', 'list'], { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }),
+      /ECONNREFUSED/,
+    ],
     [
       'files at an address that is none',
       () => tollgate(['serve', '--port', '0'], { MEDIA_URL: 'gs://x' }),
       /MEDIA_URL is neither a folder nor/,
     ],
-    ['files in a bucket without keys', () => tollgate(['serve', '--port', '0'], { MEDIA_URL: 's3://x' }), /MEDIA_URL needs keys/],
+    [
+      'files in a bucket without keys',
+      () => tollgate(['serve', '--port', '0'], { MEDIA_URL: 's3://x' }),
+      /MEDIA_URL needs keys/,
+    ],
     [
       'an address of clients that is none',
       () => tollgate(['serve', '--port', '0'], { PUBLIC_URL: 'ai.example.com' }),
@@ -198,23 +269,41 @@ describe('what an operator got wrong ends the command with one line and exit cod
       () => tollgate([...command, '--data', 'nowhere']),
       /there is no database .*nowhere.*--data/,
     ]),
-    ['a backup into no folder', () => tollgate(['backup', 'none/b.db']), /there is no folder .*none/],
-    ['a user without a name', () => tollgate(['user', 'create', '--name', ' ']), /--name is one line of 1 to 100 characters/],
+    [
+      'a backup into no folder',
+      () => tollgate(['backup', 'none/b.db']),
+      /there is no folder .*none/,
+    ],
+    [
+      'a user without a name',
+      () => tollgate(['user', 'create', '--name', ' ']),
+      /--name is one line of 1 to 100 characters/,
+    ],
   ];
   test.each(cases)('%s', async (_name, run, words) => {
     const { code, errors } = await run();
-    const said = errors.split('\n').filter((line) => line !== '' && !line.includes('no vendor is configured'));
+    const said = errors
+      .split('\n')
+      .filter((line) => line !== '' && !line.includes('no vendor is configured'));
     expect(said).toEqual([expect.stringMatching(words)]);
     expect(code).toBe(1);
   });
 });
 
 test('a master key that somebody typed is told for what it is', async () => {
-  const server = spawn(process.execPath, [entry, 'serve', '--data', 'typed', '--port', '0', '--json'], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent', TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const server = spawn(
+    process.execPath,
+    [entry, 'serve', '--data', 'typed', '--port', '0', '--json'],
+    {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'],
+        TOLLGATE_LOG: 'silent',
+        TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let errors = '';
   server.stderr.on('data', (text) => {
     errors += text;
@@ -223,20 +312,28 @@ test('a master key that somebody typed is told for what it is', async () => {
   const gone = new Promise((resolve) => server.once('exit', resolve));
   server.kill();
   await gone;
-  expect(errors).toMatch(/the master key is a pattern that can be guessed\. Make one with: openssl/);
+  expect(errors).toMatch(
+    /the master key is a pattern that can be guessed\. Make one with: openssl/,
+  );
 });
 
 test('a second gateway on the same folder is told who serves it and what to do; commands work beside the first', async () => {
-  const first = spawn(process.execPath, [entry, 'serve', '--data', 'shared', '--port', '0', '--json'], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const first = spawn(
+    process.execPath,
+    [entry, 'serve', '--data', 'shared', '--port', '0', '--json'],
+    {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
   const gone = new Promise((resolve) => first.once('exit', resolve));
   try {
     await new Promise((resolve) => first.stdout.once('data', resolve));
     const { code, errors } = await tollgate(['serve', '--data', 'shared', '--port', '0']);
-    expect(errors).toMatch(/another gateway serves from .*shared.tollgate\.db.*--data.*PostgreSQL \(DATABASE_URL\)\n$/);
+    expect(errors).toMatch(
+      /another gateway serves from .*shared.tollgate\.db.*--data.*PostgreSQL \(DATABASE_URL\)\n$/,
+    );
     expect(code).toBe(1);
     expect(await tollgate(['check', '--data', 'shared'])).toMatchObject({ code: 0, errors: '' });
   } finally {
@@ -271,8 +368,12 @@ test('the limits of a key are set, shown and changed; one that it was made witho
     ]);
     const { id } = JSON.parse(made.output);
     const limits = { limit: null, daily_limit: '5.00', monthly_limit: '50.50' };
-    expect(JSON.parse((await tollgate(['key', 'list', ...data])).output)).toMatchObject([{ id, ...limits }]);
-    expect(JSON.parse((await tollgate(['key', 'limit', id, '--daily-limit', '6', ...data])).output)).toMatchObject({
+    expect(JSON.parse((await tollgate(['key', 'list', ...data])).output)).toMatchObject([
+      { id, ...limits },
+    ]);
+    expect(
+      JSON.parse((await tollgate(['key', 'limit', id, '--daily-limit', '6', ...data])).output),
+    ).toMatchObject({
       ...limits,
       daily_limit: '6.00',
     });
@@ -293,12 +394,18 @@ test('the limits of a key are set, shown and changed; one that it was made witho
 
 test('a gateway that is told twice to stop never crashes, at whatever moment the second word comes', async () => {
   for (let round = 0; round < rounds; round++) {
-    const gateway = spawn(process.execPath, [entry, 'serve', '--data', 'stopped', '--port', '0', '--json'], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const gone = new Promise((resolve) => gateway.once('exit', (code, signal) => resolve(signal ?? code)));
+    const gateway = spawn(
+      process.execPath,
+      [entry, 'serve', '--data', 'stopped', '--port', '0', '--json'],
+      {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'silent' },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    const gone = new Promise((resolve) =>
+      gateway.once('exit', (code, signal) => resolve(signal ?? code)),
+    );
     await new Promise((resolve) => gateway.stdout.once('data', resolve));
     gateway.kill('SIGTERM');
     await wait((round * 20) / rounds);
@@ -310,10 +417,15 @@ test('a gateway that is told twice to stop never crashes, at whatever moment the
 
 test('a gateway under another master key than its channels were sealed with says so', async () => {
   const config = join(folder, 'tollgate.yaml');
-  writeFileSync(config, 'channels: [{ name: c, vendor: openai, api_key: k, groups: [default], models: [] }]\n');
+  writeFileSync(
+    config,
+    'channels: [{ name: c, vendor: openai, api_key: k, groups: [default], models: [] }]\n',
+  );
   // The port is in use: this run records its channel and ends.
   await tollgate(['serve', '--config', config, '--data', 'sealed', '--port', String(port)]);
-  const { code, errors } = await tollgate(['serve', '--data', 'sealed', '--port', '0'], { TOLLGATE_MASTER_KEY: otherKey });
+  const { code, errors } = await tollgate(['serve', '--data', 'sealed', '--port', '0'], {
+    TOLLGATE_MASTER_KEY: otherKey,
+  });
   expect(errors).toMatch(/the master key is not the one that it was sealed with\n$/);
   expect(code).toBe(1);
 });

@@ -28,11 +28,17 @@ export function completionMeaning(reply: string): CompletionMeaning {
   let usage: CompletionMeaning['usage'];
   for (const body of bodies.map(dict)) {
     const told = dict(body['usage']);
-    if (body['usage']) usage = { prompt: Number(told['prompt_tokens']), completion: Number(told['completion_tokens']) };
+    if (body['usage'])
+      usage = {
+        prompt: Number(told['prompt_tokens']),
+        completion: Number(told['completion_tokens']),
+      };
     for (const choice of list(body['choices']).map(dict)) {
       const into = choices.get(Number(choice['index'])) ?? { text: '', finish: undefined };
       choices.set(Number(choice['index']), into);
-      into.text += string(choice['text'] ?? dict(choice['message'])['content'] ?? dict(choice['delta'])['content']);
+      into.text += string(
+        choice['text'] ?? dict(choice['message'])['content'] ?? dict(choice['delta'])['content'],
+      );
       const finish = string(choice['finish_reason']);
       if (finish) into.finish = finishes[finish] ?? finish;
     }

@@ -24,7 +24,12 @@ const sold: readonly Sold[] = [
   { vendor: 'mistral', upstream: 'codestral-latest', path: '/fim/completions' },
   { vendor: 'mistral', upstream: 'mistral-small-latest' },
   { vendor: 'together', upstream: 'meta-llama/Llama-4-Maverick', path: '/completions' },
-  { vendor: 'fireworks', upstream: 'accounts/fireworks/models/gpt-oss-20b', path: '/completions', manyPrompts: true },
+  {
+    vendor: 'fireworks',
+    upstream: 'accounts/fireworks/models/gpt-oss-20b',
+    path: '/completions',
+    manyPrompts: true,
+  },
   { vendor: 'openrouter', upstream: 'openai/gpt-oss-120b', path: '/completions' },
   { vendor: 'siliconflow', upstream: 'Qwen/Qwen3-VL-32B-Instruct', path: '/completions' },
   { vendor: 'ollama', upstream: 'gemma3', path: '/completions' },
@@ -52,7 +57,10 @@ let client: OpenAI;
 function configuration(simUrl: string): string {
   const price = '{ input: 1, cached_input: 1, output: 2 }';
   const models = [
-    ...sold.map((one) => `  - { id: "${modelOf(one)}", owned_by: v, kind: chat, context: 128000, max_output: 8192, price: ${price} }`),
+    ...sold.map(
+      (one) =>
+        `  - { id: "${modelOf(one)}", owned_by: v, kind: chat, context: 128000, max_output: 8192, price: ${price} }`,
+    ),
   ];
   const channels = sold.map((one, i) => {
     const prefix = vendors.find(({ vendor }) => vendor === one.vendor)?.prefix ?? '';
@@ -64,7 +72,11 @@ function configuration(simUrl: string): string {
 beforeAll(async () => {
   sim = await startSim();
   temporary = await openTemporaryGateway(configuration(sim.url));
-  client = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key, maxRetries: 0 });
+  client = new OpenAI({
+    baseURL: `${temporary.gateway.url}/v1`,
+    apiKey: temporary.key,
+    maxRetries: 0,
+  });
 });
 beforeEach(() => sim.clear());
 afterAll(async () => {
@@ -80,22 +92,42 @@ describe.each(sold)('$vendor $upstream', (one) => {
 
   test('a text is completed', async () => {
     const answer = await client.completions.create({ model, prompt, max_tokens: 400 });
-    expect(answer).toMatchObject({ object: 'text_completion', model, id: expect.stringMatching(/^cmpl-/) });
+    expect(answer).toMatchObject({
+      object: 'text_completion',
+      model,
+      id: expect.stringMatching(/^cmpl-/),
+    });
     expect(answer.choices).toHaveLength(1);
-    expect(answer.choices[0]).toMatchObject({ index: 0, logprobs: null, finish_reason: expect.stringMatching(/^(stop|length)$/) });
+    expect(answer.choices[0]).toMatchObject({
+      index: 0,
+      logprobs: null,
+      finish_reason: expect.stringMatching(/^(stop|length)$/),
+    });
     expect(answer.choices[0]?.text).not.toBe('');
-    expect(answer.usage?.total_tokens).toBe((answer.usage?.prompt_tokens ?? 0) + (answer.usage?.completion_tokens ?? 0));
+    expect(answer.usage?.total_tokens).toBe(
+      (answer.usage?.prompt_tokens ?? 0) + (answer.usage?.completion_tokens ?? 0),
+    );
     expect(asked().endsWith(one.path ?? '/chat/completions')).toBe(true);
   });
 
   test('a text is completed while it is written', async () => {
-    const body = { model, prompt, max_tokens: 400, stream: true, stream_options: { include_usage: true } } as const;
+    const body = {
+      model,
+      prompt,
+      max_tokens: 400,
+      stream: true,
+      stream_options: { include_usage: true },
+    } as const;
     const stream = await client.completions.create(body);
     let text = '';
     let total = 0;
     const ends: string[] = [];
     for await (const chunk of stream) {
-      expect(chunk).toMatchObject({ object: 'text_completion', model, id: expect.stringMatching(/^cmpl-/) });
+      expect(chunk).toMatchObject({
+        object: 'text_completion',
+        model,
+        id: expect.stringMatching(/^cmpl-/),
+      });
       text += chunk.choices[0]?.text ?? '';
       if (chunk.choices[0]?.finish_reason) ends.push(chunk.choices[0].finish_reason);
       total = chunk.usage?.total_tokens ?? total;
@@ -111,43 +143,76 @@ describe.each(sold)('$vendor $upstream', (one) => {
   });
 
   test('several prompts are several texts, in one answer and one charge', async () => {
-    const answer = await client.completions.create({ model, prompt: ['One', 'Two'], n: 1, echo: true, max_tokens: 400 });
+    const answer = await client.completions.create({
+      model,
+      prompt: ['One', 'Two'],
+      n: 1,
+      echo: true,
+      max_tokens: 400,
+    });
     expect(answer.choices.map(({ index, text }) => [index, text.slice(0, 3)])).toEqual([
       [0, 'One'],
       [1, 'Two'],
     ]);
-    expect(answer.usage?.total_tokens).toBe((answer.usage?.prompt_tokens ?? 0) + (answer.usage?.completion_tokens ?? 0));
+    expect(answer.usage?.total_tokens).toBe(
+      (answer.usage?.prompt_tokens ?? 0) + (answer.usage?.completion_tokens ?? 0),
+    );
     expect(sim.requests).toHaveLength(one.manyPrompts ? 1 : 2);
   });
 
   test('several prompts are streamed where the vendor does it, and are a 400 elsewhere', async () => {
-    const call = client.completions.create({ model, prompt: ['One', 'Two'], max_tokens: 20, stream: true });
-    if (one.manyPrompts) for await (const chunk of await call) expect(chunk.object).toBe('text_completion');
+    const call = client.completions.create({
+      model,
+      prompt: ['One', 'Two'],
+      max_tokens: 20,
+      stream: true,
+    });
+    if (one.manyPrompts)
+      for await (const chunk of await call) expect(chunk.object).toBe('text_completion');
     else await expect(call).rejects.toMatchObject({ status: 400, param: 'prompt' });
   });
 
   test('tokens are read where the vendor reads them, and are a 400 elsewhere', async () => {
     const call = client.completions.create({ model, prompt: [9906, 11], max_tokens: 20 });
     if (one.manyPrompts) expect((await call).choices).toHaveLength(1);
-    else await expect(call).rejects.toMatchObject({ status: 400, param: 'prompt', type: 'invalid_request_error' });
+    else
+      await expect(call).rejects.toMatchObject({
+        status: 400,
+        param: 'prompt',
+        type: 'invalid_request_error',
+      });
   });
 
   test('the prompt comes back when it is asked for', async () => {
     const whole = await client.completions.create({ model, prompt, echo: true, max_tokens: 400 });
     expect(whole.choices[0]?.text.startsWith(prompt)).toBe(true);
     let text = '';
-    for await (const chunk of await client.completions.create({ model, prompt, echo: true, max_tokens: 400, stream: true }))
+    for await (const chunk of await client.completions.create({
+      model,
+      prompt,
+      echo: true,
+      max_tokens: 400,
+      stream: true,
+    }))
       text += chunk.choices[0]?.text ?? '';
     expect(text.startsWith(prompt)).toBe(true);
     expect(text.length).toBeGreaterThan(prompt.length);
   });
 
   test('a suffix goes to vendors that know what it is, and is a 400 elsewhere', async () => {
-    const call = client.completions.create({ model, prompt: 'def fib(n):', suffix: 'print(fib(10))', max_tokens: 20 });
-    if (one.path === undefined) await expect(call).rejects.toMatchObject({ status: 400, param: 'suffix' });
+    const call = client.completions.create({
+      model,
+      prompt: 'def fib(n):',
+      suffix: 'print(fib(10))',
+      max_tokens: 20,
+    });
+    if (one.path === undefined)
+      await expect(call).rejects.toMatchObject({ status: 400, param: 'suffix' });
     else {
       await call;
-      expect(JSON.parse(sim.requests.at(-1)?.body.toString() ?? '')).toMatchObject({ suffix: 'print(fib(10))' });
+      expect(JSON.parse(sim.requests.at(-1)?.body.toString() ?? '')).toMatchObject({
+        suffix: 'print(fib(10))',
+      });
     }
   });
 });
@@ -156,7 +221,11 @@ test('what a vendor does natively reaches it as it was written', async () => {
   const body =
     '{ "model":"vllm/Qwen3-8B", "prompt": "Say \\u00e9",  "max_tokens": 5, "n":2, "best_of":2, "min_p": 0.050, "user": "12345678901234567890" }';
   const headers = { authorization: `Bearer ${temporary.key}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${temporary.gateway.url}/v1/completions`, { method: 'POST', headers, body });
+  const answer = await fetch(`${temporary.gateway.url}/v1/completions`, {
+    method: 'POST',
+    headers,
+    body,
+  });
   expect(answer.status).toBe(200);
   expect(sim.requests.at(-1)?.body.toString()).toBe(body.replace('vllm/Qwen3-8B', 'Qwen/Qwen3-8B'));
 });
@@ -164,7 +233,13 @@ test('what a vendor does natively reaches it as it was written', async () => {
 test('how likely each token was is told in the endpoint’s own shape', async () => {
   const [whole, stream] = await Promise.all([
     client.completions.create({ model: 'openai/gpt-4o-mini', prompt, logprobs: 2, max_tokens: 5 }),
-    client.completions.create({ model: 'openai/gpt-4o-mini', prompt, logprobs: 2, max_tokens: 5, stream: true }),
+    client.completions.create({
+      model: 'openai/gpt-4o-mini',
+      prompt,
+      logprobs: 2,
+      max_tokens: 5,
+      stream: true,
+    }),
   ]);
   const logprobs = whole.choices[0]?.logprobs;
   expect(logprobs?.tokens?.join('')).toBe(whole.choices[0]?.text);
@@ -172,7 +247,8 @@ test('how likely each token was is told in the endpoint’s own shape', async ()
   expect(logprobs?.top_logprobs?.every((top) => Object.keys(top).length === 2)).toBe(true);
   expect(logprobs?.token_logprobs).toHaveLength(logprobs?.tokens?.length ?? -1);
   const offsets: number[] = [];
-  for await (const { choices } of stream) offsets.push(...(choices[0]?.logprobs?.text_offset ?? []));
+  for await (const { choices } of stream)
+    offsets.push(...(choices[0]?.logprobs?.text_offset ?? []));
   expect(offsets).toEqual(logprobs?.text_offset);
 });
 
@@ -188,7 +264,12 @@ test.each([
 });
 
 test('two answers are two choices', async () => {
-  const answer = await client.completions.create({ model: 'openai/gpt-4o-mini', prompt, n: 2, max_tokens: 30 });
+  const answer = await client.completions.create({
+    model: 'openai/gpt-4o-mini',
+    prompt,
+    n: 2,
+    max_tokens: 30,
+  });
   expect(answer.choices.map(({ index }) => index)).toEqual([0, 1]);
   const texts = new Map<number, string>();
   for await (const { choices } of await client.completions.create({
@@ -199,11 +280,15 @@ test('two answers are two choices', async () => {
     stream: true,
   }))
     for (const { index, text } of choices) texts.set(index, (texts.get(index) ?? '') + text);
-  expect([...texts].sort(([a], [b]) => a - b).map(([, text]) => text)).toEqual(answer.choices.map(({ text }) => text));
+  expect([...texts].sort(([a], [b]) => a - b).map(([, text]) => text)).toEqual(
+    answer.choices.map(({ text }) => text),
+  );
 });
 
 test('a model that nobody sells is a 404', async () => {
-  await expect(client.completions.create({ model: 'nobody', prompt })).rejects.toBeInstanceOf(NotFoundError);
+  await expect(client.completions.create({ model: 'nobody', prompt })).rejects.toBeInstanceOf(
+    NotFoundError,
+  );
 });
 
 test('every answer was charged once', () => temporary.expectBooks());

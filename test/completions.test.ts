@@ -12,7 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => sim.close());
 
-const text = (words: string, finish: string | null = null): object => ({ text: words, index: 0, logprobs: null, finish_reason: finish });
+const text = (words: string, finish: string | null = null): object => ({
+  text: words,
+  index: 0,
+  logprobs: null,
+  finish_reason: finish,
+});
 const whole = (extra: object): string =>
   JSON.stringify({
     id: 'cmpl-up',
@@ -31,16 +36,27 @@ onSqlite((_, __, fresh) => {
   const native = async (): Promise<{ running: Running; vendor: ScriptedVendor }> => {
     const vendor = await startVendor();
     const configuration = oneModel(vendor.url).replaceAll('vendor: openai', 'vendor: vllm');
-    return { vendor, running: await startRunning({ databaseUrl: (await fresh()).url, configuration }) };
+    return {
+      vendor,
+      running: await startRunning({ databaseUrl: (await fresh()).url, configuration }),
+    };
   };
 
   test('an answer is charged as its vendor counted it', async () => {
     const { running, vendor } = await native();
     vendor.answer((_request, response) => json(response, 200, whole({ usage })));
     const reply = await running.post('/v1/completions', ask);
-    expect(completionMeaning(await reply.text())).toMatchObject({ choices: [{ text: 'and they lived', finish: 'stop' }] });
+    expect(completionMeaning(await reply.text())).toMatchObject({
+      choices: [{ text: 'and they lived', finish: 'stop' }],
+    });
     expect(await running.usage()).toMatchObject([
-      { capability: 'completions', status: 'ok', input_tokens: 5n, output_tokens: 3n, estimated: 0n },
+      {
+        capability: 'completions',
+        status: 'ok',
+        input_tokens: 5n,
+        output_tokens: 3n,
+        estimated: 0n,
+      },
     ]);
     expect(await running.balance()).toMatch(/^99\.992/);
     await running.expectBooks();
@@ -51,16 +67,28 @@ onSqlite((_, __, fresh) => {
     vendor.answer((_request, response) => json(response, 200, whole({})));
     const { usage: told } = JSON.parse(await (await running.post('/v1/completions', ask)).text());
     expect(told.total_tokens).toBe(told.prompt_tokens + told.completion_tokens);
-    expect(await running.usage()).toMatchObject([{ estimated: 1n, output_tokens: BigInt(told.completion_tokens) }]);
+    expect(await running.usage()).toMatchObject([
+      { estimated: 1n, output_tokens: BigInt(told.completion_tokens) },
+    ]);
     await running.expectBooks();
   });
 
   test('a stream without a count ends with ours, when it was asked for', async () => {
     const { running, vendor } = await native();
-    vendor.answer((_request, response) => sse(response).end(`${event(text('and they'))}${event(text(' lived', 'stop'))}data: [DONE]\n\n`));
-    const reply = await running.post('/v1/completions', { ...ask, stream: true, stream_options: { include_usage: true } });
+    vendor.answer((_request, response) =>
+      sse(response).end(
+        `${event(text('and they'))}${event(text(' lived', 'stop'))}data: [DONE]\n\n`,
+      ),
+    );
+    const reply = await running.post('/v1/completions', {
+      ...ask,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
     const said = await reply.text();
-    expect(said).toMatch(/data: \{[^\n]*"object":"text_completion"[^\n]*"choices":\[\],"usage":\{[^\n]*\n\ndata: \[DONE\]\n\n$/);
+    expect(said).toMatch(
+      /data: \{[^\n]*"object":"text_completion"[^\n]*"choices":\[\],"usage":\{[^\n]*\n\ndata: \[DONE\]\n\n$/,
+    );
     expect(completionMeaning(said).choices).toEqual([{ text: 'and they lived', finish: 'stop' }]);
     await running.expectBooks();
   });
@@ -93,7 +121,9 @@ onSqlite((_, __, fresh) => {
     [400, 400],
   ])('a vendor’s %i is our %i', async (theirs, ours) => {
     const { running, vendor } = await native();
-    vendor.answer((_request, response) => json(response, theirs, '{"error":{"message":"no","type":"x","param":null,"code":null}}'));
+    vendor.answer((_request, response) =>
+      json(response, theirs, '{"error":{"message":"no","type":"x","param":null,"code":null}}'),
+    );
     expect((await running.post('/v1/completions', ask)).status).toBe(ours);
     expect(await running.usage()).toEqual([]);
   });

@@ -12,11 +12,24 @@ async function start(databaseUrl: string) {
   const vendor = await startVendor();
   const sim = await startSim();
   onTestFinished(() => sim.close());
-  const gateway = await startGateway({ databaseUrl, configuration: oneModel(vendor.url), payments: sim.wallets.settings });
+  const gateway = await startGateway({
+    databaseUrl,
+    configuration: oneModel(vendor.url),
+    payments: sim.wallets.settings,
+  });
   const { url, database } = gateway;
   let forms = 0;
-  const post = (who: Browser, path: string, body: object = {}, headers: Record<string, string> = {}) =>
-    who.ask(path, { method: 'POST', body, headers: { 'idempotency-key': `form-${String(++forms).padStart(6, '0')}`, ...headers } });
+  const post = (
+    who: Browser,
+    path: string,
+    body: object = {},
+    headers: Record<string, string> = {},
+  ) =>
+    who.ask(path, {
+      method: 'POST',
+      body,
+      headers: { 'idempotency-key': `form-${String(++forms).padStart(6, '0')}`, ...headers },
+    });
   return {
     gateway,
     vendor,
@@ -34,7 +47,9 @@ async function start(databaseUrl: string) {
     async paid(who: Browser, amount: string): Promise<string> {
       const { order } = (await post(who, 'orders', { amount, wallet: 'alipay' })).json;
       sim.wallets.pay(order.qr);
-      await expect.poll(async () => (await who.ask(`orders/${order.id}`)).json.state).toBe('credited');
+      await expect
+        .poll(async () => (await who.ask(`orders/${order.id}`)).json.state)
+        .toBe('credited');
       return order.id;
     },
   };
@@ -53,7 +68,12 @@ test("nothing of somebody else's is had by its id, by a cursor or by a member th
     expect((await alice.ask(path)).status, path).toBe(200);
     expect((await mallory.ask(path)).status, path).toBe(404);
   }
-  for (const path of [`keys/${key.id}/disable`, `keys/${key.id}/enable`, `orders/${orders[0]}/check`, `orders/${orders[0]}/close`])
+  for (const path of [
+    `keys/${key.id}/disable`,
+    `keys/${key.id}/enable`,
+    `orders/${orders[0]}/check`,
+    `orders/${orders[0]}/close`,
+  ])
     expect((await post(mallory, path)).status, path).toBe(404);
   expect((await mallory.ask(`sessions/${alice.sessionId}`, { method: 'DELETE' })).status).toBe(404);
   expect((await post(mallory, 'play/chat', hello, { 'x-paying-key': key.id })).status).toBe(404);
@@ -63,13 +83,30 @@ test("nothing of somebody else's is had by its id, by a cursor or by a member th
     if (list === 'keys') await newKey(alice);
     const { next } = (await alice.ask(`${list}?limit=1`)).json;
     expect((await alice.ask(`${list}?limit=1&after=${next}`)).status, list).toBe(200);
-    expect((await mallory.ask(`${list}?limit=1&after=${next}`)).json.error.code, list).toBe('invalid_cursor');
-    expect((await alice.ask(`${list}?limit=1&after=${next.slice(0, -2)}`)).json.error.code, list).toBe('invalid_cursor');
+    expect((await mallory.ask(`${list}?limit=1&after=${next}`)).json.error.code, list).toBe(
+      'invalid_cursor',
+    );
+    expect(
+      (await alice.ask(`${list}?limit=1&after=${next.slice(0, -2)}`)).json.error.code,
+      list,
+    ).toBe('invalid_cursor');
   }
-  for (const body of [{ role: 'operator' }, { state: 'active' }, { balance: '1' }, '{"__proto__":{"role":"operator"}}'])
-    expect((await mallory.ask('me', { method: 'PATCH', body, headers: { 'if-match': '1' } })).status).toBe(400);
-  expect((await post(mallory, 'keys', { name: 'k', group: 'default', user_id: alice.userId })).status).toBe(400);
-  expect((await mallory.ask('session')).json).toMatchObject({ me: { role: 'user' }, balance: { total: '0.000000000' } });
+  for (const body of [
+    { role: 'operator' },
+    { state: 'active' },
+    { balance: '1' },
+    '{"__proto__":{"role":"operator"}}',
+  ])
+    expect(
+      (await mallory.ask('me', { method: 'PATCH', body, headers: { 'if-match': '1' } })).status,
+    ).toBe(400);
+  expect(
+    (await post(mallory, 'keys', { name: 'k', group: 'default', user_id: alice.userId })).status,
+  ).toBe(400);
+  expect((await mallory.ask('session')).json).toMatchObject({
+    me: { role: 'user' },
+    balance: { total: '0.000000000' },
+  });
 });
 
 test('amounts are what people write, and nothing else', async () => {
@@ -92,9 +129,18 @@ test('amounts are what people write, and nothing else', async () => {
     1,
     null,
   ]) {
-    expect((await post(user, 'orders', { amount, wallet: 'alipay' })).status, String(amount)).toBe(400);
-    expect((await post(operator, `operator/users/${user.userId}/credit`, { amount, reason: 'x' })).status, String(amount)).toBe(400);
-    if (amount !== null) expect((await post(user, 'keys', { name: 'k', group: 'default', limit: amount })).status).toBe(400);
+    expect((await post(user, 'orders', { amount, wallet: 'alipay' })).status, String(amount)).toBe(
+      400,
+    );
+    expect(
+      (await post(operator, `operator/users/${user.userId}/credit`, { amount, reason: 'x' }))
+        .status,
+      String(amount),
+    ).toBe(400);
+    if (amount !== null)
+      expect(
+        (await post(user, 'keys', { name: 'k', group: 'default', limit: amount })).status,
+      ).toBe(400);
   }
 });
 
@@ -103,14 +149,33 @@ test('what is secret is in no answer', async () => {
   const operator = await browser('operator');
   await paid(operator, '1.00');
   const { secret } = await newKey(operator);
-  const channel = { name: 'made', vendor: 'openai', base_url: 'http://127.0.0.1:9/v1', secret: 'sealed-and-not-shown', models: ['m1'] };
+  const channel = {
+    name: 'made',
+    vendor: 'openai',
+    base_url: 'http://127.0.0.1:9/v1',
+    secret: 'sealed-and-not-shown',
+    models: ['m1'],
+  };
   expect((await post(operator, 'operator/channels', channel)).status).toBe(201);
   expect((await post(operator, 'keys', { name: '=1+1', group: 'default' })).status).toBe(201);
-  const hashes = (await database.query('SELECT hash FROM api_keys UNION SELECT hash FROM sessions')).map(({ hash }) => String(hash));
-  const secrets = [secret, channel.secret, 'up-key', operator.cookie.split('=')[1] ?? '', 'PRIVATE KEY', ...hashes];
-  const asked = gateway.console.rows.filter(({ method, path }) => method === 'GET' && path !== 'events');
+  const hashes = (
+    await database.query('SELECT hash FROM api_keys UNION SELECT hash FROM sessions')
+  ).map(({ hash }) => String(hash));
+  const secrets = [
+    secret,
+    channel.secret,
+    'up-key',
+    operator.cookie.split('=')[1] ?? '',
+    'PRIVATE KEY',
+    ...hashes,
+  ];
+  const asked = gateway.console.rows.filter(
+    ({ method, path }) => method === 'GET' && path !== 'events',
+  );
   for (const { path } of asked) {
-    const { text, headers } = await operator.ask(path.replace(':name', 'made').replace(/:user\b/, operator.userId));
+    const { text, headers } = await operator.ask(
+      path.replace(':name', 'made').replace(/:user\b/, operator.userId),
+    );
     for (const one of secrets) expect(text.includes(one), `${path} has ${one}`).toBe(false);
     expect(headers['set-cookie'], path).toBeUndefined();
     expect(headers['cache-control'], path).toBe('no-store');
@@ -119,14 +184,18 @@ test('what is secret is in no answer', async () => {
 });
 
 forEachDatabase((_name, _open, fresh) => {
-  test('the last yuan is spent, paid back twice and taken away, all at once', { timeout: 30_000 }, async () => {
+  test('the last yuan is spent, paid back twice and taken away, all at once', {
+    timeout: 30_000,
+  }, async () => {
     const { url: databaseUrl } = await fresh();
     const { post, newKey, call, paid, browser, database } = await start(databaseUrl);
     const [user, operator] = [await browser(), await browser('operator')];
     const order = await paid(user, '1.00');
     const { secret } = await newKey(user);
-    const refund = (amount: string) => post(operator, `operator/orders/${order}/refund`, { amount, reason: 'x' });
-    const debit = () => post(operator, `operator/users/${user.userId}/debit`, { amount: '0.60', reason: 'x' });
+    const refund = (amount: string) =>
+      post(operator, `operator/orders/${order}/refund`, { amount, reason: 'x' });
+    const debit = () =>
+      post(operator, `operator/users/${user.userId}/debit`, { amount: '0.60', reason: 'x' });
     const calls = Array.from({ length: 12 }, () => call(secret));
     const moved = await Promise.all([refund('0.60'), refund('0.60'), debit()]);
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
@@ -134,7 +203,9 @@ forEachDatabase((_name, _open, fresh) => {
     for (const status of statuses) expect([200, 429]).toContain(status);
     const { balance } = (await user.ask('session')).json;
     const gone = BigInt(moved.filter(({ status }) => status < 300).length) * 600_000_000n;
-    const [charged] = await database.query("SELECT COALESCE(SUM(amount), 0) AS sum FROM transfer WHERE credit='revenue'");
+    const [charged] = await database.query(
+      "SELECT COALESCE(SUM(amount), 0) AS sum FROM transfer WHERE credit='revenue'",
+    );
     expect(parseYuan(balance.total)).toBe(1_000_000_000n - gone - BigInt(charged?.['sum'] ?? 0));
     expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
   });

@@ -6,7 +6,10 @@ import { askPlain, newBrowser } from './support/console.ts';
 import { oneModel, startGateway } from './support/running.ts';
 
 test('every route of the console says who may, and holds to it', { timeout: 120_000 }, async () => {
-  const gateway = await startGateway({ databaseUrl: await sqliteUrl(), configuration: oneModel('http://127.0.0.1:9') });
+  const gateway = await startGateway({
+    databaseUrl: await sqliteUrl(),
+    configuration: oneModel('http://127.0.0.1:9'),
+  });
   const { url, database, console: opened } = gateway;
   expect(opened.rows.length).toBeGreaterThan(5);
   const [user, suspended, operator] = [
@@ -21,9 +24,13 @@ test('every route of the console says who may, and holds to it', { timeout: 120_
     const address = `${url}${consolePath}/${path.replace(/:\w+|\*/g, 'nobodys')}`;
     const forged = {
       method,
-      headers: { cookie: user.cookie, ...(method === 'GET' ? {} : { origin: 'https://evil.example', 'x-csrf-token': user.csrf }) },
+      headers: {
+        cookie: user.cookie,
+        ...(method === 'GET' ? {} : { origin: 'https://evil.example', 'x-csrf-token': user.csrf }),
+      },
     };
-    if (method !== 'GET') expect((await askPlain(address, forged)).json?.error.code, name).toBe('csrf');
+    if (method !== 'GET')
+      expect((await askPlain(address, forged)).json?.error.code, name).toBe('csrf');
     if (role === 'anyone') continue;
     const stranger = await askPlain(address, { method, headers: { origin: url } });
     expect([stranger.status, stranger.json?.error.code], name).toEqual([401, 'session_expired']);
@@ -33,7 +40,10 @@ test('every route of the console says who may, and holds to it', { timeout: 120_
     };
     expect(await ask(suspended), name).toEqual([403, 'suspended']);
     if (method !== 'GET')
-      expect(await ask(user, { 'x-csrf-token': operator.csrf }), name).toEqual([403, role === 'operator' ? 'operator_only' : 'csrf']);
+      expect(await ask(user, { 'x-csrf-token': operator.csrf }), name).toEqual([
+        403,
+        role === 'operator' ? 'operator_only' : 'csrf',
+      ]);
     if (role === 'operator') expect(await ask(user), name).toEqual([403, 'operator_only']);
     // What is nobody's, or another's, is not there.
     else if (method === 'GET' && path.includes(':')) expect((await ask(user))[0], name).toBe(404);
@@ -41,10 +51,22 @@ test('every route of the console says who may, and holds to it', { timeout: 120_
 });
 
 test('nothing lies beside the rows', async () => {
-  const gateway = await startGateway({ databaseUrl: await sqliteUrl(), configuration: oneModel('http://127.0.0.1:9') });
+  const gateway = await startGateway({
+    databaseUrl: await sqliteUrl(),
+    configuration: oneModel('http://127.0.0.1:9'),
+  });
   const { url, database, console: opened } = gateway;
   const operator = await newBrowser(url, database, 'operator');
-  for (const path of ['operator', 'operator/', 'users', 'admin', '__proto__', 'session%2F..', 'session/nobodys', 'Session'])
+  for (const path of [
+    'operator',
+    'operator/',
+    'users',
+    'admin',
+    '__proto__',
+    'session%2F..',
+    'session/nobodys',
+    'Session',
+  ])
     if (!opened.rows.some((row) => row.path === path && row.method === 'GET'))
       expect((await operator.ask(path)).json?.error.code, path).toBe('not_found');
 });

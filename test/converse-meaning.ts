@@ -6,8 +6,14 @@ import { type Dict, dict, list, number, string } from './support/loose-json.ts';
 function* messagesIn(bytes: Buffer): Generator<{ name: string; event: Dict }> {
   for (let at = 0; at + 16 <= bytes.length; at += bytes.readUInt32BE(at)) {
     const payload = at + 12 + bytes.readUInt32BE(at + 4);
-    const name = /:(?:event|exception)-type\u0007[\s\S]{2}(\w+)/.exec(bytes.toString('latin1', at + 12, payload))?.[1] ?? '';
-    yield { name, event: dict(JSON.parse(bytes.toString('utf8', payload, at + bytes.readUInt32BE(at) - 4))) };
+    const name =
+      /:(?:event|exception)-type\u0007[\s\S]{2}(\w+)/.exec(
+        bytes.toString('latin1', at + 12, payload),
+      )?.[1] ?? '';
+    yield {
+      name,
+      event: dict(JSON.parse(bytes.toString('utf8', payload, at + bytes.readUInt32BE(at) - 4))),
+    };
   }
 }
 
@@ -23,7 +29,8 @@ function streamed(bytes: Buffer): Dict {
       if (typeof delta['text'] === 'string') block['text'] = string(block['text']) + delta['text'];
       block['json'] = string(block['json']) + string(dict(delta['toolUse'])['input']);
       const thought = string(dict(delta['reasoningContent'])['text']);
-      if (thought) block['reasoningContent'] = { reasoningText: { text: reasoningOf(block) + thought } };
+      if (thought)
+        block['reasoningContent'] = { reasoningText: { text: reasoningOf(block) + thought } };
     } else if (name === 'messageStop') whole = { ...whole, stopReason: event['stopReason'] };
     else if (name === 'metadata') whole = { ...whole, usage: event['usage'] };
   }
@@ -34,7 +41,8 @@ function streamed(bytes: Buffer): Dict {
   return { ...whole, output: { message: { content } } };
 }
 
-const reasoningOf = (block: unknown): string => string(dict(dict(dict(block)['reasoningContent'])['reasoningText'])['text']);
+const reasoningOf = (block: unknown): string =>
+  string(dict(dict(dict(block)['reasoningContent'])['reasoningText'])['text']);
 
 const finishes: Readonly<Record<string, string>> = {
   max_tokens: 'length',
@@ -64,14 +72,23 @@ export function converseMeaning(reply: Buffer): Meaning {
     text: blocks.map((block) => string(block['text']) + cited(block)).join(''),
     reasoning: blocks.map(reasoningOf).join(''),
     calls,
-    finish: told === '' ? undefined : (finishes[told] ?? (calls.length > 0 ? 'tool_calls' : 'stop')),
-    usage: body['usage'] === undefined ? undefined : { prompt, completion, total: prompt + completion, cached, reasoning: 0 },
+    finish:
+      told === '' ? undefined : (finishes[told] ?? (calls.length > 0 ? 'tool_calls' : 'stop')),
+    usage:
+      body['usage'] === undefined
+        ? undefined
+        : { prompt, completion, total: prompt + completion, cached, reasoning: 0 },
     error: body['output'] === undefined ? body['message'] : undefined,
     choices: 1,
   };
 }
 
-const imageTypes: Readonly<Record<string, string>> = { png: 'image/png', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' };
+const imageTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+};
 const fileTypes: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
   txt: 'text/plain',
@@ -89,14 +106,22 @@ export function chatRequest(native: Dict): Dict | undefined {
   );
   if (system === undefined || native['guardrailConfig'] !== undefined) return undefined;
   if (system.length > 0) messages.push({ role: 'system', content: system });
-  for (const turn of list(native['messages']).map(dict)) if (!pushTurn(turn, messages)) return undefined;
+  for (const turn of list(native['messages']).map(dict))
+    if (!pushTurn(turn, messages)) return undefined;
   const config = dict(native['toolConfig']);
-  const tools = withCache(list(config['tools']).map(dict), (tool) => (tool['toolSpec'] ? toolOf(dict(tool['toolSpec'])) : undefined));
+  const tools = withCache(list(config['tools']).map(dict), (tool) =>
+    tool['toolSpec'] ? toolOf(dict(tool['toolSpec'])) : undefined,
+  );
   if (tools === undefined) return undefined;
   const { maxTokens, temperature, topP, stopSequences } = dict(native['inferenceConfig']);
   const fields = dict(native['additionalModelRequestFields']);
-  const schema = dict(dict(dict(dict(native['outputConfig'])['textFormat'])['structure'])['jsonSchema']);
-  const format = { type: 'json_schema', json_schema: { name: schema['name'], schema: JSON.parse(string(schema['schema']) || '{}') } };
+  const schema = dict(
+    dict(dict(dict(native['outputConfig'])['textFormat'])['structure'])['jsonSchema'],
+  );
+  const format = {
+    type: 'json_schema',
+    json_schema: { name: schema['name'], schema: JSON.parse(string(schema['schema']) || '{}') },
+  };
   return {
     messages,
     ...(tools.length > 0 ? { tools, ...choiceOf(dict(config['toolChoice'])) } : {}),
@@ -105,7 +130,9 @@ export function chatRequest(native: Dict): Dict | undefined {
     temperature,
     top_p: topP,
     stop: stopSequences,
-    thinking: fields['thinking'] ?? (typeof fields['reasoning_config'] === 'object' ? fields['reasoning_config'] : undefined),
+    thinking:
+      fields['thinking'] ??
+      (typeof fields['reasoning_config'] === 'object' ? fields['reasoning_config'] : undefined),
   };
 }
 
@@ -117,11 +144,16 @@ const toolOf = ({ name, description, inputSchema, strict }: Dict): Dict => ({
 function choiceOf(choice: Dict): Dict {
   if (choice['any']) return { tool_choice: 'required' };
   if (choice['auto']) return { tool_choice: 'auto' };
-  return choice['tool'] ? { tool_choice: { type: 'function', function: { name: dict(choice['tool'])['name'] } } } : {};
+  return choice['tool']
+    ? { tool_choice: { type: 'function', function: { name: dict(choice['tool'])['name'] } } }
+    : {};
 }
 
 /** Blocks in chat's words; a cache point is a mark on what stands before it. */
-function withCache(blocks: readonly Dict[], say: (block: Dict) => Dict | undefined): Dict[] | undefined {
+function withCache(
+  blocks: readonly Dict[],
+  say: (block: Dict) => Dict | undefined,
+): Dict[] | undefined {
   const said: Dict[] = [];
   for (const block of blocks) {
     const last = said.at(-1);
@@ -141,12 +173,16 @@ function pushTurn(turn: Dict, messages: Dict[]): boolean {
   const blocks = list(turn['content']).map(dict);
   const said = withCache(blocks, sayBlock);
   if (!said || turn['role'] === 'system') return false;
-  const of = (type: string): Dict[] => said.filter((one) => one['type'] === type).map(({ type: _, ...rest }) => rest);
+  const of = (type: string): Dict[] =>
+    said.filter((one) => one['type'] === type).map(({ type: _, ...rest }) => rest);
   for (const result of of('result')) messages.push({ role: 'tool', ...result });
   const content = said.filter(({ type }) => ['text', 'image_url', 'file'].includes(string(type)));
   const calls = of('call').map((call) => ({ ...call, type: 'function' }));
   const thoughts = of('thought').map(({ block }) => block);
-  const more = { ...(calls.length ? { tool_calls: calls } : {}), ...(thoughts.length ? { thinking_blocks: thoughts } : {}) };
+  const more = {
+    ...(calls.length ? { tool_calls: calls } : {}),
+    ...(thoughts.length ? { thinking_blocks: thoughts } : {}),
+  };
   if (content.length + calls.length > 0) messages.push({ role: turn['role'], content, ...more });
   return true;
 }
@@ -157,25 +193,43 @@ function sayBlock(block: Dict): Dict | undefined {
   const document = dict(block['document']);
   const bytes = string(dict(dict(image['format'] ? image : document)['source'])['bytes']);
   if (image['format'] && bytes)
-    return { type: 'image_url', image_url: { url: `data:${imageTypes[string(image['format'])]};base64,${bytes}` } };
+    return {
+      type: 'image_url',
+      image_url: { url: `data:${imageTypes[string(image['format'])]};base64,${bytes}` },
+    };
   const type = fileTypes[string(document['format'])];
   if (type && bytes && document['citations'] === undefined)
-    return { type: 'file', file: { filename: document['name'], file_data: `data:${type};base64,${bytes}` } };
+    return {
+      type: 'file',
+      file: { filename: document['name'], file_data: `data:${type};base64,${bytes}` },
+    };
   const { toolUseId, name, input } = dict(block['toolUse']);
   if (toolUseId && dict(block['toolUse'])['type'] === undefined)
     return { type: 'call', id: toolUseId, function: { name, arguments: JSON.stringify(input) } };
   const thought = dict(dict(block['reasoningContent'])['reasoningText']);
   if (thought['signature'])
-    return { type: 'thought', block: { type: 'thinking', thinking: thought['text'], signature: thought['signature'] } };
+    return {
+      type: 'thought',
+      block: { type: 'thinking', thinking: thought['text'], signature: thought['signature'] },
+    };
   return block['toolResult'] ? sayResult(dict(block['toolResult'])) : undefined;
 }
 
 function sayResult(result: Dict): Dict | undefined {
   if (result['type'] !== undefined) return undefined;
   const content = withCache(list(result['content']).map(dict), (part) =>
-    part['json'] === undefined ? sayBlock(part) : { type: 'text', text: JSON.stringify(part['json']) },
+    part['json'] === undefined
+      ? sayBlock(part)
+      : { type: 'text', text: JSON.stringify(part['json']) },
   );
-  return content && { type: 'result', tool_call_id: result['toolUseId'], content, is_error: result['status'] === 'error' };
+  return (
+    content && {
+      type: 'result',
+      tool_call_id: result['toolUseId'],
+      content,
+      is_error: result['status'] === 'error',
+    }
+  );
 }
 
 /** What a native request tells the model and how: everything but where one text ends and the next begins, and what documents are called. */
@@ -192,7 +246,8 @@ export function converseSaid(native: Dict): unknown {
     );
   }
   const end = turns.at(-1);
-  if (end?.role === 'assistant') end.said = end.said.map((said) => (typeof said === 'string' ? said.trimEnd() : said));
+  if (end?.role === 'assistant')
+    end.said = end.said.map((said) => (typeof said === 'string' ? said.trimEnd() : said));
   const config = dict(native['toolConfig']);
   const { maxTokens, stopSequences } = dict(native['inferenceConfig']);
   return {
@@ -200,7 +255,10 @@ export function converseSaid(native: Dict): unknown {
     system: list(native['system']),
     tools: list(config['tools'])
       .map(dict)
-      .map(({ toolSpec, cachePoint }) => cachePoint ?? { ...dict(toolSpec), strict: undefined, inputSchema: undefined }),
+      .map(
+        ({ toolSpec, cachePoint }) =>
+          cachePoint ?? { ...dict(toolSpec), strict: undefined, inputSchema: undefined },
+      ),
     choice: config['toolChoice'],
     limit: maxTokens,
     stop: list(stopSequences),
@@ -214,7 +272,11 @@ function saidBlock(block: Dict): unknown {
   if (block['document']) return { ...dict(block['document']), name: undefined };
   if (!block['toolResult']) return block;
   const { toolUseId, content, status } = dict(block['toolResult']);
-  return { toolUseId, parts: joinedTexts(list(content).map(dict).map(saidBlock)), error: status === 'error' || undefined };
+  return {
+    toolUseId,
+    parts: joinedTexts(list(content).map(dict).map(saidBlock)),
+    error: status === 'error' || undefined,
+  };
 }
 
 function joinedTexts(said: readonly unknown[]): unknown[] {

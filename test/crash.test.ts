@@ -17,11 +17,19 @@ import { type GatewayProcess, startProcess } from './support/process.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
 
 /** Sixteen on each database where the suite is the judge, a few at the desk; `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/crash.test.ts` is the long run. */
-const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 16 : 5));
+const rounds = Number(
+  process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 16 : 5),
+);
 const clients = 12;
 const agent = new Agent({ keepAlive: true, maxSockets: clients });
 
-async function load(url: string, key: string, random: Random, delivered: Set<string>, running: () => boolean): Promise<void> {
+async function load(
+  url: string,
+  key: string,
+  random: Random,
+  delivered: Set<string>,
+  running: () => boolean,
+): Promise<void> {
   const client = async (): Promise<void> => {
     while (running()) {
       const seen = await askPlainly(url, key, agent, random() < 0.5, 50);
@@ -33,9 +41,16 @@ async function load(url: string, key: string, random: Random, delivered: Set<str
 }
 
 /** Everything that a client has seen whole was charged once; nothing else is wrong. */
-async function expectNothingLost(database: Database, delivered: ReadonlySet<string>): Promise<void> {
+async function expectNothingLost(
+  database: Database,
+  delivered: ReadonlySet<string>,
+): Promise<void> {
   expect(await check(database)).toMatchObject({ ok: true, problems: [] });
-  const records = new Set((await database.query('SELECT u.id FROM usage u JOIN transfer t ON t.id = u.id')).map((row) => row['id']));
+  const records = new Set(
+    (await database.query('SELECT u.id FROM usage u JOIN transfer t ON t.id = u.id')).map(
+      (row) => row['id'],
+    ),
+  );
   expect([...delivered].filter((id) => !records.has(id))).toEqual([]);
 }
 
@@ -49,7 +64,8 @@ forEachDatabase((name, _openFresh, fresh) => {
     const vendor = await startVendor();
     vendor.answer((received, response) => {
       const answer = (): void => {
-        if (received.text.includes('"stream":true')) sse(response).end(streamOf(['Hel', 'lo', '!']));
+        if (received.text.includes('"stream":true'))
+          sse(response).end(streamOf(['Hel', 'lo', '!']));
         else json(response, 200, completion());
       };
       if (random() < 0.5) answer();
@@ -78,7 +94,8 @@ forEachDatabase((name, _openFresh, fresh) => {
       const loaded = load(gateway.url, key, random, delivered, () => running);
       // Half of the rounds are sure to have an answer, however slow the machine.
       const before = delivered.size;
-      if (round % 2 === 0) await expect.poll(() => delivered.size, { timeout: 20_000 }).toBeGreaterThan(before + 3);
+      if (round % 2 === 0)
+        await expect.poll(() => delivered.size, { timeout: 20_000 }).toBeGreaterThan(before + 3);
       await wait(30 + random() * 300);
       await gateway.kill();
       running = false;
@@ -88,7 +105,12 @@ forEachDatabase((name, _openFresh, fresh) => {
     }
     expect(delivered.size).toBeGreaterThan(rounds);
     // The survivor sees that the others are silent, and gives back what they held.
-    await expect.poll(async () => (await database.query('SELECT id FROM process')).length, { timeout: 60_000, interval: 500 }).toBe(1);
+    await expect
+      .poll(async () => (await database.query('SELECT id FROM process')).length, {
+        timeout: 60_000,
+        interval: 500,
+      })
+      .toBe(1);
     expect(await gateway.stop()).toBe(0);
     const [account] = await database.query('SELECT held FROM account WHERE id = $1', [userId]);
     expect(account?.['held']).toBe(0n);

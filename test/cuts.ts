@@ -25,12 +25,14 @@ function* strides(from: number, end: number): Generator<number> {
 
 /** Each offset is where a piece ends in one of these: many cuts share a play, for a play for each would read a stream of n bytes n times. */
 export function* everyOffset(bytes: Buffer): Generator<Iterable<Buffer>> {
-  for (let first = 1; first <= Math.min(strideBytes, bytes.length - 1); first++) yield cut(bytes, strides(first, bytes.length));
+  for (let first = 1; first <= Math.min(strideBytes, bytes.length - 1); first++)
+    yield cut(bytes, strides(first, bytes.length));
 }
 
 /** Every border of an event, and the bytes around it. */
 function* borders(bytes: Buffer): Generator<number> {
-  for (let at = bytes.indexOf('\n'); at >= 0; at = bytes.indexOf('\n', at + 1)) yield* [at - 1, at, at + 1, at + 2];
+  for (let at = bytes.indexOf('\n'); at >= 0; at = bytes.indexOf('\n', at + 1))
+    yield* [at - 1, at, at + 1, at + 2];
 }
 
 /** A few ways in which a network may cut a stream, for what has been cut in all of them elsewhere. */
@@ -40,10 +42,12 @@ export function* fewCuts(bytes: Buffer, random: Random): Generator<Iterable<Buff
 
 /** Ways in which a network may cut a stream: small ones at every offset, all of them at the borders of events and in pieces of many sizes. */
 export function* cuts(bytes: Buffer, random: Random): Generator<Iterable<Buffer>> {
-  if (bytes.length <= everyOffsetBytesMax) for (let at = 1; at < bytes.length; at++) yield cut(bytes, [at]);
+  if (bytes.length <= everyOffsetBytesMax)
+    for (let at = 1; at < bytes.length; at++) yield cut(bytes, [at]);
   yield cut(
     bytes,
     [...borders(bytes)].sort((a, b) => a - b),
   );
-  for (const longest of [2, 7, 40, 300, 5_000]) yield cut(bytes, randomOffsets(random, longest, bytes.length));
+  for (const longest of [2, 7, 40, 300, 5_000])
+    yield cut(bytes, randomOffsets(random, longest, bytes.length));
 }

@@ -43,9 +43,16 @@ export function onPostgres(suite: Suite): void {
   run('postgres', suite, postgresUrl, inject('postgresUrl') === undefined);
 }
 
-function run(name: Name, suite: Suite, url: (migrations: readonly Migration[]) => Promise<string>, missing = false): void {
-  const fresh = async (migrations: readonly Migration[] = []): Promise<FreshDatabase> => freshAt(await url(migrations));
-  const openFresh = async ({ migrations, ...options }: FreshOptions = {}): Promise<Database> => (await fresh(migrations)).open(options);
+function run(
+  name: Name,
+  suite: Suite,
+  url: (migrations: readonly Migration[]) => Promise<string>,
+  missing = false,
+): void {
+  const fresh = async (migrations: readonly Migration[] = []): Promise<FreshDatabase> =>
+    freshAt(await url(migrations));
+  const openFresh = async ({ migrations, ...options }: FreshOptions = {}): Promise<Database> =>
+    (await fresh(migrations)).open(options);
   describe.skipIf(missing)(`on ${name}`, () => {
     suite(name, openFresh, fresh);
   });
@@ -78,6 +85,8 @@ async function postgresUrl(migrations: readonly Migration[]): Promise<string> {
   const name = `test_${randomText(16).toLowerCase()}`;
   if (migrations.length > 0) await copyPostgres(server, name, migrations);
   else await onServer(server, (client) => client.query(`CREATE DATABASE ${name}`));
-  onTestFinished(() => onServer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
+  onTestFinished(() =>
+    onServer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+  );
   return databaseAt(server, name);
 }

@@ -39,10 +39,14 @@ function selectorsOf(expression: string): readonly Selected[] {
       if (node.type.isError) throw new Error(`at ${node.from}: ${text}`);
       if (node.name !== 'VectorSelector') return;
       const metric = node.node.getChild('Identifier');
-      const matchers = node.node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
+      const matchers =
+        node.node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
       const names = matchers.map((matcher) => matcher.getChild('LabelName'));
       if (metric === null) throw new Error(`a selector without a name: ${text}`);
-      selected.push({ metric: text.slice(metric.from, metric.to), labels: names.map((name) => text.slice(name?.from, name?.to)) });
+      selected.push({
+        metric: text.slice(metric.from, metric.to),
+        labels: names.map((name) => text.slice(name?.from, name?.to)),
+      });
     },
   });
   return selected;
@@ -51,7 +55,8 @@ function selectorsOf(expression: string): readonly Selected[] {
 function exposedBy(page: string): Exposed {
   const exposed = new Map<string, Set<string>>();
   for (const [, name = '', type] of page.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
-    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) exposed.set(name + suffix, new Set());
+    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
+      exposed.set(name + suffix, new Set());
   }
   for (const [, name = '', labels = ''] of page.matchAll(/^([a-z]\w*)(?:\{(.*)\})? \S+$/gm)) {
     for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) exposed.get(name)?.add(label);
@@ -60,7 +65,10 @@ function exposedBy(page: string): Exposed {
 }
 
 /** Only where nodes share their limits. */
-const nodesOnly = new Set(['tollgate_shared_state_up gauge', 'tollgate_limits_alone_total counter']);
+const nodesOnly = new Set([
+  'tollgate_shared_state_up gauge',
+  'tollgate_limits_alone_total counter',
+]);
 
 /** Prometheus's own, and those that it adds. */
 const added = { metrics: ['up'], labels: ['instance', 'job'] };
@@ -73,7 +81,9 @@ function unknownIn(expressions: readonly string[], exposed: Exposed): readonly s
     // Of what has not happened yet there are no samples, and no labels.
     return known.size === 0
       ? []
-      : labels.filter((label) => !added.labels.includes(label) && !known.has(label)).map((label) => `${metric}{${label}}`);
+      : labels
+          .filter((label) => !added.labels.includes(label) && !known.has(label))
+          .map((label) => `${metric}{${label}}`);
   });
 }
 
@@ -81,35 +91,48 @@ describe('what watches the gateway', () => {
   /** The page of a gateway that has answered a request and refused one. */
   async function pageNow(): Promise<string> {
     const vendor = await startVendor();
-    const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url) });
+    const running = await startRunning({
+      databaseUrl: await sqliteUrl(),
+      configuration: oneModel(vendor.url),
+    });
     await running.post('/v1/chat/completions', hello);
     await running.post('/v1/chat/completions', { ...hello, model: 'nothing' });
-    return (await fetch(`${running.url}/metrics`, { headers: { authorization: 'Bearer metrics' } })).text();
+    return (
+      await fetch(`${running.url}/metrics`, { headers: { authorization: 'Bearer metrics' } })
+    ).text();
   }
 
   test('every alert, every panel and the reference know what there is', async () => {
     const page = await pageNow();
     const { groups } = parse(read('deploy/prometheus/alerts.yaml'));
-    const expressions = groups.flatMap(({ rules }: { rules: readonly { expr: string }[] }) => rules.map(({ expr }) => expr));
+    const expressions = groups.flatMap(({ rules }: { rules: readonly { expr: string }[] }) =>
+      rules.map(({ expr }) => expr),
+    );
     expect(expressions.length).toBeGreaterThan(10);
     expect(unknownIn(expressions, exposedBy(page))).toEqual([]);
     const { panels } = JSON.parse(read('deploy/grafana/tollgate.json'));
-    const shown = panels.flatMap(({ targets = [] }: { targets?: readonly { expr: string }[] }) => targets.map(({ expr }) => expr));
+    const shown = panels.flatMap(({ targets = [] }: { targets?: readonly { expr: string }[] }) =>
+      targets.map(({ expr }) => expr),
+    );
     expect(shown.length).toBeGreaterThan(30);
     expect(unknownIn(shown, exposedBy(page))).toEqual([]);
-    const ours = [...page.matchAll(/^# TYPE (tollgate_\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
-    const rows = [...read('docs/reference/metrics.md').matchAll(/^\| `(tollgate_\w+)`[^|]*\| (\w+) \|/gm)].map(
+    const ours = [...page.matchAll(/^# TYPE (tollgate_\w+) (\w+)$/gm)].map(
       ([, name, type]) => `${name} ${type}`,
     );
+    const rows = [
+      ...read('docs/reference/metrics.md').matchAll(/^\| `(tollgate_\w+)`[^|]*\| (\w+) \|/gm),
+    ].map(([, name, type]) => `${name} ${type}`);
     expect(rows.filter((row) => !nodesOnly.has(row)).sort()).toEqual(ours.sort());
   });
 
   test('a metric or a label that does not exist would be noticed', () => {
     const sample = '# TYPE tollgate_requests_total counter\ntollgate_requests_total{model="a"} 1\n';
-    expect(unknownIn(['rate(tollgate_nothing_total[5m]) / tollgate_requests_total{key="a"}'], exposedBy(sample))).toEqual([
-      'tollgate_nothing_total',
-      'tollgate_requests_total{key}',
-    ]);
+    expect(
+      unknownIn(
+        ['rate(tollgate_nothing_total[5m]) / tollgate_requests_total{key="a"}'],
+        exposedBy(sample),
+      ),
+    ).toEqual(['tollgate_nothing_total', 'tollgate_requests_total{key}']);
     expect(() => selectorsOf('sum by (rate(x[5m])')).toThrow('at ');
   });
 });
@@ -117,37 +140,59 @@ describe('what watches the gateway', () => {
 describe('what runs the gateway', () => {
   const places = ['deploy/docker/tollgate.yaml', 'deploy/kubernetes/tollgate.yaml'];
   test.each(places)('%s can be used as it is', async (path) => {
-    const context = { env: { DEEPSEEK_API_KEY: 'sk-1' }, vendors: [...vendors.values()], serves, now: systemClock.now() };
+    const context = {
+      env: { DEEPSEEK_API_KEY: 'sk-1' },
+      vendors: [...vendors.values()],
+      serves,
+      now: systemClock.now(),
+    };
     expect(await readConfiguration(read(path), context)).toMatchObject({ ok: true });
   });
 
   test('every manifest is named, and every selector finds the pods', () => {
     const { resources } = parse(read('deploy/kubernetes/kustomization.yaml'));
-    const files = readdirSync(fileURLToPath(new URL('deploy/kubernetes', root))).filter((name) => name.endsWith('.yaml'));
+    const files = readdirSync(fileURLToPath(new URL('deploy/kubernetes', root))).filter((name) =>
+      name.endsWith('.yaml'),
+    );
     expect([...resources, 'kustomization.yaml', 'tollgate.yaml'].sort()).toEqual(files.sort());
     const all = files.map((name) => read(`deploy/kubernetes/${name}`)).join('\n---\n');
-    const labels = [...all.matchAll(/^.*(?:matchLabels|selector): (\{.+\})$/gm)].map(([, text = '']) => parse(text));
+    const labels = [...all.matchAll(/^.*(?:matchLabels|selector): (\{.+\})$/gm)].map(
+      ([, text = '']) => parse(text),
+    );
     expect(labels).toHaveLength(5);
     for (const one of labels) expect(one).toEqual({ 'app.kubernetes.io/name': 'tollgate' });
   });
 
-  test.each(images)('the image of %s can be built of what is sent to its builder', { timeout: 170_000 }, async (file) => {
-    // The build moves what it has made: all of it is on one disk.
-    const cache = fileURLToPath(new URL('node_modules/.cache', root));
-    await mkdir(cache, { recursive: true });
-    const context = await mkdtemp(join(cache, 'image-'));
-    onTestFinished(() => rm(context, { recursive: true, force: true }));
-    const sent = [...read(`${file}.dockerignore`).matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
-    for (const name of sent)
-      await cp(fileURLToPath(new URL(name, root)), join(context, name), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
-    await symlink(fileURLToPath(new URL('node_modules', root)), join(context, 'node_modules'));
-    await run(process.execPath, ['scripts/build.mjs'], { cwd: context });
-    const { stdout } = await run(process.execPath, ['bin/tollgate.js', '--version'], { cwd: context });
-    expect(stdout.trim()).toBe(JSON.parse(read('package.json')).version);
-  });
+  test.each(images)(
+    'the image of %s can be built of what is sent to its builder',
+    { timeout: 170_000 },
+    async (file) => {
+      // The build moves what it has made: all of it is on one disk.
+      const cache = fileURLToPath(new URL('node_modules/.cache', root));
+      await mkdir(cache, { recursive: true });
+      const context = await mkdtemp(join(cache, 'image-'));
+      onTestFinished(() => rm(context, { recursive: true, force: true }));
+      const sent = [...read(`${file}.dockerignore`).matchAll(/^!(.+)$/gm)].map(
+        ([, name = '']) => name,
+      );
+      for (const name of sent)
+        await cp(fileURLToPath(new URL(name, root)), join(context, name), {
+          recursive: true,
+          filter: (path) => !path.endsWith('.test.ts'),
+        });
+      await symlink(fileURLToPath(new URL('node_modules', root)), join(context, 'node_modules'));
+      await run(process.execPath, ['scripts/build.mjs'], { cwd: context });
+      const { stdout } = await run(process.execPath, ['bin/tollgate.js', '--version'], {
+        cwd: context,
+      });
+      expect(stdout.trim()).toBe(JSON.parse(read('package.json')).version);
+    },
+  );
 
   test('whoever stops it waits longer than it needs', () => {
-    const [deployment] = parseAllDocuments(read('deploy/kubernetes/deployment.yaml')).map((document) => document.toJS());
+    const [deployment] = parseAllDocuments(read('deploy/kubernetes/deployment.yaml')).map(
+      (document) => document.toJS(),
+    );
     const { services } = parse(read('deploy/docker/compose.yaml'));
     const unit = /^TimeoutStopSec=(\d+)$/m.exec(read('deploy/systemd/tollgate.service'))?.[1];
     const drainSeconds = Number(/^const drainMs = (\d+)_000;$/m.exec(read('src/main.ts'))?.[1]);
@@ -160,11 +205,16 @@ describe('what runs the gateway', () => {
   });
 
   test('none may take its whole machine', () => {
-    const [deployment] = parseAllDocuments(read('deploy/kubernetes/deployment.yaml')).map((document) => document.toJS());
+    const [deployment] = parseAllDocuments(read('deploy/kubernetes/deployment.yaml')).map(
+      (document) => document.toJS(),
+    );
     const { services } = parse(read('deploy/docker/compose.yaml'));
     const unit = read('deploy/systemd/tollgate.service');
     expect(deployment.spec.template.spec.containers[0].resources.limits.memory).toMatch(/^\dGi$/);
-    expect(services.gateway).toMatchObject({ mem_limit: expect.stringMatching(/^\dg$/), pids_limit: expect.any(Number) });
+    expect(services.gateway).toMatchObject({
+      mem_limit: expect.stringMatching(/^\dg$/),
+      pids_limit: expect.any(Number),
+    });
     expect(unit).toMatch(/^MemoryMax=\d+%$/m);
     expect(unit).toMatch(/^TasksMax=\d+$/m);
   });
@@ -177,7 +227,11 @@ describe('what runs the gateway', () => {
       'deploy/kubernetes/deployment.yaml',
       'deploy/systemd/tollgate.service',
     ]
-      .flatMap((path) => [...read(path).matchAll(/\b((?:TOLLGATE|OTEL)_[A-Z_]+|DATABASE_URL|REDIS_URL|MEDIA_URL|PUBLIC_URL)\b/g)])
+      .flatMap((path) => [
+        ...read(path).matchAll(
+          /\b((?:TOLLGATE|OTEL)_[A-Z_]+|DATABASE_URL|REDIS_URL|MEDIA_URL|PUBLIC_URL)\b/g,
+        ),
+      ])
       .map(([name]) => name);
     expect([...new Set(given)].filter((name) => !known.includes(`\`${name}`))).toEqual([]);
   });

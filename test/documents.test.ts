@@ -14,17 +14,24 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 
-test.each([...userPages, operatorPage])('every block of %s says whether it is played, and why not', (page) => {
-  expect(
-    blocksOf(read(page))
-      .filter(({ mark }) => mark === undefined)
-      .map(({ line }) => `${page}:${line}`),
-  ).toEqual([]);
-});
+test.each([...userPages, operatorPage])(
+  'every block of %s says whether it is played, and why not',
+  (page) => {
+    expect(
+      blocksOf(read(page))
+        .filter(({ mark }) => mark === undefined)
+        .map(({ line }) => `${page}:${line}`),
+    ).toEqual([]);
+  },
+);
 
-test.each(userPages)('%s works, word for word, on a fresh install', { timeout: 120_000 }, (page) => follow(page, demo));
+test.each(userPages)('%s works, word for word, on a fresh install', { timeout: 120_000 }, (page) =>
+  follow(page, demo),
+);
 
-test('an operator’s page works, word for word, from an empty folder', { timeout: 120_000 }, async () => {
+test('an operator’s page works, word for word, from an empty folder', {
+  timeout: 120_000,
+}, async () => {
   const terminal = await openOperatorTerminal();
   onTestFinished(() => terminal.close());
   await follow(operatorPage, terminal);
@@ -38,7 +45,8 @@ async function follow(page: string, terminal: Terminal): Promise<void> {
     if (mark?.kind === 'started') await terminal.start(block);
     if (mark?.kind !== 'prints' && mark?.kind !== 'runs') continue;
     const said = await terminal.play(block);
-    if (said !== readerless && mark.kind === 'prints') expect(said, `${page}:${line}`).toMatch(new RegExp(mark.text, 'm'));
+    if (said !== readerless && mark.kind === 'prints')
+      expect(said, `${page}:${line}`).toMatch(new RegExp(mark.text, 'm'));
     expect(said, `${page}:${line}`).not.toMatch(/"error":\s*\{/);
   }
 }

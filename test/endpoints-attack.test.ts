@@ -20,9 +20,19 @@ channels:
   - { name: r, vendor: openrouter, base_url: "${url}/v1", api_key: up, groups: [default], models: [routed] }
 `;
 
-async function startOn(fresh: () => Promise<FreshDatabase>, yuan = '100'): Promise<{ vendor: ScriptedVendor; running: Running }> {
+async function startOn(
+  fresh: () => Promise<FreshDatabase>,
+  yuan = '100',
+): Promise<{ vendor: ScriptedVendor; running: Running }> {
   const vendor = await startVendor();
-  return { vendor, running: await startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(vendor.url), yuan }) };
+  return {
+    vendor,
+    running: await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: configuration(vendor.url),
+      yuan,
+    }),
+  };
 }
 
 const responses = '/v1/responses';
@@ -32,18 +42,43 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { running } = await startOn(fresh);
     const authorization = `Bearer ${running.key}`;
     for (const method of ['GET', 'DELETE'])
-      expect((await fetch(`${running.url}${responses}/resp_%00a`, { method, headers: { authorization } })).status).toBe(404);
-    const previous = await running.post(responses, { model: 'm1', input: 'Hello', previous_response_id: 'resp_\0' });
+      expect(
+        (
+          await fetch(`${running.url}${responses}/resp_%00a`, {
+            method,
+            headers: { authorization },
+          })
+        ).status,
+      ).toBe(404);
+    const previous = await running.post(responses, {
+      model: 'm1',
+      input: 'Hello',
+      previous_response_id: 'resp_\0',
+    });
     expect(previous.status).toBe(400);
-    expect((await running.post(responses, { model: 'm1', input: [{ type: 'item_reference', id: 'a\0' }] })).status).toBe(400);
-    const named = await running.post(responses, { model: 'm1', input: [{ type: 'message', id: 'a\0', role: 'user', content: 'Hello' }] });
+    expect(
+      (
+        await running.post(responses, {
+          model: 'm1',
+          input: [{ type: 'item_reference', id: 'a\0' }],
+        })
+      ).status,
+    ).toBe(400);
+    const named = await running.post(responses, {
+      model: 'm1',
+      input: [{ type: 'message', id: 'a\0', role: 'user', content: 'Hello' }],
+    });
     const { id } = JSON.parse(await named.text());
-    expect((await fetch(`${running.url}${responses}/${id}`, { headers: { authorization } })).status).toBe(200);
+    expect(
+      (await fetch(`${running.url}${responses}/${id}`, { headers: { authorization } })).status,
+    ).toBe(200);
   });
 
   test('whatever a vendor calls its answer, the answer is charged and given', async () => {
     const { vendor, running } = await startOn(fresh);
-    vendor.answer((_request, response) => json(response, 200, completion('Hello!', { id: 'a\0b' })));
+    vendor.answer((_request, response) =>
+      json(response, 200, completion('Hello!', { id: 'a\0b' })),
+    );
     expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
     expect(await running.balance()).toBe('99.971');
     await running.expectBooks();
@@ -71,8 +106,11 @@ forEachDatabase((_name, _openFresh, fresh) => {
     ]);
     const routed = { ...hello, model: 'routed', models: ['dear/model'], route: 'fallback' };
     expect((await running.post('/v1/chat/completions', routed)).status).toBe(200);
-    expect((await running.post('/v1/completions', { ...routed, prompt: 'Hello' })).status).toBe(200);
-    for (const { text } of vendor.received.slice(1)) expect(Object.keys(JSON.parse(text))).not.toContain('models');
+    expect((await running.post('/v1/completions', { ...routed, prompt: 'Hello' })).status).toBe(
+      200,
+    );
+    for (const { text } of vendor.received.slice(1))
+      expect(Object.keys(JSON.parse(text))).not.toContain('models');
   });
 
   test('no dearer tier is asked for than the one that is charged', async () => {
@@ -84,10 +122,15 @@ forEachDatabase((_name, _openFresh, fresh) => {
         [responses, { model: 'm1', input: 'Hello' }],
       ] as const) {
         const reply = await running.post(path, { ...body, service_tier });
-        expect([reply.status, await reply.json()]).toMatchObject([400, { error: { param: 'service_tier' } }]);
+        expect([reply.status, await reply.json()]).toMatchObject([
+          400,
+          { error: { param: 'service_tier' } },
+        ]);
       }
     expect(vendor.received).toHaveLength(0);
-    expect((await running.post('/v1/chat/completions', { ...hello, service_tier: 'flex' })).status).toBe(200);
+    expect(
+      (await running.post('/v1/chat/completions', { ...hello, service_tier: 'flex' })).status,
+    ).toBe(200);
   });
 
   test('a submission that is repeated without end does not wait without end', async () => {
@@ -96,13 +139,16 @@ forEachDatabase((_name, _openFresh, fresh) => {
     vendor.answer((_request, response) => {
       finish = () => json(response, 200, completion());
     });
-    const ask = (): Promise<Response> => running.post('/v1/chat/completions', hello, { headers: { 'idempotency-key': 'k' } });
+    const ask = (): Promise<Response> =>
+      running.post('/v1/chat/completions', hello, { headers: { 'idempotency-key': 'k' } });
     const first = ask();
     await expect.poll(() => vendor.received.length).toBe(1);
     const repeated = Array.from({ length: 110 }, ask);
     const refused: number[] = [];
     for (const one of repeated) void one.then(({ status }) => refused.push(status));
-    await expect.poll(() => refused, { timeout: 10_000 }).toEqual(Array.from({ length: 10 }, () => 409));
+    await expect
+      .poll(() => refused, { timeout: 10_000 })
+      .toEqual(Array.from({ length: 10 }, () => 409));
     finish();
     expect((await first).status).toBe(200);
     expect((await Promise.all(repeated)).filter(({ status }) => status === 200)).toHaveLength(100);
@@ -116,7 +162,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\n`;
     const framings = [
       { before: `content-length: ${body.length}\r\n\r\n`, after: '' },
-      { before: `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`, after: '\r\n0\r\n\r\n' },
+      {
+        before: `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`,
+        after: '\r\n0\r\n\r\n',
+      },
     ];
     const begun = framings.map(({ before, after }) => {
       const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
@@ -140,14 +189,25 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('references without end are refused before they are looked for', async () => {
     const { running } = await startOn(fresh);
-    const input = Array.from({ length: 70_000 }, (_, i) => ({ type: 'item_reference', id: `msg_${i}` }));
+    const input = Array.from({ length: 70_000 }, (_, i) => ({
+      type: 'item_reference',
+      id: `msg_${i}`,
+    }));
     const reply = await running.post(responses, { model: 'm1', input });
     expect(reply.status).toBe(400);
     expect(await reply.json()).toMatchObject({ error: { param: 'input' } });
-    const many = Array.from({ length: 9_999 }, (_, i) => ({ role: 'user', id: `msg_${i % 5_000}`, content: 'a' }));
+    const many = Array.from({ length: 9_999 }, (_, i) => ({
+      role: 'user',
+      id: `msg_${i % 5_000}`,
+      content: 'a',
+    }));
     expect((await running.post(responses, { model: 'm1', input: many })).status).toBe(200);
-    expect(await running.gateway.database.query('SELECT COUNT(*) AS n FROM response_item')).toEqual([{ n: 5_001n }]);
-    expect((await running.post(responses, { model: 'm1', input: [...many, ...many] })).status).toBe(400);
+    expect(await running.gateway.database.query('SELECT COUNT(*) AS n FROM response_item')).toEqual(
+      [{ n: 5_001n }],
+    );
+    expect((await running.post(responses, { model: 'm1', input: [...many, ...many] })).status).toBe(
+      400,
+    );
   });
 
   test('a background response that nobody can pay for is refused, and nothing of it is kept', async () => {
@@ -166,7 +226,11 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { running } = await startOn(fresh);
     const { secret } = await running.newKey({ group: 'slow' });
     const ask = (): Promise<Response> =>
-      running.post(responses, { model: 'm1', input: 'Hello', background: true }, { headers: { authorization: `Bearer ${secret}` } });
+      running.post(
+        responses,
+        { model: 'm1', input: 'Hello', background: true },
+        { headers: { authorization: `Bearer ${secret}` } },
+      );
     expect((await ask()).status).toBe(200);
     const second = await ask();
     expect(second.status).toBe(429);
@@ -176,8 +240,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('a question that is read with thousands of documents is charged, told by its vendor or not', async () => {
     const { vendor, running } = await startOn(fresh, '1000000');
-    const ask = { model: 'reader', query: 'q '.repeat(150_000), documents: Array.from({ length: 2_048 }, () => 'a') };
-    vendor.answer((_request, response) => json(response, 200, '{"results":[{"index":0,"relevance_score":0.5}]}'));
+    const ask = {
+      model: 'reader',
+      query: 'q '.repeat(150_000),
+      documents: Array.from({ length: 2_048 }, () => 'a'),
+    };
+    vendor.answer((_request, response) =>
+      json(response, 200, '{"results":[{"index":0,"relevance_score":0.5}]}'),
+    );
     const reply = await running.post('/v1/rerank', ask);
     expect(reply.status).toBe(200);
     const [record] = await running.usage();

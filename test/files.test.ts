@@ -15,16 +15,29 @@ channels:
 
 async function startPainter(): Promise<ScriptedVendor> {
   const vendor = await startVendor();
-  vendor.answer((_, response) => json(response, 200, JSON.stringify({ created: 1, data: [{ b64_json: png.toString('base64') }] })));
+  vendor.answer((_, response) =>
+    json(
+      response,
+      200,
+      JSON.stringify({ created: 1, data: [{ b64_json: png.toString('base64') }] }),
+    ),
+  );
   return vendor;
 }
 
 const ask = (running: Running, more: object = {}) =>
-  running.post('/v1/images/generations', { model: 'painter', prompt: 'A cat', size: '1024x1024', ...more });
+  running.post('/v1/images/generations', {
+    model: 'painter',
+    prompt: 'A cat',
+    size: '1024x1024',
+    ...more,
+  });
 
 async function expectUnavailable(response: Response): Promise<void> {
   expect([response.status, Number(response.headers.get('retry-after'))]).toEqual([503, 5]);
-  expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('pictures cannot be kept') } });
+  expect(await response.json()).toMatchObject({
+    error: { message: expect.stringContaining('pictures cannot be kept') },
+  });
 }
 
 /** The address of a picture that was made. */
@@ -38,7 +51,10 @@ async function made(running: Running): Promise<string> {
 forEachDatabase((_, _openFresh, fresh) => {
   test('a picture is at our own address, for whoever has it, and its vendor is not to be seen', async () => {
     const vendor = await startPainter();
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: painting(vendor.url) });
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: painting(vendor.url),
+    });
     const url = await made(running);
     expect(url.startsWith(`${running.url}/files/file_`)).toBe(true);
     const response = await fetch(url);
@@ -56,7 +72,9 @@ forEachDatabase((_, _openFresh, fresh) => {
     await made(running);
     const refused = await ask(running, { response_format: 'url' });
     expect(refused.status).toBe(429);
-    expect(await refused.json()).toMatchObject({ error: { code: 'too_many_files', type: 'invalid_request_error', param: null } });
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'too_many_files', type: 'invalid_request_error', param: null },
+    });
     expect(vendor.received).toHaveLength(1);
     expect((await ask(running, { response_format: 'b64_json' })).status).toBe(200);
     expect(await running.balance()).toBe('99.00');
@@ -72,8 +90,14 @@ onPostgres((_, _openFresh, fresh) => {
     const other = await startGateway(node);
     const url = (await made(running)).replace(running.url, other.url);
     const part = await fetch(url, { headers: { range: 'bytes=1-3' } });
-    expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, `bytes 1-3/${png.length}`, 'PNG']);
-    expect((await fetch(url, { method: 'HEAD' })).headers.get('content-length')).toBe(String(png.length));
+    expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+      206,
+      `bytes 1-3/${png.length}`,
+      'PNG',
+    ]);
+    expect((await fetch(url, { method: 'HEAD' })).headers.get('content-length')).toBe(
+      String(png.length),
+    );
     const whole = await fetch(url);
     expect(Buffer.from(await whole.arrayBuffer())).toEqual(png);
     expect([...whole.headers.keys()].filter((name) => /amz|server|via/.test(name))).toEqual([]);
@@ -84,7 +108,11 @@ test('a bucket that takes nothing is our own fault, and costs nobody anything', 
   const vendor = await startPainter();
   const place = await startBucket();
   const media = { ...place, keys: { ...place.keys, secretAccessKey: 'another' } };
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: painting(vendor.url), media });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: painting(vendor.url),
+    media,
+  });
   await expectUnavailable(await ask(running, { response_format: 'url' }));
   expect(vendor.received).toEqual([]);
   expect((await ask(running, { response_format: 'b64_json' })).status).toBe(200);
@@ -102,8 +130,16 @@ test('a bucket that hangs keeps nobody waiting for long, and no vendor is asked'
     region: 'r',
     keys: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined },
   };
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: painting(vendor.url), media });
-  await Promise.all(Array.from({ length: 5 }, async () => expectUnavailable(await ask(running, { response_format: 'url' }))));
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: painting(vendor.url),
+    media,
+  });
+  await Promise.all(
+    Array.from({ length: 5 }, async () =>
+      expectUnavailable(await ask(running, { response_format: 'url' })),
+    ),
+  );
   expect(store.received).toHaveLength(1);
   expect(vendor.received).toEqual([]);
 });
@@ -118,7 +154,11 @@ test('a bucket that goes away while a picture is made costs nobody anything', as
     region: 'r',
     keys: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined },
   };
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: painting(vendor.url), media });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: painting(vendor.url),
+    media,
+  });
   await expectUnavailable(await ask(running, { response_format: 'url' }));
   expect(vendor.received).toHaveLength(1);
   // What is perhaps there is named until it can be removed.

@@ -40,14 +40,22 @@ let stage: Stage | undefined;
 async function history(seed: number, sabotage?: Sabotage): Promise<History> {
   const { database } = (stage ??= await Stage.open());
   try {
-    const lived = await live({ seed, database, snapshot, ...(sabotage && { tamper: sabotage.tamper }) });
+    const lived = await live({
+      seed,
+      database,
+      snapshot,
+      ...(sabotage && { tamper: sabotage.tamper }),
+    });
     await stage.clear();
     return lived;
   } catch (error) {
     // Something may still be under way there.
     stage = undefined;
     await database.close();
-    throw new Error(`HISTORY_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(
+      `HISTORY_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }
 
@@ -68,7 +76,8 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
     const told: History[] = [];
     const startedMs = performance.now();
     for (let seed = firstSeed; seed < firstSeed + histories; seed++) told.push(await history(seed));
-    const sum = (name: Exclude<keyof History, 'digest'>): number => told.reduce((all, one) => all + one[name], 0);
+    const sum = (name: Exclude<keyof History, 'digest'>): number =>
+      told.reduce((all, one) => all + one[name], 0);
     const names = [
       'requests',
       'calls',
@@ -87,7 +96,9 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
       'hedgedCrashed',
     ] as const;
     const took = ((performance.now() - startedMs) / 1_000).toFixed(1);
-    say(`${told.length} histories from seed ${firstSeed} in ${took} s: ${names.map((name) => `${name} ${sum(name)}`).join(', ')}`);
+    say(
+      `${told.length} histories from seed ${firstSeed} in ${took} s: ${names.map((name) => `${name} ${sum(name)}`).join(', ')}`,
+    );
     expect(sum('whole')).toBeGreaterThan(sum('requests') / 4);
   });
 

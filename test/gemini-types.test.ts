@@ -37,8 +37,18 @@ async function complaints(lines: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(cache, 'gemini-types-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'wire.ts'), `${wire}${lines.join('\n')}\n`);
-  const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, module: 'nodenext', target: 'es2022', types: [] };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['wire.ts'] }));
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    module: 'nodenext',
+    target: 'es2022',
+    types: [],
+  };
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['wire.ts'] }),
+  );
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   // The first few tell enough.
   return promisify(execFile)(process.execPath, [compiler, '-p', folder]).then(
@@ -58,9 +68,16 @@ const hello = { role: 'user', content: 'Hi' };
 const called = {
   role: 'assistant',
   content: 'Well.',
-  reasoning_details: [{ type: 'reasoning.encrypted', data: 'dGV4dA==', format: 'google-gemini-v1', index: 0 }],
+  reasoning_details: [
+    { type: 'reasoning.encrypted', data: 'dGV4dA==', format: 'google-gemini-v1', index: 0 },
+  ],
   tool_calls: [
-    { id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":1}' }, extra_content: { google: { thought_signature: 'c2ln' } } },
+    {
+      id: 'a',
+      type: 'function',
+      function: { name: 'f', arguments: '{"a":1}' },
+      extra_content: { google: { thought_signature: 'c2ln' } },
+    },
     { id: 'b', type: 'function', function: { name: 'f', arguments: '{}' } },
   ],
 };
@@ -68,35 +85,81 @@ const results = [
   { role: 'tool', tool_call_id: 'a', content: '{"x":1}' },
   { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'x' }, image] },
 ];
-const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false };
+const schema = {
+  type: 'object',
+  properties: { n: { type: 'integer' } },
+  required: ['n'],
+  additionalProperties: false,
+};
 
 /** Requests that between them make the adapter write every member that it knows. */
 const asked: readonly Record<string, unknown>[] = [
-  { messages: [{ role: 'system', content: 'Be brief.' }, hello, { role: 'assistant', content: 'Hello' }, hello] },
+  {
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      hello,
+      { role: 'assistant', content: 'Hello' },
+      hello,
+    ],
+  },
   {
     messages: [
       {
         role: 'user',
-        content: [{ type: 'text', text: 'See' }, image, { type: 'input_audio', input_audio: { format: 'mp3', data: 'BBBB' } }],
+        content: [
+          { type: 'text', text: 'See' },
+          image,
+          { type: 'input_audio', input_audio: { format: 'mp3', data: 'BBBB' } },
+        ],
       },
     ],
   },
-  { messages: [{ role: 'user', content: [{ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,CCCC' } }] }] },
-  { messages: [{ role: 'user', content: [{ type: 'video_url', video_url: { url: 'https://youtu.be/abc' } }] }] },
+  {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'file',
+            file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,CCCC' },
+          },
+        ],
+      },
+    ],
+  },
+  {
+    messages: [
+      {
+        role: 'user',
+        content: [{ type: 'video_url', video_url: { url: 'https://youtu.be/abc' } }],
+      },
+    ],
+  },
   { messages: [hello, called, ...results], tools },
-  ...['auto', 'none', 'required', { type: 'function', function: { name: 'f' } }].map((tool_choice) => ({
-    messages: [hello],
-    tools,
-    tool_choice,
-  })),
+  ...['auto', 'none', 'required', { type: 'function', function: { name: 'f' } }].map(
+    (tool_choice) => ({
+      messages: [hello],
+      tools,
+      tool_choice,
+    }),
+  ),
   {
     messages: [hello],
     tools,
-    tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] } },
+    tool_choice: {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
+    },
   },
   { messages: [hello], response_format: { type: 'json_object' } },
-  { messages: [hello], response_format: { type: 'json_schema', json_schema: { name: 'n', schema } } },
-  ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((reasoning_effort) => ({ messages: [hello], reasoning_effort })),
+  {
+    messages: [hello],
+    response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
+  },
+  ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((reasoning_effort) => ({
+    messages: [hello],
+    reasoning_effort,
+  })),
   {
     messages: [hello],
     temperature: 0.5,
@@ -115,17 +178,28 @@ const asked: readonly Record<string, unknown>[] = [
   { messages: [hello], extra_body: { google: { cached_content: 'cachedContents/a' } } },
 ];
 
-const models = ['gemini-2.0-flash', 'gemini-2.5-flash', 'gemini-3-flash-preview', 'gemini-3.8-flash', 'gemma-3-27b-it'];
+const models = [
+  'gemini-2.0-flash',
+  'gemini-2.5-flash',
+  'gemini-3-flash-preview',
+  'gemini-3.8-flash',
+  'gemma-3-27b-it',
+];
 
 test('what we send is what the official package’s types allow', async () => {
   const lines = models.flatMap((upstreamModel) =>
-    asked.map((body) => `({} as (request: Request) => void)(${geminiChat.ask(chatCall(body, upstreamModel)).body.toString()});`),
+    asked.map(
+      (body) =>
+        `({} as (request: Request) => void)(${geminiChat.ask(chatCall(body, upstreamModel)).body.toString()});`,
+    ),
   );
   expect(lines.length).toBeGreaterThan(100);
   expect(await complaints(lines)).toBe('');
-  expect(await complaints(['({} as (request: Request) => void)({"contents":[],"generationConfig":{"maxTokens":1}});'])).toMatch(
-    /maxTokens.*does not exist/,
-  );
+  expect(
+    await complaints([
+      '({} as (request: Request) => void)({"contents":[],"generationConfig":{"maxTokens":1}});',
+    ]),
+  ).toMatch(/maxTokens.*does not exist/);
 });
 
 test('what we read, and the simulator writes, is what the official package reads', async () => {
@@ -169,12 +243,24 @@ test('every way to end that the package knows is one that we know', () => {
   const finishes = Object.fromEntries(
     Object.values(FinishReason).map((finishReason) => {
       const reply = { candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason }] };
-      const answer = geminiChat.read(Buffer.from(JSON.stringify(reply)), 'application/json', chatCall({}, 'gemini-2.5-flash'));
-      return [finishReason, isFault(answer) ? answer.kind : JSON.parse(answer.body.toString()).choices[0].finish_reason];
+      const answer = geminiChat.read(
+        Buffer.from(JSON.stringify(reply)),
+        'application/json',
+        chatCall({}, 'gemini-2.5-flash'),
+      );
+      return [
+        finishReason,
+        isFault(answer) ? answer.kind : JSON.parse(answer.body.toString()).choices[0].finish_reason,
+      ];
     }),
   );
   const filters =
-    'SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION'.split(' ');
+    'SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION'.split(
+      ' ',
+    );
   for (const [reason, finish] of Object.entries(finishes))
-    expect([reason, finish]).toEqual([reason, filters.includes(reason) ? 'content_filter' : reason === 'MAX_TOKENS' ? 'length' : 'stop']);
+    expect([reason, finish]).toEqual([
+      reason,
+      filters.includes(reason) ? 'content_filter' : reason === 'MAX_TOKENS' ? 'length' : 'stop',
+    ]);
 });

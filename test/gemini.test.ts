@@ -5,19 +5,27 @@ import { json, sse, startVendor } from './support/scripted-vendor.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-const usageMetadata = { promptTokenCount: 19, candidatesTokenCount: 6, thoughtsTokenCount: 4, totalTokenCount: 29 };
+const usageMetadata = {
+  promptTokenCount: 19,
+  candidatesTokenCount: 6,
+  thoughtsTokenCount: 4,
+  totalTokenCount: 29,
+};
 const event = (text: string, extra: object = {}): object => ({
   candidates: [{ content: { parts: [{ text }], role: 'model' }, ...extra }],
   usageMetadata,
 });
-const data = (...events: readonly object[]): string => events.map((one) => `data: ${JSON.stringify(one)}\r\n\r\n`).join('');
+const data = (...events: readonly object[]): string =>
+  events.map((one) => `data: ${JSON.stringify(one)}\r\n\r\n`).join('');
 
 /** A gateway that sells `m1` over the Gemini API and `m2` over Vertex, both on one loopback vendor that answers as Google does. */
 async function start() {
   const vendor = await startVendor();
   vendor.answer(({ url }, response) => {
-    if (url === '/token') return json(response, 200, JSON.stringify({ access_token: 'fetched', expires_in: 3600 }));
-    if (!url.includes('alt=sse')) return json(response, 200, JSON.stringify(event('Hello!', { finishReason: 'STOP' })));
+    if (url === '/token')
+      return json(response, 200, JSON.stringify({ access_token: 'fetched', expires_in: 3600 }));
+    if (!url.includes('alt=sse'))
+      return json(response, 200, JSON.stringify(event('Hello!', { finishReason: 'STOP' })));
     return sse(response).end(data(event('Hel'), event('lo!', { finishReason: 'STOP' })));
   });
   const account = JSON.stringify({
@@ -49,8 +57,15 @@ test('a whole answer of Gemini’s is a chat completion, and charged', async () 
   expect(await response.json()).toMatchObject({
     object: 'chat.completion',
     model: 'm1',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29, completion_tokens_details: { reasoning_tokens: 4 } },
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' },
+    ],
+    usage: {
+      prompt_tokens: 19,
+      completion_tokens: 10,
+      total_tokens: 29,
+      completion_tokens_details: { reasoning_tokens: 4 },
+    },
   });
   expect(vendor.received[0]).toMatchObject({
     url: '/v1beta/models/gemini-2.5-flash:generateContent',
@@ -63,14 +78,21 @@ test('a whole answer of Gemini’s is a chat completion, and charged', async () 
 test('Vertex is asked with a token that one request fetched for all', async () => {
   const { vendor, running } = await start();
   const all = await Promise.all(
-    Array.from({ length: 8 }, () => running.post('/v1/chat/completions', { ...hello, model: 'm2', stream: true })),
+    Array.from({ length: 8 }, () =>
+      running.post('/v1/chat/completions', { ...hello, model: 'm2', stream: true }),
+    ),
   );
   for (const response of all) expect(await response.text()).toContain('data: [DONE]');
-  const [tokens, asked] = [vendor.received.filter(({ url }) => url === '/token'), vendor.received.filter(({ url }) => url !== '/token')];
+  const [tokens, asked] = [
+    vendor.received.filter(({ url }) => url === '/token'),
+    vendor.received.filter(({ url }) => url !== '/token'),
+  ];
   expect(tokens).toHaveLength(1);
   expect(asked).toHaveLength(8);
   for (const one of asked) {
-    expect(one.url).toBe('/v1/projects/p-1/locations/global/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse');
+    expect(one.url).toBe(
+      '/v1/projects/p-1/locations/global/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse',
+    );
     expect(one.headers.authorization).toBe('Bearer fetched');
   }
   expect(await running.balance()).toBe('99.768');
@@ -88,7 +110,9 @@ test('a token that is refused closes our channel, and is never the client’s 40
 test('a stream that breaks is charged for what came and has no end mark', async () => {
   const { vendor, running } = await start();
   vendor.answer((_request, response) => sse(response).end(data(event('Hel'))));
-  const text = await (await running.post('/v1/chat/completions', { ...hello, stream: true })).text();
+  const text = await (
+    await running.post('/v1/chat/completions', { ...hello, stream: true })
+  ).text();
   expect(text).toContain('"content":"Hel"');
   expect(text).toContain('data: {"error":');
   expect(text).not.toMatch(/\[DONE\]|"finish_reason":"/);
@@ -98,7 +122,9 @@ test('a stream that breaks is charged for what came and has no end mark', async 
 
 test('a prompt that Gemini blocks is the client’s, and costs nothing', async () => {
   const { vendor, running } = await start();
-  vendor.answer((_request, response) => json(response, 200, '{"promptFeedback":{"blockReason":"SAFETY"}}'));
+  vendor.answer((_request, response) =>
+    json(response, 200, '{"promptFeedback":{"blockReason":"SAFETY"}}'),
+  );
   const blocked = await running.post('/v1/chat/completions', hello);
   expect(blocked.status).toBe(400);
   expect(await blocked.json()).toMatchObject({ error: { code: 'content_policy_violation' } });

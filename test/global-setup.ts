@@ -23,7 +23,11 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const redis = findRedis();
   project.provide('redis', redis);
-  if (redis === undefined) missing('Valkey', 'put valkey-server or redis-server on the path (Debian: apt-get install redis-server)');
+  if (redis === undefined)
+    missing(
+      'Valkey',
+      'put valkey-server or redis-server on the path (Debian: apt-get install redis-server)',
+    );
   const nginx = findNginx();
   project.provide('nginx', nginx);
   if (nginx === undefined) missing('nginx', 'install it (Debian: apt-get install nginx-light)');
@@ -40,15 +44,20 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     };
   }
   const how = 'set DATABASE_URL, or install PostgreSQL (Debian: apt-get install postgresql)';
-  if (process.env['CI'] === 'true') throw new Error(`no PostgreSQL for the tests (${postgres.missing}): ${how}`);
+  if (process.env['CI'] === 'true')
+    throw new Error(`no PostgreSQL for the tests (${postgres.missing}): ${how}`);
   project.provide('postgresUrl', undefined);
   return async () => {
     await removed();
-    process.stdout.write(`\nSkipped: everything on PostgreSQL, because there is none (${postgres.missing}). To run it, ${how}.\n`);
+    process.stdout.write(
+      `\nSkipped: everything on PostgreSQL, because there is none (${postgres.missing}). To run it, ${how}.\n`,
+    );
   };
 }
 
 function missing(what: string, how: string): void {
   if (process.env['CI'] === 'true') throw new Error(`no ${what} for the tests: ${how}`);
-  process.stdout.write(`\nSkipped: everything on ${what}, because there is none. To run it, ${how}.\n`);
+  process.stdout.write(
+    `\nSkipped: everything on ${what}, because there is none. To run it, ${how}.\n`,
+  );
 }

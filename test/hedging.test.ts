@@ -3,7 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
-import { json, type ScriptedVendor, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
+import {
+  json,
+  type ScriptedVendor,
+  sse,
+  startVendor,
+  streamOf,
+} from './support/scripted-vendor.ts';
 
 const streamed = { ...hello, stream: true };
 const hedgeMs = 60;
@@ -28,15 +34,26 @@ async function vendorAfter(ms: number, words: readonly string[] = ['Hello']): Pr
 }
 
 /** The first is asked before the second; neither is, unless the model says so. */
-function selling(first: ScriptedVendor, second: ScriptedVendor, more = `, hedge_after_ms: ${hedgeMs}`, keys = 'api_key: k'): string {
+function selling(
+  first: ScriptedVendor,
+  second: ScriptedVendor,
+  more = `, hedge_after_ms: ${hedgeMs}`,
+  keys = 'api_key: k',
+): string {
   const model = `id: m1, owned_by: openai, kind: chat, context: 128000, max_output: 1000, price: { input: 1000, output: 1000 }`;
   const channel = (name: string, { url }: ScriptedVendor, rest: string): string =>
     `  - { name: ${name}, vendor: openai, base_url: "${url}/v1", models: [m1], ${rest} }`;
-  const channels = [channel('first', first, keys), channel('second', second, 'api_key: k, priority: 1')];
+  const channels = [
+    channel('first', first, keys),
+    channel('second', second, 'api_key: k, priority: 1'),
+  ];
   return `models: [{ ${model}${more} }]\nchannels:\n${channels.join('\n')}\n`;
 }
 
-async function started(databaseUrl: string, configuration: string): Promise<{ running: Running; hedged: unknown[]; failed: unknown[] }> {
+async function started(
+  databaseUrl: string,
+  configuration: string,
+): Promise<{ running: Running; hedged: unknown[]; failed: unknown[] }> {
   const running = await startRunning({ databaseUrl, configuration });
   const { parts } = running.gateway;
   const [hedged, failed]: [unknown[], unknown[]] = [[], []];
@@ -51,11 +68,15 @@ async function started(databaseUrl: string, configuration: string): Promise<{ ru
 const metricsOf = async ({ url }: Running): Promise<string> =>
   (await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer metrics' } })).text();
 
-const words = (text: string): string => [...text.matchAll(/"content":"([^"]+)"/g)].map(([, word]) => word).join('');
+const words = (text: string): string =>
+  [...text.matchAll(/"content":"([^"]+)"/g)].map(([, word]) => word).join('');
 
 forEachDatabase((_name, _openFresh, fresh) => {
   test('a second channel is asked when the first is silent; who is faster answers and is paid for once, the other is broken off', async () => {
-    const [first, second] = [await vendorAfter(5_000, ['slow']), await vendorAfter(1, ['fa', 'st'])];
+    const [first, second] = [
+      await vendorAfter(5_000, ['slow']),
+      await vendorAfter(1, ['fa', 'st']),
+    ];
     const { running, hedged, failed } = await started((await fresh()).url, selling(first, second));
     const answer = await running.post('/v1/chat/completions', streamed);
     const text = await answer.text();
@@ -63,23 +84,47 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(text.match(/data: \[DONE\]/g)).toHaveLength(1);
     await expect.poll(() => first.brokenOff).toBe(1);
     expect([first.received.length, second.received.length]).toEqual([1, 1]);
-    expect(await running.usage()).toMatchObject([{ channel: 'second', status: 'ok', cost: 29_000_000n }]);
+    expect(await running.usage()).toMatchObject([
+      { channel: 'second', status: 'ok', cost: 29_000_000n },
+    ]);
     expect(await running.balance()).toBe('99.971');
-    expect(hedged).toMatchObject([{ model: 'm1', first: 'first', second: 'second', won: 'second', brokenOff: 'first', inputTokens: 19 }]);
+    expect(hedged).toMatchObject([
+      {
+        model: 'm1',
+        first: 'first',
+        second: 'second',
+        won: 'second',
+        brokenOff: 'first',
+        inputTokens: 19,
+      },
+    ]);
     expect(failed).toEqual([]);
     const page = await metricsOf(running);
     expect(page).toContain('tollgate_hedges_total{model="m1",won="second"} 1');
     expect(page).toContain('tollgate_hedge_input_tokens_total{channel="first"} 19');
     expect(page).toContain('tollgate_requests_total{model="m1",channel="second",outcome="ok"} 1');
-    const health = running.gateway.parts.health.state('first@1', running.gateway.parts.clock.monotonicMs());
-    expect(health).toMatchObject({ breaker: 'closed', failures: 0, results: 0, lastFault: undefined });
+    const health = running.gateway.parts.health.state(
+      'first@1',
+      running.gateway.parts.clock.monotonicMs(),
+    );
+    expect(health).toMatchObject({
+      breaker: 'closed',
+      failures: 0,
+      results: 0,
+      lastFault: undefined,
+    });
     await running.expectBooks();
   });
 
   test('the first channel may still be faster than the second', async () => {
-    const [first, second] = [await vendorAfter(3 * hedgeMs, ['first']), await vendorAfter(5_000, ['second'])];
+    const [first, second] = [
+      await vendorAfter(3 * hedgeMs, ['first']),
+      await vendorAfter(5_000, ['second']),
+    ];
     const { running, hedged } = await started((await fresh()).url, selling(first, second));
-    expect(words(await (await running.post('/v1/chat/completions', streamed)).text())).toBe('first');
+    expect(words(await (await running.post('/v1/chat/completions', streamed)).text())).toBe(
+      'first',
+    );
     await expect.poll(() => second.brokenOff).toBe(1);
     expect(hedged).toMatchObject([{ won: 'first', brokenOff: 'second' }]);
     expect(await running.usage()).toMatchObject([{ channel: 'first', cost: 29_000_000n }]);
@@ -126,9 +171,17 @@ test('a vendor that fails while the other is asked leaves the answer to that one
 test('what a vendor may do or keep beside its answer is asked for once, and so is what is answered as a whole', async () => {
   const [first, second] = [await vendorAfter(3 * hedgeMs), await startVendor()];
   const { running } = await started(await sqliteUrl(), selling(first, second));
-  const once = [{ tools: [{ type: 'web_search' }] }, { store: true }, { web_search_options: {} }, { n: 2 }];
+  const once = [
+    { tools: [{ type: 'web_search' }] },
+    { store: true },
+    { web_search_options: {} },
+    { n: 2 },
+  ];
   const chats = once.map((more) => running.post('/v1/chat/completions', { ...streamed, ...more }));
-  const messages = running.post('/v1/messages', { ...streamed, tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] });
+  const messages = running.post('/v1/messages', {
+    ...streamed,
+    tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }],
+  });
   await Promise.all([...chats, messages].map(async (asked) => (await asked).text()));
   first.answer(async (_request, response) => {
     await wait(2 * hedgeMs);
@@ -144,7 +197,10 @@ test('without the setting nobody is asked twice, and never the same channel with
   const [slow, other] = [await vendorAfter(3 * hedgeMs), await startVendor()];
   const { running } = await started(await sqliteUrl(), selling(slow, other, ''));
   await (await running.post('/v1/chat/completions', streamed)).text();
-  const keys = selling(slow, other, undefined, 'api_keys: [one, two, three]').replace(/\n.*name: second.*/, '');
+  const keys = selling(slow, other, undefined, 'api_keys: [one, two, three]').replace(
+    /\n.*name: second.*/,
+    '',
+  );
   const { running: alone } = await started(await sqliteUrl(), keys);
   await (await alone.post('/v1/chat/completions', streamed)).text();
   expect([slow.received.length, other.received.length]).toEqual([2, 0]);
@@ -153,7 +209,9 @@ test('without the setting nobody is asked twice, and never the same channel with
 test('of a crowd that all wait, no more than a tenth is asked twice', async () => {
   const [first, second] = [await vendorAfter(6 * hedgeMs), await vendorAfter(1)];
   const { running } = await started(await sqliteUrl(), selling(first, second));
-  const answers = await Promise.all(Array.from({ length: 60 }, () => running.post('/v1/chat/completions', streamed)));
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () => running.post('/v1/chat/completions', streamed)),
+  );
   const texts = await Promise.all(answers.map((answer) => answer.text()));
   expect(new Set(texts.map(words))).toEqual(new Set(['Hello']));
   // One to begin with, and what sixty requests have earned.

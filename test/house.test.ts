@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../src/base/refusal.ts';
 import { floorViolations, importViolations, unreachable } from './house/floors.ts';
-import { dependencyViolations, errorPageViolations, linkViolations, lockfileViolations, refusalFacts } from './house/papers.ts';
+import {
+  dependencyViolations,
+  errorPageViolations,
+  linkViolations,
+  lockfileViolations,
+  refusalFacts,
+} from './house/papers.ts';
 import { filesBelow, isTest, parse, readSources } from './house/source.ts';
 import {
   clockViolations,
@@ -18,17 +24,30 @@ import {
 } from './house/style.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folders = ['src', 'web', 'sim', 'test', 'bench'].filter((folder) => existsSync(join(root, folder)));
+const folders = ['src', 'web', 'sim', 'test', 'bench'].filter((folder) =>
+  existsSync(join(root, folder)),
+);
 const sources = readSources(root, folders);
 const exists = (path: string) => existsSync(join(root, path));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'AGENTS.md', ...filesBelow(root, 'docs', '.md')];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'AGENTS.md',
+  ...filesBelow(root, 'docs', '.md'),
+];
 const knownVendors =
   'openai azure anthropic claude gemini vertex bedrock cohere deepseek qwen dashscope moonshot zhipu minimax volcengine hunyuan xai mistral groq ' +
   'together fireworks openrouter perplexity cerebras huggingface siliconflow ollama vllm llamacpp replicate fal kling runway';
-const vendorFiles = exists('src/providers/vendors') ? filesBelow(root, 'src/providers/vendors', '.ts') : [];
-const vendors = new Set([...knownVendors.split(' '), ...vendorFiles.map((path) => basename(path, '.ts'))]);
+const vendorFiles = exists('src/providers/vendors')
+  ? filesBelow(root, 'src/providers/vendors', '.ts')
+  : [];
+const vendors = new Set([
+  ...knownVendors.split(' '),
+  ...vendorFiles.map((path) => basename(path, '.ts')),
+]);
 
 const entries = [
   'src/cli/main.ts',
@@ -53,14 +72,20 @@ describe('the house as it stands', () => {
     expect(sources.length).toBeGreaterThan(20);
     expect(sources.flatMap((source) => source.imports).length).toBeGreaterThan(20);
   });
-  test('imports go down, never across or up', () => expect(sources.flatMap(floorViolations)).toEqual([]));
-  test('imports lead to files', () => expect(sources.flatMap((source) => importViolations(source, exists))).toEqual([]));
-  test('every file is reached from an entry or a test', () => expect(unreachable(sources, isRoot)).toEqual([]));
+  test('imports go down, never across or up', () =>
+    expect(sources.flatMap(floorViolations)).toEqual([]));
+  test('imports lead to files', () =>
+    expect(sources.flatMap((source) => importViolations(source, exists))).toEqual([]));
+  test('every file is reached from an entry or a test', () =>
+    expect(unreachable(sources, isRoot)).toEqual([]));
   test('files and functions are short', () => expect(sources.flatMap(sizeViolations)).toEqual([]));
-  test('time and chance come in by argument', () => expect(sources.flatMap(clockViolations)).toEqual([]));
-  test('only the command line writes to the terminal', () => expect(sources.flatMap(consoleViolations)).toEqual([]));
+  test('time and chance come in by argument', () =>
+    expect(sources.flatMap(clockViolations)).toEqual([]));
+  test('only the command line writes to the terminal', () =>
+    expect(sources.flatMap(consoleViolations)).toEqual([]));
   test('names say something', () => expect(sources.flatMap(nameViolations)).toEqual([]));
-  test('vendors are named where vendors live', () => expect(sources.flatMap((source) => vendorViolations(source, vendors))).toEqual([]));
+  test('vendors are named where vendors live', () =>
+    expect(sources.flatMap((source) => vendorViolations(source, vendors))).toEqual([]));
   test('nothing is left unfinished', () => {
     const texts = [...sources, ...pages.map((path) => ({ path, text: read(path) }))];
     expect(texts.flatMap(({ path, text }) => leftoverViolations(path, text))).toEqual([]);
@@ -68,15 +93,19 @@ describe('the house as it stands', () => {
   test('every refusal is explained to its reader', () =>
     expect(errorPageViolations(read('docs/reference/errors.md'), refusals)).toEqual([]));
   test('every dependency has its reason', () => {
-    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json'));
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+      read('package.json'),
+    );
     const names = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
     expect(dependencyViolations(read('docs/decisions/0002-dependencies.md'), names)).toEqual([]);
   });
   test('the lockfile names no host and lacks nothing', () => {
     expect(lockfileViolations(JSON.parse(read('package-lock.json')).packages)).toEqual([]);
   });
-  test('links between pages lead somewhere', () => expect(pages.flatMap((path) => linkViolations(path, read(path), exists))).toEqual([]));
-  test('AGENTS.md can be read at once', () => expect(read('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80));
+  test('links between pages lead somewhere', () =>
+    expect(pages.flatMap((path) => linkViolations(path, read(path), exists))).toEqual([]));
+  test('AGENTS.md can be read at once', () =>
+    expect(read('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80));
 });
 
 describe('each rule finds its violation', () => {
@@ -91,28 +120,46 @@ describe('each rule finds its violation', () => {
     expect(floors('src/ledger/a.ts', "let x: import('../api/x.ts').X;")).toHaveLength(1);
     expect(floors('src/attic/a.ts', '')).toHaveLength(1);
     expect(floors('src/api/a.ts', "import '../main.ts';")).toHaveLength(1);
-    expect(floors('src/ledger/a.ts', "import { x } from '../storage/x.ts'; import { y } from './y.ts'; import 'pg';")).toEqual([]);
-    expect(floors('src/main.ts', "import { x } from './api/x.ts'; import { y } from './cli/y.ts';")).toEqual([]);
+    expect(
+      floors(
+        'src/ledger/a.ts',
+        "import { x } from '../storage/x.ts'; import { y } from './y.ts'; import 'pg';",
+      ),
+    ).toEqual([]);
+    expect(
+      floors('src/main.ts', "import { x } from './api/x.ts'; import { y } from './cli/y.ts';"),
+    ).toEqual([]);
     expect(floors('src/ledger/a.test.ts', "import { x } from '../api/x.ts';")).toEqual([]);
   });
 
   test('a simulator that borrows our reading, and a room that starts it', () => {
     expect(floors('sim/a.ts', "import { x } from '../src/providers/x.ts';")).toHaveLength(1);
-    expect(floors('sim/a.ts', "import { x } from '../src/base/x.ts'; import { y } from '../src/http/y.ts';")).toEqual([]);
+    expect(
+      floors(
+        'sim/a.ts',
+        "import { x } from '../src/base/x.ts'; import { y } from '../src/http/y.ts';",
+      ),
+    ).toEqual([]);
     expect(floors('src/gateway/a.ts', "import { x } from '../../sim/x.ts';")).toHaveLength(1);
     expect(floors('src/cli/a.ts', "import { x } from '../../sim/x.ts';")).toEqual([]);
   });
 
   test('a console that knows more of the gateway than the shape of its JSON', () => {
-    expect(floors('web/pages/a.tsx', "import type { x } from '../../src/ledger/x.ts';")).toHaveLength(1);
+    expect(
+      floors('web/pages/a.tsx', "import type { x } from '../../src/ledger/x.ts';"),
+    ).toHaveLength(1);
     expect(floors('src/console/a.ts', "import { x } from '../../web/x.ts';")).toHaveLength(1);
-    expect(floors('web/pages/a.tsx', "import type { x } from '../../src/console/contract.ts'; import { y } from '../api/y.ts';")).toEqual(
-      [],
-    );
+    expect(
+      floors(
+        'web/pages/a.tsx',
+        "import type { x } from '../../src/console/contract.ts'; import { y } from '../api/y.ts';",
+      ),
+    ).toEqual([]);
   });
 
   test('an import without its ending, or of nothing', () => {
-    const check = (text: string) => importViolations(parse('src/base/a.ts', text), (path) => path === 'src/base/b.ts');
+    const check = (text: string) =>
+      importViolations(parse('src/base/a.ts', text), (path) => path === 'src/base/b.ts');
     expect(check("import './b';")).toHaveLength(1);
     expect(check("import './c.ts';")).toHaveLength(1);
     expect(check("import './b.ts'; import 'pg';")).toEqual([]);
@@ -155,7 +202,8 @@ describe('each rule finds its violation', () => {
     ]) {
       expect(check(text), text).toHaveLength(1);
     }
-    for (const text of ['new Date(at)', 'clock.now()', '"Date.now()"', '// Date.now()']) expect(check(text), text).toEqual([]);
+    for (const text of ['new Date(at)', 'clock.now()', '"Date.now()"', '// Date.now()'])
+      expect(check(text), text).toEqual([]);
     expect(check('Date.now()', 'src/base/a.ts')).toEqual([]);
   });
 
@@ -175,7 +223,8 @@ describe('each rule finds its violation', () => {
   });
 
   test('a vendor in the pipeline', () => {
-    const check = (text: string, path = 'src/gateway/a.ts') => vendorViolations(parse(path, text), vendors);
+    const check = (text: string, path = 'src/gateway/a.ts') =>
+      vendorViolations(parse(path, text), vendors);
     for (const text of [
       "if (vendor === 'groq') x();",
       'const isOpenai = 1;',
@@ -185,7 +234,8 @@ describe('each rule finds its violation', () => {
     ]) {
       expect(check(text), text).toHaveLength(1);
     }
-    for (const text of ["x = 'put together again';", '// as OpenAI does', 'const coherent = 1;']) expect(check(text), text).toEqual([]);
+    for (const text of ["x = 'put together again';", '// as OpenAI does', 'const coherent = 1;'])
+      expect(check(text), text).toEqual([]);
     expect(check("x = 'groq';", 'src/providers/vendors/groq.ts')).toEqual([]);
   });
 
@@ -213,10 +263,14 @@ describe('each rule finds its violation', () => {
   });
 
   test('a lockfile with a host, or without what another platform needs', () => {
-    expect(lockfileViolations({ 'node_modules/x': { resolved: 'https://example.com/x.tgz' } })).toHaveLength(1);
+    expect(
+      lockfileViolations({ 'node_modules/x': { resolved: 'https://example.com/x.tgz' } }),
+    ).toHaveLength(1);
     const parent = { optionalDependencies: { 'x-darwin': '1.0.0' } };
     expect(lockfileViolations({ 'node_modules/x': parent })).toHaveLength(1);
-    expect(lockfileViolations({ 'node_modules/x': parent, 'node_modules/x-darwin': {} })).toEqual([]);
+    expect(lockfileViolations({ 'node_modules/x': parent, 'node_modules/x-darwin': {} })).toEqual(
+      [],
+    );
   });
 
   test('a dependency without a reason, and a reason without its dependency', () => {
@@ -225,7 +279,8 @@ describe('each rule finds its violation', () => {
   });
 
   test('a link to nowhere', () => {
-    const check = (text: string) => linkViolations('docs/a.md', text, (path) => path === 'docs/b.md');
+    const check = (text: string) =>
+      linkViolations('docs/a.md', text, (path) => path === 'docs/b.md');
     expect(check('[x](c.md)')).toHaveLength(1);
     expect(check('[x](b.md) [y](https://example.com) [z](#here) [w](b.md#there)')).toEqual([]);
   });

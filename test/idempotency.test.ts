@@ -11,7 +11,15 @@ import { type FreshDatabase, forEachDatabase, onPostgres } from './databases.ts'
 import { newCustomer } from './support/customer.ts';
 import { startProcess } from './support/process.ts';
 import { hello, oneModel, type Running, startGateway, startRunning } from './support/running.ts';
-import { chunk, completion, json, type ScriptedVendor, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
+import {
+  chunk,
+  completion,
+  json,
+  type ScriptedVendor,
+  sse,
+  startVendor,
+  streamOf,
+} from './support/scripted-vendor.ts';
 
 const path = '/v1/chat/completions';
 
@@ -24,7 +32,11 @@ interface Started {
 async function startOn(fresh: () => Promise<FreshDatabase>): Promise<Started> {
   const vendor = await startVendor();
   const { url: databaseUrl } = await fresh();
-  return { vendor, running: await startRunning({ databaseUrl, configuration: oneModel(vendor.url) }), databaseUrl };
+  return {
+    vendor,
+    running: await startRunning({ databaseUrl, configuration: oneModel(vendor.url) }),
+    databaseUrl,
+  };
 }
 
 const ask = (running: Running, key: string, body: object = hello, signal?: AbortSignal) =>
@@ -38,21 +50,24 @@ async function expectOneCharge(running: Running): Promise<void> {
 forEachDatabase((name, _openFresh, fresh) => {
   const start = () => startOn(fresh);
 
-  test.each([false, true])('a submission that is repeated is answered the same and charged once (stream: %s)', async (stream) => {
-    const { vendor, running } = await start();
-    const first = await ask(running, 'k', { ...hello, stream });
-    const said = await first.text();
-    expect(first.headers.get('idempotent-replayed')).toBeNull();
-    const again = await ask(running, 'k', { ...hello, stream });
-    expect(await again.text()).toBe(said);
-    expect([again.status, again.headers.get('idempotent-replayed'), again.headers.get('content-type')]).toEqual([
-      200,
-      'true',
-      first.headers.get('content-type'),
-    ]);
-    expect(vendor.received).toHaveLength(1);
-    await expectOneCharge(running);
-  });
+  test.each([false, true])(
+    'a submission that is repeated is answered the same and charged once (stream: %s)',
+    async (stream) => {
+      const { vendor, running } = await start();
+      const first = await ask(running, 'k', { ...hello, stream });
+      const said = await first.text();
+      expect(first.headers.get('idempotent-replayed')).toBeNull();
+      const again = await ask(running, 'k', { ...hello, stream });
+      expect(await again.text()).toBe(said);
+      expect([
+        again.status,
+        again.headers.get('idempotent-replayed'),
+        again.headers.get('content-type'),
+      ]).toEqual([200, 'true', first.headers.get('content-type')]);
+      expect(vendor.received).toHaveLength(1);
+      await expectOneCharge(running);
+    },
+  );
 
   /** From now on nothing can be written there. */
   const closed = (running: Running) =>
@@ -62,13 +77,20 @@ forEachDatabase((name, _openFresh, fresh) => {
         : 'ALTER TABLE answer ADD CONSTRAINT closed CHECK (false) NOT VALID',
     );
   const opened = (running: Running) =>
-    running.gateway.database.query(name === 'sqlite' ? 'DROP TRIGGER closed' : 'ALTER TABLE answer DROP CONSTRAINT closed');
+    running.gateway.database.query(
+      name === 'sqlite' ? 'DROP TRIGGER closed' : 'ALTER TABLE answer DROP CONSTRAINT closed',
+    );
 
   test.each([
     ['money', {}, path, 'insufficient_quota'],
     ['requests', { limits: '{ rpm: 1 }' }, path, 'rate_limit_exceeded'],
     ['a model', { model: 'm2' }, path, 'model_not_found'],
-    ['money, in the background', { background: true, input: 'Hello' }, '/v1/responses', 'insufficient_quota'],
+    [
+      'money, in the background',
+      { background: true, input: 'Hello' },
+      '/v1/responses',
+      'insufficient_quota',
+    ],
   ])(
     'what is refused for want of %s leaves nothing behind, and its key is new',
     async (want, { limits, ...asked }: Record<string, unknown>, at, code) => {
@@ -77,20 +99,35 @@ forEachDatabase((name, _openFresh, fresh) => {
       const configuration = oneModel(vendor.url).replace('price_multiplier: 1.0', (text) =>
         typeof limits === 'string' ? `${text}, limits: ${limits}` : text,
       );
-      const running = await startRunning({ databaseUrl, configuration, yuan: want.startsWith('money') ? '0.001' : '100' });
+      const running = await startRunning({
+        databaseUrl,
+        configuration,
+        yuan: want.startsWith('money') ? '0.001' : '100',
+      });
       const { messages, ...rest } = hello;
-      const body = 'input' in asked ? { model: rest.model, max_output_tokens: 50, ...asked } : { ...rest, messages, ...asked };
+      const body =
+        'input' in asked
+          ? { model: rest.model, max_output_tokens: 50, ...asked }
+          : { ...rest, messages, ...asked };
       if (limits !== undefined) expect((await running.post(path, hello)).status).toBe(200);
       const before = vendor.received.length;
       const submit = () => running.post(at, body, { headers: { 'idempotency-key': 'k' } });
       await closed(running);
-      for (let i = 0; i < 2; i++) expect(await (await submit()).json()).toMatchObject({ error: { code } });
+      for (let i = 0; i < 2; i++)
+        expect(await (await submit()).json()).toMatchObject({ error: { code } });
       await opened(running);
       expect(vendor.received).toHaveLength(before);
       expect(await running.gateway.database.query('SELECT key FROM answer')).toEqual([]);
       if (!want.startsWith('money')) return;
       const { userId: account } = running;
-      await credit(running.gateway.database, { id: 'grant_later', account, amount: nanoPerYuan, from: 'grants', code: 'grant', at: 1 });
+      await credit(running.gateway.database, {
+        id: 'grant_later',
+        account,
+        amount: nanoPerYuan,
+        from: 'grants',
+        code: 'grant',
+        at: 1,
+      });
       const said = await submit();
       expect(said.status).toBe(200);
       expect(await (await submit()).text()).toBe(await said.text());
@@ -151,11 +188,15 @@ forEachDatabase((name, _openFresh, fresh) => {
     const { vendor, running } = await start();
     vendor.answer((_request, response) => json(response, 400, '{"error":{"message":"no"}}'));
     expect((await ask(running, 'k')).status).toBe(400);
-    vendor.answer((_request, response) => sse(response).end(chunk({ role: 'assistant', content: 'Hel' })));
+    vendor.answer((_request, response) =>
+      sse(response).end(chunk({ role: 'assistant', content: 'Hel' })),
+    );
     const cut = await ask(running, 'l', { ...hello, stream: true });
     expect(await cut.text()).toContain('"error"');
     vendor.answer((request, response) =>
-      request.text.includes('"stream":true') ? sse(response).end(streamOf(['Hello'])) : json(response, 200, completion()),
+      request.text.includes('"stream":true')
+        ? sse(response).end(streamOf(['Hello']))
+        : json(response, 200, completion()),
     );
     expect((await ask(running, 'k')).status).toBe(200);
     expect(await (await ask(running, 'l', { ...hello, stream: true })).text()).toContain('[DONE]');
@@ -169,7 +210,9 @@ forEachDatabase((name, _openFresh, fresh) => {
     const said = await (await ask(running, 'k')).text();
     const after = await running.balance();
     // As a crash leaves it: the charge is committed, the answer is not, and nobody says any more that it runs.
-    await database.query('UPDATE answer SET lease_until=$1, content_type=NULL, body=NULL', [systemClock.now() + 400]);
+    await database.query('UPDATE answer SET lease_until=$1, content_type=NULL, body=NULL', [
+      systemClock.now() + 400,
+    ]);
     expect((await ask(running, 'k')).headers.get('idempotent-replayed')).toBeNull();
     expect(vendor.received).toHaveLength(2);
     expect(await running.balance()).toBe(after);
@@ -197,7 +240,11 @@ forEachDatabase((name, _openFresh, fresh) => {
     const said = await (await second).text();
     held[0]?.();
     expect((await slow).status).toBe(200);
-    await expect.poll(async () => (await database.query("SELECT id FROM transfer WHERE code='refund'")).length).toBe(1);
+    await expect
+      .poll(
+        async () => (await database.query("SELECT id FROM transfer WHERE code='refund'")).length,
+      )
+      .toBe(1);
     expect(await (await ask(running, 'k')).text()).toBe(said);
     expect(await running.usage()).toHaveLength(2);
     await running.expectBooks();
@@ -207,12 +254,16 @@ forEachDatabase((name, _openFresh, fresh) => {
     const { vendor, running } = await start();
     await (await ask(running, 'k')).text();
     await running.gateway.database.query('UPDATE answer SET expires_at=1');
-    expect((await ask(running, 'k', { ...hello, max_tokens: 7 })).headers.get('idempotent-replayed')).toBeNull();
+    expect(
+      (await ask(running, 'k', { ...hello, max_tokens: 7 })).headers.get('idempotent-replayed'),
+    ).toBeNull();
     expect(vendor.received).toHaveLength(2);
     expect(await running.usage()).toHaveLength(2);
   });
 
-  test('kill -9 in the middle of a submission: the next process answers it, for one charge', { timeout: 60_000 }, async () => {
+  test('kill -9 in the middle of a submission: the next process answers it, for one charge', {
+    timeout: 60_000,
+  }, async () => {
     const vendor = await startVendor();
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-submission-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -226,7 +277,11 @@ forEachDatabase((name, _openFresh, fresh) => {
     const submit = () =>
       fetch(gateway.url + path, {
         method: 'POST',
-        headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json', 'idempotency-key': 'k' },
+        headers: {
+          authorization: `Bearer ${key.secret}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'k',
+        },
         body: JSON.stringify(hello),
       });
     vendor.answer(() => {});
@@ -253,8 +308,14 @@ onPostgres((_name, _openFresh, fresh) => {
     const { vendor, running, databaseUrl } = await startOn(fresh);
     const there = await startGateway({ databaseUrl, configuration: oneModel(vendor.url) });
     onTestFinished(() => there.close().catch(() => undefined));
-    const headers = { authorization: `Bearer ${running.key}`, 'content-type': 'application/json', 'idempotency-key': 'k' };
-    const both = [running.url, there.url].map((url) => fetch(url + path, { method: 'POST', headers, body: JSON.stringify(hello) }));
+    const headers = {
+      authorization: `Bearer ${running.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'k',
+    };
+    const both = [running.url, there.url].map((url) =>
+      fetch(url + path, { method: 'POST', headers, body: JSON.stringify(hello) }),
+    );
     const said = await Promise.all(both.map(async (answer) => (await answer).text()));
     expect(said[1]).toBe(said[0]);
     expect(vendor.received).toHaveLength(1);

@@ -19,12 +19,20 @@ interface Channel {
   readonly upstream: string;
 }
 
-const at = (vendor: string, prefix: string, upstream: string): Channel => ({ vendor, url: sim.url + prefix, upstream });
+const at = (vendor: string, prefix: string, upstream: string): Channel => ({
+  vendor,
+  url: sim.url + prefix,
+  upstream,
+});
 const openai = (upstream: string): Channel => at('openai', '/openai/v1', upstream);
 const ark = (upstream: string): Channel => at('volcengine', '/volcengine/api/v3', upstream);
 
 /** One model `m` at this price, over these channels, first to last. */
-const configuration = (price: string, channels: readonly Channel[], image = '{ n: 10 }'): string => `
+const configuration = (
+  price: string,
+  channels: readonly Channel[],
+  image = '{ n: 10 }',
+): string => `
 groups:
   - { name: default, price_multiplier: 1.0 }
 models:
@@ -42,12 +50,25 @@ const words = { model: 'm', prompt: 'a cat' };
 const picture = pictureOf('a cat', 64, 64).toString('base64');
 
 forEachDatabase((_, __, fresh) => {
-  const start = async (price: string, channels: readonly Channel[], yuan = '10', image?: string): Promise<Running> =>
-    startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(price, channels, image), yuan });
+  const start = async (
+    price: string,
+    channels: readonly Channel[],
+    yuan = '10',
+    image?: string,
+  ): Promise<Running> =>
+    startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: configuration(price, channels, image),
+      yuan,
+    });
 
   test('a picture costs what its size and quality do, a variant that is not listed the plain price', async () => {
-    const running = await start('{ image: 0.1, by: { 1024x1024/hd: 0.2, 1792x1024/hd: 0.3, 1792x1024: 0.15 } }', [openai('gpt-image-2')]);
-    const ask = async (more: object) => (await running.post(generations, { ...words, ...more })).status;
+    const running = await start(
+      '{ image: 0.1, by: { 1024x1024/hd: 0.2, 1792x1024/hd: 0.3, 1792x1024: 0.15 } }',
+      [openai('gpt-image-2')],
+    );
+    const ask = async (more: object) =>
+      (await running.post(generations, { ...words, ...more })).status;
     expect(await ask({ size: '1024x1024', quality: 'hd' })).toBe(200);
     expect(await running.balance()).toBe('9.80');
     expect(await ask({ size: '1792x1024', quality: 'hd', n: 2 })).toBe(200);
@@ -62,8 +83,12 @@ forEachDatabase((_, __, fresh) => {
   });
 
   test('tokens cost what the vendor counts of text, of pictures that go in and of pictures that come out', async () => {
-    const running = await start('{ input: 1000, image_input: 100, image_output: 10 }', [openai('gpt-image-2')]);
-    const form = imageForm({ ...words, size: '1024x1024', quality: 'medium' }, [['image', pictureOf('a dog', 64, 64)]]);
+    const running = await start('{ input: 1000, image_input: 100, image_output: 10 }', [
+      openai('gpt-image-2'),
+    ]);
+    const form = imageForm({ ...words, size: '1024x1024', quality: 'medium' }, [
+      ['image', pictureOf('a dog', 64, 64)],
+    ]);
     const { usage } = await made(await sendForm(running, '/v1/images/edits', form));
     expect(usage).toMatchObject({ input_tokens: 1_002, output_tokens: 1_760 });
     // Two words, a picture of a thousand tokens, and one of 1,760.
@@ -77,18 +102,31 @@ forEachDatabase((_, __, fresh) => {
   test('pictures that are too many for one answer are asked for in several, and counted together', async () => {
     const running = await start('{ image_output: 1 }', [openai('gpt-image-2')]);
     const { data, usage } = await made(
-      await running.post(generations, { ...words, n: 3, size: '3840x2160', quality: 'low', response_format: 'b64_json' }),
+      await running.post(generations, {
+        ...words,
+        n: 3,
+        size: '3840x2160',
+        quality: 'low',
+        response_format: 'b64_json',
+      }),
     );
     expect(sim.requests).toHaveLength(3);
     expect(data).toHaveLength(3);
-    expect(await running.usage()).toMatchObject([{ output_tokens: BigInt(usage?.output_tokens ?? 0) }]);
+    expect(await running.usage()).toMatchObject([
+      { output_tokens: BigInt(usage?.output_tokens ?? 0) },
+    ]);
     expect(usage?.output_tokens).toBe(3 * 2_152);
     await running.expectBooks();
   });
 
   test('what the vendor does not count is estimated by what the terms say, and marked', async () => {
     const terms = '{ tokens: { any: 500 } }';
-    const running = await start('{ input: 1000, image_output: 1000 }', [openai('gpt-image-2+sim-no-usage')], '10', terms);
+    const running = await start(
+      '{ input: 1000, image_output: 1000 }',
+      [openai('gpt-image-2+sim-no-usage')],
+      '10',
+      terms,
+    );
     expect((await running.post(generations, { ...words, n: 2 })).status).toBe(200);
     const [record] = await running.usage();
     expect(record).toMatchObject({ estimated: 1n, output_tokens: 1_000n });
@@ -121,7 +159,9 @@ forEachDatabase((_, __, fresh) => {
       if (asked === 2) json(response, 500, '{"error":{"message":"no"}}');
       else json(response, 200, JSON.stringify({ created: 1, data: [{ b64_json: picture }] }));
     });
-    const running = await start('{ image: 0.1 }', [{ vendor: 'volcengine', url: `${vendor.url}/v3`, upstream: 'seedream-4-0' }]);
+    const running = await start('{ image: 0.1 }', [
+      { vendor: 'volcengine', url: `${vendor.url}/v3`, upstream: 'seedream-4-0' },
+    ]);
     const reply = await running.post(generations, { ...words, n: 4 });
     const { data } = await made(reply);
     expect(reply.status).toBe(200);
@@ -149,7 +189,9 @@ forEachDatabase((_, __, fresh) => {
   });
 
   test('a picture whose address leads nowhere costs nothing', async () => {
-    const running = await start('{ image: 0.1 }', [ark('doubao-seedream-4-5-251128+sim-gone-picture')]);
+    const running = await start('{ image: 0.1 }', [
+      ark('doubao-seedream-4-5-251128+sim-gone-picture'),
+    ]);
     const reply = await running.post(generations, words);
     expect(reply.status).toBe(503);
     expect(await running.balance()).toBe('10.00');
@@ -168,20 +210,34 @@ forEachDatabase((_, __, fresh) => {
   });
 
   test('who leaves after a preview has seen a picture; a vendor that breaks off then has sold a preview', async () => {
-    const running = await start('{ image_output: 1000 }', [openai('gpt-image-2+sim-hang-after-1')], '50', '{ tokens: { any: 5000 } }');
+    const running = await start(
+      '{ image_output: 1000 }',
+      [openai('gpt-image-2+sim-hang-after-1')],
+      '50',
+      '{ tokens: { any: 5000 } }',
+    );
     const leaving = new AbortController();
     const asked = { ...words, stream: true, partial_images: 3 };
     const reply = await running.post(generations, asked, { signal: leaving.signal });
     await reply.body?.getReader().read();
     leaving.abort();
     await expect.poll(async () => (await running.usage()).length).toBe(1);
-    expect(await running.usage()).toMatchObject([{ status: 'left', estimated: 1n, output_tokens: 5_000n }]);
+    expect(await running.usage()).toMatchObject([
+      { status: 'left', estimated: 1n, output_tokens: 5_000n },
+    ]);
     await running.expectBooks();
-    const broken = await start('{ image_output: 1000 }', [openai('gpt-image-2+sim-cut-after-2')], '50', '{ tokens: { any: 5000 } }');
+    const broken = await start(
+      '{ image_output: 1000 }',
+      [openai('gpt-image-2+sim-cut-after-2')],
+      '50',
+      '{ tokens: { any: 5000 } }',
+    );
     const text = await (await broken.post(generations, asked)).text();
     expect(text).toContain('event: error');
     expect(text).not.toContain('image_generation.completed');
-    expect(await broken.usage()).toMatchObject([{ status: 'cut', estimated: 1n, output_tokens: 200n }]);
+    expect(await broken.usage()).toMatchObject([
+      { status: 'cut', estimated: 1n, output_tokens: 200n },
+    ]);
     await broken.expectBooks();
   });
 });

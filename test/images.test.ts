@@ -26,16 +26,28 @@ onSqlite((_, __, fresh) => {
   const start = async (yuan = '100'): Promise<Running> =>
     startRunning({ databaseUrl: (await fresh()).url, configuration: simConfig(sim.url), yuan });
 
-  test('every model that makes pictures makes one, at an address of ours that needs no key', { timeout: 60_000 }, async () => {
+  test('every model that makes pictures makes one, at an address of ours that needs no key', {
+    timeout: 60_000,
+  }, async () => {
     const running = await start();
-    for (const { id } of imageModels.filter(({ upstream }) => upstream !== 'qwen-image-edit-plus')) {
-      const reply = await running.post(generations, { model: id, prompt: `a ${id}`, size: '1024x1024', response_format: 'url' });
+    for (const { id } of imageModels.filter(
+      ({ upstream }) => upstream !== 'qwen-image-edit-plus',
+    )) {
+      const reply = await running.post(generations, {
+        model: id,
+        prompt: `a ${id}`,
+        size: '1024x1024',
+        response_format: 'url',
+      });
       const { created, data, error } = await made(reply);
       expect(error, id).toBeUndefined();
       expect(created, id).toBeGreaterThan(1_700_000_000);
       expect(data, id).toHaveLength(1);
       expect(data[0]?.url, id).toMatch(new RegExp(`^${running.url}/files/file_`));
-      expect(await shown(data[0] ?? {}), id).toMatchObject({ words: expect.stringContaining(`a ${id}`), format: 'PNG' });
+      expect(await shown(data[0] ?? {}), id).toMatchObject({
+        words: expect.stringContaining(`a ${id}`),
+        format: 'PNG',
+      });
     }
     await running.expectBooks();
   });
@@ -46,13 +58,21 @@ onSqlite((_, __, fresh) => {
     const running = await start();
     for (const { id } of imageModels.filter(({ reads }) => reads)) {
       const fields = { model: id, prompt: `paint ${id} red`, response_format: 'b64_json' };
-      const form = await made(await sendForm(running, edits, imageForm(fields, [['image', house]])));
+      const form = await made(
+        await sendForm(running, edits, imageForm(fields, [['image', house]])),
+      );
       expect(form.error, id).toBeUndefined();
       expect(form.data[0]?.url, id).toBeUndefined();
-      expect(await shown(form.data[0] ?? {}), id).toMatchObject({ words: expect.stringContaining(`paint ${id} red`) });
-      const json = await made(await running.post(edits, { ...fields, images: [{ image_url: dataUrl(house) }] }));
+      expect(await shown(form.data[0] ?? {}), id).toMatchObject({
+        words: expect.stringContaining(`paint ${id} red`),
+      });
+      const json = await made(
+        await running.post(edits, { ...fields, images: [{ image_url: dataUrl(house) }] }),
+      );
       expect(json.error, id).toBeUndefined();
-      expect(await shown(json.data[0] ?? {}), id).toMatchObject({ words: expect.stringContaining(`paint ${id} red`) });
+      expect(await shown(json.data[0] ?? {}), id).toMatchObject({
+        words: expect.stringContaining(`paint ${id} red`),
+      });
     }
     await running.expectBooks();
   });
@@ -62,33 +82,47 @@ onSqlite((_, __, fresh) => {
       ['dall-e-3', ['1024x1024', '1792x1024', '1024x1792']],
       ['dall-e-2', ['256x256', '512x512', '1024x1024']],
       ['gpt-image-1', ['1024x1024', '1536x1024', '1024x1536']],
-    ])('the sizes of %s are those of the table, and others are refused with the list', async (model, sizes) => {
-      const running = await start();
-      for (const size of sizes) {
-        const { data, error } = await made(await running.post(generations, { model, prompt: 'a cat', size }));
-        expect(error, size).toBeUndefined();
-        const { width = 0, height = 0 } = await shown(data[0] ?? {});
-        const [asked = 1, high = 1] = size.split('x').map(Number);
-        expect(width / height, size).toBeCloseTo(asked / high, 5);
-        expect(width, size).toBeGreaterThanOrEqual(asked);
-      }
-      const before = await running.balance();
-      const wrong = await running.post(generations, { model, prompt: 'a cat', size: '640x640' });
-      expect(wrong.status).toBe(400);
-      const { error } = await made(wrong);
-      expect(error).toMatchObject({ type: 'invalid_request_error', code: 'invalid_request_error', param: 'size' });
-      for (const size of sizes) expect(error?.message).toContain(size);
-      expect(await running.balance()).toBe(before);
-    });
+    ])(
+      'the sizes of %s are those of the table, and others are refused with the list',
+      async (model, sizes) => {
+        const running = await start();
+        for (const size of sizes) {
+          const { data, error } = await made(
+            await running.post(generations, { model, prompt: 'a cat', size }),
+          );
+          expect(error, size).toBeUndefined();
+          const { width = 0, height = 0 } = await shown(data[0] ?? {});
+          const [asked = 1, high = 1] = size.split('x').map(Number);
+          expect(width / height, size).toBeCloseTo(asked / high, 5);
+          expect(width, size).toBeGreaterThanOrEqual(asked);
+        }
+        const before = await running.balance();
+        const wrong = await running.post(generations, { model, prompt: 'a cat', size: '640x640' });
+        expect(wrong.status).toBe(400);
+        const { error } = await made(wrong);
+        expect(error).toMatchObject({
+          type: 'invalid_request_error',
+          code: 'invalid_request_error',
+          param: 'size',
+        });
+        for (const size of sizes) expect(error?.message).toContain(size);
+        expect(await running.balance()).toBe(before);
+      },
+    );
 
     test('one image is made where n is not said, and n of them where it is, each an item with its address', async () => {
       const running = await start();
-      const one = await made(await running.post(generations, { model: 'dall-e-3', prompt: 'a cat' }));
+      const one = await made(
+        await running.post(generations, { model: 'dall-e-3', prompt: 'a cat' }),
+      );
       expect(one.data).toHaveLength(1);
       for (const model of ['dall-e-3', 'gemini-3-pro-image', 'seedream-4.5']) {
-        const { data } = await made(await running.post(generations, { model, prompt: 'a cat', n: 3, response_format: 'url' }));
+        const { data } = await made(
+          await running.post(generations, { model, prompt: 'a cat', n: 3, response_format: 'url' }),
+        );
         expect(data, model).toHaveLength(3);
-        for (const { url } of data) expect((await fetch(url ?? '')).headers.get('content-type'), model).toBe('image/png');
+        for (const { url } of data)
+          expect((await fetch(url ?? '')).headers.get('content-type'), model).toBe('image/png');
         expect(new Set(data.map(({ url }) => url)).size).toBe(3);
       }
       await running.expectBooks();
@@ -100,23 +134,43 @@ onSqlite((_, __, fresh) => {
         ['standard', 'medium'],
         ['hd', 'high'],
       ] as const) {
-        const { error } = await made(await running.post(generations, { model: 'dall-e-3', prompt: 'a cat', quality }));
+        const { error } = await made(
+          await running.post(generations, { model: 'dall-e-3', prompt: 'a cat', quality }),
+        );
         expect(error).toBeUndefined();
-        expect(sent()).toMatchObject({ model: 'gpt-image-2.6-flare', quality: told, size: '1024x1024' });
+        expect(sent()).toMatchObject({
+          model: 'gpt-image-2.6-flare',
+          quality: told,
+          size: '1024x1024',
+        });
       }
-      const wrong = await running.post(generations, { model: 'dall-e-3', prompt: 'a cat', quality: 'best' });
-      expect((await made(wrong)).error).toMatchObject({ param: 'quality', message: expect.stringContaining('standard, hd') });
+      const wrong = await running.post(generations, {
+        model: 'dall-e-3',
+        prompt: 'a cat',
+        quality: 'best',
+      });
+      expect((await made(wrong)).error).toMatchObject({
+        param: 'quality',
+        message: expect.stringContaining('standard, hd'),
+      });
     });
 
     test('the format is url or b64_json, and url where nothing is said', async () => {
       const running = await start();
       const ask = async (model: string, more: object) =>
-        (await made(await running.post(generations, { model, prompt: 'a cat', ...more }))).data[0] ?? {};
+        (await made(await running.post(generations, { model, prompt: 'a cat', ...more })))
+          .data[0] ?? {};
       expect(Object.keys(await ask('dall-e-3', {}))).toEqual(['url']);
       expect(Object.keys(await ask('dall-e-3', { response_format: 'url' }))).toEqual(['url']);
-      expect(Object.keys(await ask('dall-e-3', { response_format: 'b64_json' }))).toEqual(['b64_json']);
-      expect(Object.keys(await ask('seedream-4.5', { response_format: 'b64_json' }))).toEqual(['b64_json']);
-      expect(Object.keys(await ask('qwen-image-plus', { response_format: 'b64_json' }))).toEqual(['b64_json']);
+      expect(Object.keys(await ask('dall-e-3', { response_format: 'b64_json' }))).toEqual([
+        'b64_json',
+      ]);
+      expect(Object.keys(await ask('seedream-4.5', { response_format: 'b64_json' }))).toEqual([
+        'b64_json',
+      ]);
+      expect(Object.keys(await ask('qwen-image-plus', { response_format: 'b64_json' }))).toEqual([
+        'b64_json',
+      ]);
       // Whose clients never had to say that they want bytes gets both.
       expect(Object.keys(await ask('gpt-image-1', {})).sort()).toEqual(['b64_json', 'url']);
     });
@@ -126,7 +180,10 @@ onSqlite((_, __, fresh) => {
       const unknown = await running.post(generations, { model: 'nothing', prompt: 'a cat' });
       expect([unknown.status, (await made(unknown)).error?.code]).toEqual([404, 'model_not_found']);
       const chat = await running.post(generations, { model: 'gpt-4o-mini', prompt: 'a cat' });
-      expect([chat.status, (await made(chat)).error?.message]).toEqual([400, expect.stringContaining('/v1/chat/completions')]);
+      expect([chat.status, (await made(chat)).error?.message]).toEqual([
+        400,
+        expect.stringContaining('/v1/chat/completions'),
+      ]);
     });
   });
 
@@ -140,13 +197,21 @@ onSqlite((_, __, fresh) => {
     const fields = { model: 'gpt-image-2', prompt: 'fill the hole', size: '1536x864', n: '2' };
     const { data } = await made(await sendForm(running, edits, imageForm(fields, files)));
     expect(data).toHaveLength(2);
-    const form = readForm(sim.requests.at(-1)?.headers ?? {}, sim.requests.at(-1)?.body ?? Buffer.alloc(0));
+    const form = readForm(
+      sim.requests.at(-1)?.headers ?? {},
+      sim.requests.at(-1)?.body ?? Buffer.alloc(0),
+    );
     expect(form?.files.map(({ name, type, bytes }) => [name, type, bytes.length])).toEqual([
       ['image[]', 'image/png', house.length],
       ['image[]', 'image/png', house.length],
       ['mask', 'image/png', hole.length],
     ]);
-    expect(form?.fields).toEqual({ model: 'gpt-image-2', prompt: 'fill the hole', size: '1536x864', n: '2' });
+    expect(form?.fields).toEqual({
+      model: 'gpt-image-2',
+      prompt: 'fill the hole',
+      size: '1536x864',
+      n: '2',
+    });
     await made(
       await sendForm(
         running,
@@ -157,7 +222,8 @@ onSqlite((_, __, fresh) => {
         ]),
       ),
     );
-    const parts: readonly { readonly text?: string; readonly inlineData?: object }[] = sent().contents[0].parts;
+    const parts: readonly { readonly text?: string; readonly inlineData?: object }[] =
+      sent().contents[0].parts;
     expect(parts).toHaveLength(3);
     expect(parts[0]?.text).toContain('mask');
     const none = await sendForm(
@@ -174,19 +240,31 @@ onSqlite((_, __, fresh) => {
   test('a variation is made of a picture alone', async () => {
     const running = await start();
     const { data, error } = await made(
-      await sendForm(running, '/v1/images/variations', imageForm({ model: 'dall-e-2', n: '2', size: '512x512' }, [['image', house]])),
+      await sendForm(
+        running,
+        '/v1/images/variations',
+        imageForm({ model: 'dall-e-2', n: '2', size: '512x512' }, [['image', house]]),
+      ),
     );
     expect(error).toBeUndefined();
     expect(data).toHaveLength(2);
     expect(data[0]?.url).toContain('/files/');
-    const blind = await sendForm(running, '/v1/images/variations', imageForm({ model: 'dall-e-3' }, [['image', house]]));
+    const blind = await sendForm(
+      running,
+      '/v1/images/variations',
+      imageForm({ model: 'dall-e-3' }, [['image', house]]),
+    );
     expect([blind.status, (await made(blind)).error?.param]).toEqual([400, 'image']);
   });
 
   test('a picture is seen coming about, and who cannot show that gives it as the one event of the stream', async () => {
     const running = await start();
     const ask = async (model: string, more: object = {}) =>
-      imageEvents(await (await running.post(generations, { model, prompt: 'a cat', stream: true, ...more })).text());
+      imageEvents(
+        await (
+          await running.post(generations, { model, prompt: 'a cat', stream: true, ...more })
+        ).text(),
+      );
     const shownTo = await ask('gpt-image-2', { partial_images: 2 });
     expect(shownTo.map(({ name }) => name)).toEqual([
       'image_generation.partial_image',
@@ -201,14 +279,21 @@ onSqlite((_, __, fresh) => {
         events.map(({ name }) => name),
         model,
       ).toEqual(['image_generation.completed']);
-      expect(await shown({ b64_json: String(events[0]?.data['b64_json']) }), model).toMatchObject({ words: 'a cat' });
+      expect(await shown({ b64_json: String(events[0]?.data['b64_json']) }), model).toMatchObject({
+        words: 'a cat',
+      });
     }
     const edited = await sendForm(
       running,
       edits,
-      imageForm({ model: 'gpt-image-2', prompt: 'a dog', stream: 'true', partial_images: '1' }, [['image', house]]),
+      imageForm({ model: 'gpt-image-2', prompt: 'a dog', stream: 'true', partial_images: '1' }, [
+        ['image', house],
+      ]),
     );
-    expect(imageEvents(await edited.text()).map(({ name }) => name)).toEqual(['image_edit.partial_image', 'image_edit.completed']);
+    expect(imageEvents(await edited.text()).map(({ name }) => name)).toEqual([
+      'image_edit.partial_image',
+      'image_edit.completed',
+    ]);
     await running.expectBooks();
   });
 
@@ -216,7 +301,12 @@ onSqlite((_, __, fresh) => {
     const running = await start();
     const headers = { 'idempotency-key': 'one' };
     const submit = (picture: Buffer) =>
-      sendForm(running, edits, imageForm({ model: 'gpt-image-2', prompt: 'red', size: '1024x1024' }, [['image', picture]]), headers);
+      sendForm(
+        running,
+        edits,
+        imageForm({ model: 'gpt-image-2', prompt: 'red', size: '1024x1024' }, [['image', picture]]),
+        headers,
+      );
     const first = await (await submit(house)).text();
     const again = await submit(house);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -224,8 +314,14 @@ onSqlite((_, __, fresh) => {
     const other = await submit(pictureOf('a hut', 640, 480));
     expect([other.status, (await made(other)).error?.code]).toEqual([400, 'idempotency_key_reuse']);
     const words = { model: 'dall-e-3', prompt: 'a cat' };
-    const said = await (await running.post(generations, words, { headers: { 'idempotency-key': 'two' } })).text();
-    expect(await (await running.post(generations, words, { headers: { 'idempotency-key': 'two' } })).text()).toBe(said);
+    const said = await (
+      await running.post(generations, words, { headers: { 'idempotency-key': 'two' } })
+    ).text();
+    expect(
+      await (
+        await running.post(generations, words, { headers: { 'idempotency-key': 'two' } })
+      ).text(),
+    ).toBe(said);
     expect(await running.usage()).toHaveLength(2);
     expect(sim.requests).toHaveLength(2);
     await running.expectBooks();

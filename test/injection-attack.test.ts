@@ -9,7 +9,10 @@ import { startVendor } from './support/scripted-vendor.ts';
 async function start(fresh?: () => Promise<FreshDatabase>) {
   const vendor = await startVendor();
   const databaseUrl = fresh === undefined ? await sqliteUrl() : (await fresh()).url;
-  return { vendor, running: await startRunning({ databaseUrl, configuration: oneModel(vendor.url) }) };
+  return {
+    vendor,
+    running: await startRunning({ databaseUrl, configuration: oneModel(vendor.url) }),
+  };
 }
 
 const chat = '/v1/chat/completions';
@@ -33,13 +36,27 @@ forEachDatabase((_name, _open, fresh) => {
     const asked: readonly ((text: string) => Promise<Response>)[] = [
       (text) => running.post(chat, hello, { headers: { authorization: `Bearer ${text}` } }),
       (text) => running.post(chat, hello, { headers: { authorization: `Bearer ${key}${text}` } }),
-      (text) => running.post('/v1/messages', hello, { headers: { authorization: '', 'x-api-key': text } }),
+      (text) =>
+        running.post('/v1/messages', hello, { headers: { authorization: '', 'x-api-key': text } }),
       (text) => running.post(chat, { ...hello, model: text }),
-      (text) => fetch(`${url}/v1/models/${encodeURIComponent(text)}`, { headers: { authorization: `Bearer ${key}` } }),
-      (text) => fetch(`${url}/v1/responses/${encodeURIComponent(text)}`, { headers: { authorization: `Bearer ${key}` } }),
-      (text) => fetch(`${url}/v1/video/generations/${encodeURIComponent(text)}`, { headers: { authorization: `Bearer ${key}` } }),
-      (text) => running.post('/v1/responses', { model: 'm1', input: 'Hello', previous_response_id: text }),
-      (text) => fetch(`${url}/files/${encodeURIComponent(text)}?expires=9&signature=${encodeURIComponent(text)}`),
+      (text) =>
+        fetch(`${url}/v1/models/${encodeURIComponent(text)}`, {
+          headers: { authorization: `Bearer ${key}` },
+        }),
+      (text) =>
+        fetch(`${url}/v1/responses/${encodeURIComponent(text)}`, {
+          headers: { authorization: `Bearer ${key}` },
+        }),
+      (text) =>
+        fetch(`${url}/v1/video/generations/${encodeURIComponent(text)}`, {
+          headers: { authorization: `Bearer ${key}` },
+        }),
+      (text) =>
+        running.post('/v1/responses', { model: 'm1', input: 'Hello', previous_response_id: text }),
+      (text) =>
+        fetch(
+          `${url}/files/${encodeURIComponent(text)}?expires=9&signature=${encodeURIComponent(text)}`,
+        ),
       (text) =>
         fetch(`${url}/console/api/usage?after=${encodeURIComponent(text)}`, {
           headers: { cookie: `tollgate_session=${encodeURIComponent(text)}` },
@@ -51,11 +68,15 @@ forEachDatabase((_name, _open, fresh) => {
         expect([400, 401, 404], `${text} → ${status}`).toContain(status);
       }
     for (const text of injections) {
-      const repeated = await running.post(chat, hello, { headers: { 'idempotency-key': `k${text}` } });
+      const repeated = await running.post(chat, hello, {
+        headers: { 'idempotency-key': `k${text}` },
+      });
       expect([200, 400]).toContain(repeated.status);
     }
     expect(vendor.received.every(({ text }) => JSON.parse(text).model === 'up')).toBe(true);
-    expect(await gateway.database.query('SELECT COUNT(*) AS keys FROM api_keys')).toEqual([{ keys: 1n }]);
+    expect(await gateway.database.query('SELECT COUNT(*) AS keys FROM api_keys')).toEqual([
+      { keys: 1n },
+    ]);
     await running.expectBooks();
   });
 });
@@ -76,7 +97,10 @@ test('a key is known by all of its hash: not by its beginning, not by the hash i
     `sk-${String(row?.['hash'])}`,
   ];
   for (const other of others) {
-    for (const headers of [{ authorization: `Bearer ${other}` }, { authorization: `Basic ${Buffer.from(`:${key}`).toString('base64')}` }]) {
+    for (const headers of [
+      { authorization: `Bearer ${other}` },
+      { authorization: `Basic ${Buffer.from(`:${key}`).toString('base64')}` },
+    ]) {
       const reply = await running.post(chat, hello, { headers });
       expect(reply.status, other).toBe(401);
       expect(await reply.text()).not.toContain(other.slice(0, 20));
@@ -128,7 +152,9 @@ test('no client chooses where its request goes', async () => {
 /** What a connection on which these bytes were sent was told, until it was closed or nothing more came. */
 function told({ url }: Running, bytes: string): Promise<string> {
   return new Promise((resolve) => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes, 'latin1'));
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () =>
+      socket.write(bytes, 'latin1'),
+    );
     let text = '';
     const over = setTimeout(() => socket.destroy(), 400);
     socket.on('data', (piece) => (text += piece.toString('latin1'))).on('error', () => {});
@@ -169,7 +195,9 @@ test('a request that might be read as two is none', async () => {
     expect(text.slice(0, 12), JSON.stringify(more)).toBe('HTTP/1.1 400');
     expect(text.match(/HTTP\/1\.1 /g), JSON.stringify(more)).toHaveLength(1);
   }
-  expect((await told(running, head('content-length: 0\r\n\r\n', ''))).slice(0, 12)).toBe('HTTP/1.1 400');
+  expect((await told(running, head('content-length: 0\r\n\r\n', ''))).slice(0, 12)).toBe(
+    'HTTP/1.1 400',
+  );
   expect(vendor.received).toHaveLength(0);
   expect(await running.usage()).toHaveLength(0);
 });

@@ -5,8 +5,16 @@ import { completion, json, startVendor } from './support/scripted-vendor.ts';
 
 async function start(extra = '') {
   const vendor = await startVendor();
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url, extra) });
-  const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: oneModel(vendor.url, extra),
+  });
+  const send = async (
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string,
+  ) => {
     const response = await fetch(running.url + path, {
       method,
       headers: { authorization: `Bearer ${running.key}`, ...headers },
@@ -26,28 +34,49 @@ async function start(extra = '') {
 test('a missing and a wrong key are 401 invalid_api_key, and the key is not echoed', async () => {
   const { send } = await start();
   const wrong = `sk-${'a'.repeat(44)}wxyz`;
-  for (const authorization of ['', 'Basic abc', 'Bearer', 'Bearer  ', `Bearer ${wrong}`, 'Bearer nonsense']) {
+  for (const authorization of [
+    '',
+    'Basic abc',
+    'Bearer',
+    'Bearer  ',
+    `Bearer ${wrong}`,
+    'Bearer nonsense',
+  ]) {
     const answer = await send('POST', '/v1/chat/completions', { authorization }, '{}');
     expect(answer.status).toBe(401);
-    expect(answer.error).toMatchObject({ code: 'invalid_api_key', type: 'invalid_request_error', param: null });
+    expect(answer.error).toMatchObject({
+      code: 'invalid_api_key',
+      type: 'invalid_request_error',
+      param: null,
+    });
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="API"');
     expect(answer.text).not.toContain(wrong);
   }
-  expect((await send('GET', '/v1/models', { authorization: `Bearer ${wrong}` })).error.message).toContain('sk-aa****wxyz');
+  expect(
+    (await send('GET', '/v1/models', { authorization: `Bearer ${wrong}` })).error.message,
+  ).toContain('sk-aa****wxyz');
 });
 
 test('the scheme of the key is read in any case', async () => {
   const { send, running } = await start();
-  expect((await send('GET', '/v1/models', { authorization: `bearer ${running.key}` })).status).toBe(200);
+  expect((await send('GET', '/v1/models', { authorization: `bearer ${running.key}` })).status).toBe(
+    200,
+  );
 });
 
 test('models of the key’s group are listed, others are not found, not even to be asked', async () => {
   const { send } = await start();
   const list = JSON.parse((await send('GET', '/v1/models')).text);
-  expect(list).toMatchObject({ object: 'list', data: [{ id: 'm1', object: 'model', owned_by: 'openai' }] });
+  expect(list).toMatchObject({
+    object: 'list',
+    data: [{ id: 'm1', object: 'model', owned_by: 'openai' }],
+  });
   expect(Number.isInteger(list.data[0].created)).toBe(true);
   expect(JSON.parse((await send('GET', '/v1/models/m1')).text)).toEqual(list.data[0]);
-  expect(await send('GET', '/v1/models/hidden')).toMatchObject({ status: 404, error: { code: 'model_not_found', param: 'model' } });
+  expect(await send('GET', '/v1/models/hidden')).toMatchObject({
+    status: 404,
+    error: { code: 'model_not_found', param: 'model' },
+  });
   const hidden = await send(
     'POST',
     '/v1/chat/completions',
@@ -74,7 +103,9 @@ channels:
 `;
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
   for (const path of ['meta/llama-4/maverick', 'meta%2Fllama-4%2Fmaverick']) {
-    const response = await fetch(`${running.url}/v1/models/${path}`, { headers: { authorization: `Bearer ${running.key}` } });
+    const response = await fetch(`${running.url}/v1/models/${path}`, {
+      headers: { authorization: `Bearer ${running.key}` },
+    });
     expect(await response.json()).toMatchObject({ id: 'meta/llama-4/maverick' });
   }
 });
@@ -85,9 +116,14 @@ test('what does not exist is named: unknown URLs are 404, wrong methods 405, bot
     status: 404,
     error: { code: 'unknown_url', message: 'Invalid URL (POST /v1/files)' },
   });
-  expect(await send('GET', '/v1/chat/completions')).toMatchObject({ status: 405, error: { code: 'method_not_supported' } });
+  expect(await send('GET', '/v1/chat/completions')).toMatchObject({
+    status: 405,
+    error: { code: 'method_not_supported' },
+  });
   expect(await send('DELETE', '/v1/models')).toMatchObject({ status: 405 });
-  expect(await send('POST', '/v1/files', { authorization: '' }, '{}')).toMatchObject({ status: 401 });
+  expect(await send('POST', '/v1/files', { authorization: '' }, '{}')).toMatchObject({
+    status: 401,
+  });
 });
 
 test('what reaches no endpoint is answered with an id all the same', async () => {
@@ -108,11 +144,20 @@ test('bodies that cannot be read are 400s that say why', async () => {
   });
   expect(await send('POST', '/v1/chat/completions', type, '')).toMatchObject({ status: 400 });
   expect(await send('POST', '/v1/chat/completions', type, '[]')).toMatchObject({ status: 400 });
-  expect(await send('POST', '/v1/chat/completions', { 'content-type': 'text/plain' }, '{}')).toMatchObject({
+  expect(
+    await send('POST', '/v1/chat/completions', { 'content-type': 'text/plain' }, '{}'),
+  ).toMatchObject({
     status: 400,
     error: { message: expect.stringContaining('text/plain') },
   });
-  expect(await send('POST', '/v1/chat/completions', type, JSON.stringify({ ...hello, max_tokens: 1001 }))).toMatchObject({
+  expect(
+    await send(
+      'POST',
+      '/v1/chat/completions',
+      type,
+      JSON.stringify({ ...hello, max_tokens: 1001 }),
+    ),
+  ).toMatchObject({
     status: 400,
     error: { param: 'max_tokens' },
   });
@@ -127,7 +172,8 @@ test('a body beyond the limit is 413 in the one error shape', async () => {
     `{"model":"m1","pad":"${'x'.repeat(51 * 1024 * 1024)}"}`,
   ).catch(() => undefined);
   // The connection may be closed while we still send; when there is an answer, it is this one.
-  if (answer !== undefined) expect(answer).toMatchObject({ status: 413, error: { code: 'request_too_large' } });
+  if (answer !== undefined)
+    expect(answer).toMatchObject({ status: 413, error: { code: 'request_too_large' } });
 });
 
 test('an image for a model whose modalities exclude it is a 400 that says what it takes', async () => {
@@ -137,10 +183,17 @@ test('an image for a model whose modalities exclude it is a 400 that says what i
     'max_output: 1000, modalities: { in: [text], out: [text] }, price: { input: 1000',
   );
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
-  const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] }];
+  const messages = [
+    {
+      role: 'user',
+      content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }],
+    },
+  ];
   const response = await running.post('/v1/chat/completions', { model: 'm1', messages });
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ error: { param: 'messages[0].content[0]', message: expect.stringContaining('text') } });
+  expect(await response.json()).toMatchObject({
+    error: { param: 'messages[0].content[0]', message: expect.stringContaining('text') },
+  });
   expect(vendor.received).toHaveLength(0);
 });
 
@@ -170,7 +223,9 @@ test('requests beyond the group’s limits are 429 rate_limit_exceeded with thei
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429, 429]);
   expect(answers[0]?.headers.get('x-ratelimit-limit-requests')).toBe('3');
   const refused = answers[3];
-  expect(await refused?.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'requests', param: null } });
+  expect(await refused?.json()).toMatchObject({
+    error: { code: 'rate_limit_exceeded', type: 'requests', param: null },
+  });
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(Number(refused?.headers.get('retry-after-ms'))).toBeGreaterThan(0);
   expect(refused?.headers.get('x-ratelimit-remaining-requests')).toBe('0');
@@ -183,8 +238,12 @@ test('too many requests at once are refused, and the place is free again afterwa
     '{ name: default, price_multiplier: 1.0, limits: { concurrency: 2 } }',
   );
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
-  vendor.answer((_request, response) => void setTimeout(() => json(response, 200, completion()), 200));
-  const statuses = (await Promise.all([1, 2, 3, 4].map(() => running.post('/v1/chat/completions', hello))))
+  vendor.answer(
+    (_request, response) => void setTimeout(() => json(response, 200, completion()), 200),
+  );
+  const statuses = (
+    await Promise.all([1, 2, 3, 4].map(() => running.post('/v1/chat/completions', hello)))
+  )
     .map((answer) => answer.status)
     .sort();
   expect(statuses).toEqual([200, 200, 429, 429]);
@@ -198,9 +257,16 @@ test('a disabled key and one that has expired are refused within a second, a new
   const authorization = { authorization: `Bearer ${fresh.secret}` };
   expect((await send('GET', '/v1/models', authorization)).status).toBe(200);
   await running.gateway.database.transact(() => setKeyStatus(fresh.id, 'disabled'));
-  await expect.poll(async () => (await send('GET', '/v1/models', authorization)).status, { timeout: 1_000, interval: 50 }).toBe(401);
+  await expect
+    .poll(async () => (await send('GET', '/v1/models', authorization)).status, {
+      timeout: 1_000,
+      interval: 50,
+    })
+    .toBe(401);
   const old = await running.newKey({ expiresAt: 1_000 });
-  expect((await send('GET', '/v1/models', { authorization: `Bearer ${old.secret}` })).status).toBe(401);
+  expect((await send('GET', '/v1/models', { authorization: `Bearer ${old.secret}` })).status).toBe(
+    401,
+  );
 });
 
 test('liveness, readiness and metrics are there, metrics only for who has the token', async () => {

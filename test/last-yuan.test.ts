@@ -29,7 +29,9 @@ forEachDatabase((name, _openFresh, fresh) => {
     const vendor = await startVendor();
     vendor.answer((received, response) => {
       if (received.text.includes('"stream":true'))
-        sse(response).end(streamOf(['Hel', 'lo']).replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`));
+        sse(response).end(
+          streamOf(['Hel', 'lo']).replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`),
+        );
       else json(response, 200, completion('Hello', { usage }));
     });
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-last-yuan-'));
@@ -37,7 +39,8 @@ forEachDatabase((name, _openFresh, fresh) => {
     const place = name === 'sqlite' ? `sqlite:${join(folder, 'tollgate.db')}` : (await fresh()).url;
     const env = { DATABASE_URL: place };
     const gateways = [await startProcess({ folder, configuration: oneModel(vendor.url), env })];
-    while (gateways.length < processes) gateways.push(await startProcess({ folder, configuration: oneModel(vendor.url), env }));
+    while (gateways.length < processes)
+      gateways.push(await startProcess({ folder, configuration: oneModel(vendor.url), env }));
     onTestFinished(async () => {
       for (const gateway of gateways) await gateway.kill();
     });
@@ -59,7 +62,9 @@ forEachDatabase((name, _openFresh, fresh) => {
       }
     })();
     const heard = await Promise.all(
-      Array.from({ length: requests }, (_, i) => askPlainly(gateways[i % processes]?.url ?? '', key, agent, i % 2 === 0, 10)),
+      Array.from({ length: requests }, (_, i) =>
+        askPlainly(gateways[i % processes]?.url ?? '', key, agent, i % 2 === 0, 10),
+      ),
     );
     asking = false;
     await watching;
@@ -75,8 +80,12 @@ forEachDatabase((name, _openFresh, fresh) => {
     const left = nanoPerYuan - BigInt(affordable) * costNano;
     expect((await balance(database, userId))?.balance).toBe(left);
     const records = await database.query('SELECT id, cost, shortfall FROM usage');
-    expect(new Set(records.map((record) => record['id']))).toEqual(new Set(good.map((one) => one.id)));
-    expect(records.every((record) => record['cost'] === costNano && record['shortfall'] === 0n)).toBe(true);
+    expect(new Set(records.map((record) => record['id']))).toEqual(
+      new Set(good.map((one) => one.id)),
+    );
+    expect(
+      records.every((record) => record['cost'] === costNano && record['shortfall'] === 0n),
+    ).toBe(true);
     expect(await check(database)).toMatchObject({ ok: true, problems: [] });
   });
 });

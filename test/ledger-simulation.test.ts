@@ -14,9 +14,17 @@ const timeout = 3_600_000;
 /** A sabotage is caught sooner or later; in so many worlds it must be. */
 const worldsMax = 60;
 
-type Run = (seed: number, operations: number, sabotage?: Omit<Sabotage, 'rule'>) => Promise<SimulationReport>;
+type Run = (
+  seed: number,
+  operations: number,
+  sabotage?: Omit<Sabotage, 'rule'>,
+) => Promise<SimulationReport>;
 
-const inMemory: Run = async (seed, operations, { procedures, ...sabotage } = { procedures: ledgerProcedures }) => {
+const inMemory: Run = async (
+  seed,
+  operations,
+  { procedures, ...sabotage } = { procedures: ledgerProcedures },
+) => {
   const database = await open('sqlite::memory:', { procedures });
   try {
     await migrate(database, migrations);
@@ -30,7 +38,11 @@ describe(`simulated processes, from seed ${firstSeed}`, { timeout }, () => {
   describe('on sqlite', () => suite(inMemory, 2_500, asked, 8_000));
 
   onPostgres((_name, _openFresh, fresh) => {
-    const onServer: Run = async (seed, operations, { procedures, ...sabotage } = { procedures: ledgerProcedures }) => {
+    const onServer: Run = async (
+      seed,
+      operations,
+      { procedures, ...sabotage } = { procedures: ledgerProcedures },
+    ) => {
       const database = await (await fresh()).open({ procedures });
       await migrate(database, migrations);
       return simulate({ seed, database, operations, ...sabotage });
@@ -43,7 +55,11 @@ function suite(run: Run, perWorld: number, operations: number, boundMs: number):
   test('keep every promise through crashes, pauses, outages and lost calls', async () => {
     const reports: SimulationReport[] = [];
     const startedMs = performance.now();
-    for (let seed = firstSeed, left = operations; left > 0 || (operations === 0 && performance.now() - startedMs < boundMs); seed++) {
+    for (
+      let seed = firstSeed, left = operations;
+      left > 0 || (operations === 0 && performance.now() - startedMs < boundMs);
+      seed++
+    ) {
       reports.push(await withSeed(seed, run(seed, perWorld)));
       left -= perWorld;
     }
@@ -69,7 +85,9 @@ async function withSeed<T>(seed: number, run: Promise<T>): Promise<T> {
   try {
     return await run;
   } catch (error) {
-    throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -78,7 +96,9 @@ function total(reports: readonly SimulationReport[], column: keyof SimulationRep
 }
 
 function tell(reports: readonly SimulationReport[], tookMs: number): void {
-  const columns = Object.keys(reports[0] ?? {}).filter((name): name is keyof SimulationReport => name !== 'seed');
+  const columns = Object.keys(reports[0] ?? {}).filter(
+    (name): name is keyof SimulationReport => name !== 'seed',
+  );
   say(
     `${reports.length} worlds in ${(tookMs / 1000).toFixed(1)} s: ${columns.map((column) => `${column} ${total(reports, column)}`).join(', ')}`,
   );

@@ -6,7 +6,12 @@ import type { TaskLimits } from '../src/gateway/tasks/limits.ts';
 import { type FreshDatabase, forEachDatabase } from './databases.ts';
 import { aFilm, quickTasks } from './support/film-vendor.ts';
 import { type Running, startRunning } from './support/running.ts';
-import { json, type Received, type ScriptedVendor, startVendor } from './support/scripted-vendor.ts';
+import {
+  json,
+  type Received,
+  type ScriptedVendor,
+  startVendor,
+} from './support/scripted-vendor.ts';
 
 /** Prices that show at a glance what was charged for. */
 const configuration = (url: string): string => `
@@ -26,7 +31,11 @@ interface Started {
   readonly running: Running;
 }
 
-async function startOn(fresh: () => Promise<FreshDatabase>, yuan = '10', limits: Partial<TaskLimits> = {}): Promise<Started> {
+async function startOn(
+  fresh: () => Promise<FreshDatabase>,
+  yuan = '10',
+  limits: Partial<TaskLimits> = {},
+): Promise<Started> {
   const vendor = await startVendor();
   const databaseUrl = (await fresh()).url;
   const running = await startRunning({
@@ -50,22 +59,39 @@ interface Told {
 }
 
 async function told(running: Running, id: string): Promise<Told> {
-  return JSON.parse(await (await fetch(`${running.url}/v1/video/generations/${id}`, { headers: authorization(running) })).text());
+  return JSON.parse(
+    await (
+      await fetch(`${running.url}/v1/video/generations/${id}`, { headers: authorization(running) })
+    ).text(),
+  );
 }
 
 async function ended(running: Running, body: object = film): Promise<Told> {
-  const submitted: Told = JSON.parse(await (await running.post('/v1/video/generations', body)).text());
-  await expect.poll(async () => (await told(running, submitted.id)).status, { timeout: 8_000 }).toMatch(/completed|failed/);
+  const submitted: Told = JSON.parse(
+    await (await running.post('/v1/video/generations', body)).text(),
+  );
+  await expect
+    .poll(async () => (await told(running, submitted.id)).status, { timeout: 8_000 })
+    .toMatch(/completed|failed/);
   return told(running, submitted.id);
 }
 
 /** Takes every film at once, says that it is done, and gives of the n-th what `give` does. */
-function filmed(give: (which: number, response: ServerResponse) => unknown, state: object = { status: 'completed' }) {
+function filmed(
+  give: (which: number, response: ServerResponse) => unknown,
+  state: object = { status: 'completed' },
+) {
   return ({ method, url, text }: Received, response: ServerResponse): unknown => {
     if (method === 'POST')
-      return json(response, 200, JSON.stringify({ id: `up_${/\d+/.exec(text.split('"prompt"')[1] ?? '')?.[0] ?? 0}` }));
+      return json(
+        response,
+        200,
+        JSON.stringify({ id: `up_${/\d+/.exec(text.split('"prompt"')[1] ?? '')?.[0] ?? 0}` }),
+      );
     const which = Number(/up_(\d+)/.exec(url)?.[1]);
-    return url.endsWith('/content') ? give(which, response) : json(response, 200, JSON.stringify({ id: `up_${which}`, ...state }));
+    return url.endsWith('/content')
+      ? give(which, response)
+      : json(response, 200, JSON.stringify({ id: `up_${which}`, ...state }));
   };
 }
 
@@ -73,14 +99,21 @@ forEachDatabase((_name, _open, fresh) => {
   test('nothing that is priced is smuggled past its price', async () => {
     const { vendor, running } = await startOn(fresh);
     const cheap: readonly (readonly [string, object, object])[] = [
-      ['/v1/audio/speech', { model: 'voice', input: 'a', voice: 'alloy' }, { Input: 'a'.repeat(4_000) }],
+      [
+        '/v1/audio/speech',
+        { model: 'voice', input: 'a', voice: 'alloy' },
+        { Input: 'a'.repeat(4_000) },
+      ],
       ['/v1/images/generations', { model: 'image', prompt: 'a' }, { Size: '4096x4096' }],
       ['/v1/images/generations', { model: 'image', prompt: 'a' }, { QUALITY: 'high' }],
       ['/v1/video/generations', film, { Duration: 10 }],
     ];
     for (const [path, body, more] of cheap) {
       const reply = await running.post(path, { ...body, ...more });
-      expect([reply.status, await reply.json()]).toMatchObject([400, { error: { param: Object.keys(more)[0] } }]);
+      expect([reply.status, await reply.json()]).toMatchObject([
+        400,
+        { error: { param: Object.keys(more)[0] } },
+      ]);
     }
     for (const elsewhere of ['url', 'file_url']) {
       const form = new FormData();
@@ -88,8 +121,15 @@ forEachDatabase((_name, _open, fresh) => {
       form.append('file', new Blob([new Uint8Array(wav('Hi'))]), 'a.wav');
       form.append(elsewhere, 'https://example.com/ten-hours.mp3');
       const headers = { authorization: `Bearer ${running.key}` };
-      const reply = await fetch(`${running.url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form });
-      expect([reply.status, await reply.json()]).toMatchObject([400, { error: { param: elsewhere } }]);
+      const reply = await fetch(`${running.url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers,
+        body: form,
+      });
+      expect([reply.status, await reply.json()]).toMatchObject([
+        400,
+        { error: { param: elsewhere } },
+      ]);
     }
     expect(vendor.received).toHaveLength(0);
     expect(await running.balance()).toBe('10.00');
@@ -101,8 +141,12 @@ forEachDatabase((_name, _open, fresh) => {
     const lies: readonly ((response: ServerResponse) => unknown)[] = [
       (response) => response.writeHead(200, type).end('<html><script>alert(1)</script></html>'),
       (response) => response.writeHead(200, type).end(),
-      (response) => response.writeHead(200, { ...type, 'content-length': aFilm.length + 1_000 }).write(aFilm, () => response.destroy()),
-      (response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
+      (response) =>
+        response
+          .writeHead(200, { ...type, 'content-length': aFilm.length + 1_000 })
+          .write(aFilm, () => response.destroy()),
+      (response) =>
+        response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
       (response) => response.writeHead(302, { location: 'content' }).end(),
       (response) => response.writeHead(200, { ...type, 'content-encoding': 'gzip' }).end(aFilm),
       (response) => response.writeHead(404).end('{"error":{"message":"no 3f2a9c-up-key"}}'),
@@ -111,18 +155,33 @@ forEachDatabase((_name, _open, fresh) => {
     vendor.answer(filmed((which, response) => lies[which]?.(response)));
     await Promise.all(
       lies.map(async (lie, i) => {
-        const { status, error, video_url: url } = await ended(running, { ...film, prompt: `lie ${i}` });
-        expect([status, error, url, lie]).toEqual(['failed', 'Task timed out and was cancelled.', undefined, lie]);
+        const {
+          status,
+          error,
+          video_url: url,
+        } = await ended(running, { ...film, prompt: `lie ${i}` });
+        expect([status, error, url, lie]).toEqual([
+          'failed',
+          'Task timed out and was cancelled.',
+          undefined,
+          lie,
+        ]);
       }),
     );
     expect(await running.balance()).toBe('28.00');
-    expect(await running.gateway.database.query('SELECT files, bytes FROM file_account')).toEqual([]);
+    expect(await running.gateway.database.query('SELECT files, bytes FROM file_account')).toEqual(
+      [],
+    );
     await running.expectBooks();
   });
 
   test('what a vendor says of a film that failed tells nothing of our key', async () => {
     const { vendor, running } = await startOn(fresh);
-    const error = { type: 'invalid_request_error', code: 'invalid_request', message: 'a size \0 that 3f2a9c-up-key may not have \ud800' };
+    const error = {
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      message: 'a size \0 that 3f2a9c-up-key may not have \ud800',
+    };
     vendor.answer(filmed(() => {}, { status: 'failed', error }));
     const { status, error: why } = await ended(running);
     expect([status, why]).toEqual(['failed', expect.stringContaining('that *** may not have')]);
@@ -133,8 +192,18 @@ forEachDatabase((_name, _open, fresh) => {
   test('a page for a voice is no voice, and costs nothing', async () => {
     const { vendor, running } = await startOn(fresh);
     for (const page of ['<html><script>alert(1)</script></html>', '{"error":{"message":"no"}}']) {
-      vendor.answer((_request, response) => response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(page));
-      expect((await running.post('/v1/audio/speech', { model: 'voice', input: 'Hello there', voice: 'alloy' })).status).toBe(503);
+      vendor.answer((_request, response) =>
+        response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(page),
+      );
+      expect(
+        (
+          await running.post('/v1/audio/speech', {
+            model: 'voice',
+            input: 'Hello there',
+            voice: 'alloy',
+          })
+        ).status,
+      ).toBe(503);
     }
     expect(await running.balance()).toBe('10.00');
     await running.expectBooks();
@@ -142,7 +211,11 @@ forEachDatabase((_name, _open, fresh) => {
 
   test('the last yuan buys one film, however many ask for it at once, with and without a key of their own', async () => {
     const { vendor, running } = await startOn(fresh, '3.5');
-    vendor.answer(filmed((_which, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).end(aFilm)));
+    vendor.answer(
+      filmed((_which, response) =>
+        response.writeHead(200, { 'content-type': 'video/mp4' }).end(aFilm),
+      ),
+    );
     const asked = await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
         const headers: Record<string, string> = i < 10 ? { 'idempotency-key': 'the same' } : {};
@@ -154,7 +227,8 @@ forEachDatabase((_name, _open, fresh) => {
     expect([...new Set(asked.map(({ status }) => status))].toSorted()).toEqual([200, 429]);
     expect(ids.size).toBe(1);
     expect(vendor.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    for (const id of ids) await expect.poll(async () => (await told(running, id)).status).toBe('completed');
+    for (const id of ids)
+      await expect.poll(async () => (await told(running, id)).status).toBe('completed');
     expect(await running.balance()).toBe('0.00');
     expect(await running.usage()).toHaveLength(1);
     await running.expectBooks();
@@ -170,11 +244,24 @@ forEachDatabase((_name, _open, fresh) => {
       ['png', png.slice(0, 200)],
       ['heic', ''],
     ]) {
-      const reply = await running.post('/v1/video/generations', { ...film, image: `data:image/${type};base64,${base64}` });
-      expect([reply.status, await reply.json()]).toMatchObject([400, { error: { param: 'image' } }]);
+      const reply = await running.post('/v1/video/generations', {
+        ...film,
+        image: `data:image/${type};base64,${base64}`,
+      });
+      expect([reply.status, await reply.json()]).toMatchObject([
+        400,
+        { error: { param: 'image' } },
+      ]);
     }
     expect(vendor.received).toHaveLength(0);
-    expect((await running.post('/v1/video/generations', { ...film, image: `data:image/png;base64,${png}` })).status).toBe(200);
+    expect(
+      (
+        await running.post('/v1/video/generations', {
+          ...film,
+          image: `data:image/png;base64,${png}`,
+        })
+      ).status,
+    ).toBe(200);
     await running.expectBooks();
   });
 });

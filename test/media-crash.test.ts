@@ -14,36 +14,53 @@ const rounds = Number(process.env['MEDIA_CRASHES'] ?? 4);
 /** The lines of a writer that was killed after `ms`. */
 function killedAfter(ms: number, ...args: readonly string[]): Promise<string[]> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', writer, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--import', 'tsx', writer, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     onTestFinished(() => void child.kill('SIGKILL'));
     let output = '';
     child.stdout.on('data', (text) => {
       if (output === '') setTimeout(() => child.kill('SIGKILL'), ms);
       output += text;
     });
-    child.on('exit', (code) => (code === null ? resolve(output.split('\n').slice(1, -1)) : reject(new Error(`it ended with ${code}`))));
+    child.on('exit', (code) =>
+      code === null
+        ? resolve(output.split('\n').slice(1, -1))
+        : reject(new Error(`it ended with ${code}`)),
+    );
   });
 }
 
 forEachDatabase((_, _openFresh, fresh) => {
-  test('whatever kills the process, a file that was stored is whole, and half a file is gone in time', { timeout: 120_000 }, async () => {
+  test('whatever kills the process, a file that was stored is whole, and half a file is gone in time', {
+    timeout: 120_000,
+  }, async () => {
     const { url, open } = await fresh();
     const database = await open();
     await migrate(database, mediaMigrations);
     const folder = await temporaryFolder();
     const told: string[] = [];
-    for (let round = 0; round < rounds; round++) told.push(...(await killedAfter(40 + 37 * round, url, folder)));
+    for (let round = 0; round < rounds; round++)
+      told.push(...(await killedAfter(40 + 37 * round, url, folder)));
     expect(told.length).toBeGreaterThan(rounds);
     const store = await fileStore(() => Promise.resolve(database), { folder });
     const { rows } = await store.left();
-    const kept = new Map(rows.filter((row) => row['stored'] === 1n).map((row) => [String(row['id']), readFileRow(row)]));
-    for (const line of told) expect(kept.get(line.split(' ')[0] ?? '')?.bytes).toBe(Number(line.split(' ')[1]));
+    const kept = new Map(
+      rows
+        .filter((row) => row['stored'] === 1n)
+        .map((row) => [String(row['id']), readFileRow(row)]),
+    );
+    for (const line of told)
+      expect(kept.get(line.split(' ')[0] ?? '')?.bytes).toBe(Number(line.split(' ')[1]));
     for (const file of kept.values()) {
-      const bytes = await (await store.files.read(file, { first: 0, last: file.bytes - 1 }))?.toArray();
+      const bytes = await (
+        await store.files.read(file, { first: 0, last: file.bytes - 1 })
+      )?.toArray();
       const whole = Buffer.concat(bytes ?? []);
       expect(whole.length).toBe(file.bytes);
       expect(whole.subarray(0, png.length)).toEqual(png);
-      for (let at = png.length; at < whole.length; at += 20_000) expect(whole[at]).toBe((at - png.length) / 20_000);
+      for (let at = png.length; at < whole.length; at += 20_000)
+        expect(whole[at]).toBe((at - png.length) / 20_000);
     }
     // Four writers were at work each time: that many rows at most stand for nothing.
     expect(rows.length - kept.size).toBeLessThanOrEqual(4 * rounds);

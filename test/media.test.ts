@@ -5,7 +5,8 @@ import { sqliteUrl } from './databases.ts';
 import { startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
 
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==';
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==';
 
 const answers = {
   converse: {
@@ -41,11 +42,18 @@ async function start(media = 'allow_private: [127.0.0.0/8]') {
   vendor.answer(({ url }, response) => {
     if (url.includes('/converse')) json(response, 200, JSON.stringify(answers.converse));
     else if (url.includes('generateContent')) json(response, 200, JSON.stringify(answers.gemini));
-    else if (/messages|rawPredict/.test(url)) json(response, 200, JSON.stringify(answers.anthropic));
-    else json(response, 200, url.endsWith('/responses') ? JSON.stringify(answers.responses) : completion('A dot.'));
+    else if (/messages|rawPredict/.test(url))
+      json(response, 200, JSON.stringify(answers.anthropic));
+    else
+      json(
+        response,
+        200,
+        url.endsWith('/responses') ? JSON.stringify(answers.responses) : completion('A dot.'),
+      );
   });
   const asked: string[] = [];
-  let answer = (_: IncomingMessage, response: ServerResponse): unknown => response.end(Buffer.from(png, 'base64'));
+  let answer = (_: IncomingMessage, response: ServerResponse): unknown =>
+    response.end(Buffer.from(png, 'base64'));
   const host = createServer((request, response) => {
     asked.push(request.url ?? '');
     answer(request, response);
@@ -124,7 +132,11 @@ const responses = (model: string, url: string) => ({
     },
   ],
 });
-const asks = { '/v1/chat/completions': chat, '/v1/messages': messages, '/v1/responses': responses } as const;
+const asks = {
+  '/v1/chat/completions': chat,
+  '/v1/messages': messages,
+  '/v1/responses': responses,
+} as const;
 const paths = Object.keys(asks) as (keyof typeof asks)[];
 const params = {
   '/v1/chat/completions': 'messages[0].content[1].image_url.url',
@@ -155,7 +167,9 @@ test('a vendor that reads addresses gets the address, and nobody downloads it', 
   const url = 'https://pictures.example/dot.png';
   for (const model of ['of-openai', 'of-anthropic', 'of-gemini']) {
     for (const path of paths) {
-      expect((await running.post(path, asks[path](model, url))).status, `${model} ${path}`).toBe(200);
+      expect((await running.post(path, asks[path](model, url))).status, `${model} ${path}`).toBe(
+        200,
+      );
       expect(sent()).toContain(url);
     }
   }
@@ -164,7 +178,10 @@ test('a vendor that reads addresses gets the address, and nobody downloads it', 
 
 test('input with such a picture is counted here, and nothing is downloaded for it', async () => {
   const { running, at, asked } = await start();
-  const response = await running.post('/v1/messages/count_tokens', messages('of-bedrock', at('picture')));
+  const response = await running.post(
+    '/v1/messages/count_tokens',
+    messages('of-bedrock', at('picture')),
+  );
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) });
   expect(asked).toEqual([]);
@@ -177,43 +194,55 @@ test('files are what their bytes say, and texts are read', async () => {
   const ask = { model: 'of-bedrock', messages: [{ role: 'user', content: [file] }] };
   expect((await running.post('/v1/chat/completions', ask)).status).toBe(200);
   expect(sent()).toContain('"document":{"format":"pdf","name":"paper"');
-  expect((await running.post('/v1/messages', messages('of-vertex', at('paper'), 'document'))).status).toBe(200);
+  expect(
+    (await running.post('/v1/messages', messages('of-vertex', at('paper'), 'document'))).status,
+  ).toBe(200);
   expect(sent()).toContain('"media_type":"application/pdf"');
   serve((_, response) => response.end('Grüße'));
-  expect((await running.post('/v1/messages', messages('of-vertex', at('notes'), 'document'))).status).toBe(200);
-  expect(JSON.parse(sent())).toMatchObject({ messages: [{ content: [{}, { source: { type: 'text', data: 'Grüße' } }] }] });
+  expect(
+    (await running.post('/v1/messages', messages('of-vertex', at('notes'), 'document'))).status,
+  ).toBe(200);
+  expect(JSON.parse(sent())).toMatchObject({
+    messages: [{ content: [{}, { source: { type: 'text', data: 'Grüße' } }] }],
+  });
 });
 
-test.each(paths)('what cannot be downloaded is a 400 of %s that names it, costs nothing and asks no vendor', async (path) => {
-  const { running, at, serve, vendor } = await start();
-  const whys: string[] = [];
-  for (const how of [404, '<!doctype html><p>Log in', 'location'] as const) {
-    serve((_, response) => {
-      if (how === 404) response.writeHead(404).end();
-      else if (how === 'location') response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
-      else response.end(how);
-    });
-    const response = await running.post(path, asks[path]('of-bedrock', at('a')));
-    expect(response.status).toBe(400);
-    const text = await response.text();
-    expect(text).toContain(params[path]);
-    whys.push(text);
-  }
-  expect(whys[0]).toContain('its host answered 404.');
-  expect(whys[1]).toContain('a web page, no image.');
-  expect(whys[2]).toContain('not on the public internet');
-  expect(vendor.received).toEqual([]);
-  expect(await running.balance()).toBe('100.00');
-  expect(await running.usage()).toEqual([]);
-  // Nobody's channel suffered for it.
-  serve((_, response) => response.end(Buffer.from(png, 'base64')));
-  expect((await running.post(path, asks[path]('of-bedrock', at('a')))).status).toBe(200);
-});
+test.each(paths)(
+  'what cannot be downloaded is a 400 of %s that names it, costs nothing and asks no vendor',
+  async (path) => {
+    const { running, at, serve, vendor } = await start();
+    const whys: string[] = [];
+    for (const how of [404, '<!doctype html><p>Log in', 'location'] as const) {
+      serve((_, response) => {
+        if (how === 404) response.writeHead(404).end();
+        else if (how === 'location')
+          response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+        else response.end(how);
+      });
+      const response = await running.post(path, asks[path]('of-bedrock', at('a')));
+      expect(response.status).toBe(400);
+      const text = await response.text();
+      expect(text).toContain(params[path]);
+      whys.push(text);
+    }
+    expect(whys[0]).toContain('its host answered 404.');
+    expect(whys[1]).toContain('a web page, no image.');
+    expect(whys[2]).toContain('not on the public internet');
+    expect(vendor.received).toEqual([]);
+    expect(await running.balance()).toBe('100.00');
+    expect(await running.usage()).toEqual([]);
+    // Nobody's channel suffered for it.
+    serve((_, response) => response.end(Buffer.from(png, 'base64')));
+    expect((await running.post(path, asks[path]('of-bedrock', at('a')))).status).toBe(200);
+  },
+);
 
 test('nothing that is not public is downloaded unless it is allowed', async () => {
   const { running, at, asked } = await start('redirects: 1');
   const response = await running.post('/v1/chat/completions', chat('of-bedrock', at('a')));
-  expect(await response.json()).toMatchObject({ error: { param: params['/v1/chat/completions'], code: 'invalid_request_error' } });
+  expect(await response.json()).toMatchObject({
+    error: { param: params['/v1/chat/completions'], code: 'invalid_request_error' },
+  });
   expect(response.status).toBe(400);
   expect(asked).toEqual([]);
 });
@@ -222,7 +251,9 @@ test('a client that leaves while its picture is on the way pays nothing', async 
   const { running, at, asked, serve, vendor } = await start();
   serve(() => {});
   const leaving = new AbortController();
-  const left = running.post('/v1/chat/completions', chat('of-bedrock', at('slow')), { signal: leaving.signal });
+  const left = running.post('/v1/chat/completions', chat('of-bedrock', at('slow')), {
+    signal: leaving.signal,
+  });
   await expect.poll(() => asked.length).toBe(1);
   leaving.abort();
   await expect(left).rejects.toThrow('aborted');

@@ -20,17 +20,31 @@ function streamed(text: string): Dict {
     const delta = dict(told['delta']);
     if (told['type'] === 'error') return told;
     if (told['type'] === 'message_start') message = { ...dict(told['message']) };
-    else if (told['type'] === 'content_block_start') blocks[index] = { ...dict(told['content_block']), json: '' };
+    else if (told['type'] === 'content_block_start')
+      blocks[index] = { ...dict(told['content_block']), json: '' };
     else if (told['type'] === 'content_block_delta') {
       const block = (blocks[index] ??= {});
-      for (const name of ['text', 'thinking']) if (typeof delta[name] === 'string') block[name] = string(block[name]) + delta[name];
+      for (const name of ['text', 'thinking'])
+        if (typeof delta[name] === 'string') block[name] = string(block[name]) + delta[name];
       block['json'] = string(block['json']) + string(delta['partial_json']);
     } else if (told['type'] === 'message_delta') {
-      const usage = Object.fromEntries(Object.entries(dict(told['usage'])).filter(([, value]) => value !== null));
-      message = { ...message, ...delta, usage: { ...dict(message['usage']), ...usage }, ended: true };
+      const usage = Object.fromEntries(
+        Object.entries(dict(told['usage'])).filter(([, value]) => value !== null),
+      );
+      message = {
+        ...message,
+        ...delta,
+        usage: { ...dict(message['usage']), ...usage },
+        ended: true,
+      };
     }
   }
-  return { ...message, content: blocks.map((block) => (block['json'] ? { ...block, input: parsed(string(block['json'])) } : block)) };
+  return {
+    ...message,
+    content: blocks.map((block) =>
+      block['json'] ? { ...block, input: parsed(string(block['json'])) } : block,
+    ),
+  };
 }
 
 /** A whole answer or a stream. Calls carry their arguments as compact JSON. */
@@ -38,7 +52,8 @@ export function messagesMeaning(text: string): Meaning {
   const isStream = /^\s*(event|data|:)/.test(text);
   const message = isStream ? streamed(text) : { ...dict(parsed(text)), ended: true };
   const blocks = list(message['content']).map(dict);
-  const words = (type: string): string => blocks.map((block) => (block['type'] === type ? string(block[type]) : '')).join('');
+  const words = (type: string): string =>
+    blocks.map((block) => (block['type'] === type ? string(block[type]) : '')).join('');
   const calls = blocks
     .filter((block) => block['type'] === 'tool_use')
     .map((block) => ({ name: string(block['name']), args: JSON.stringify(block['input'] ?? {}) }));
@@ -47,7 +62,11 @@ export function messagesMeaning(text: string): Meaning {
     text: words('text'),
     reasoning: words('thinking'),
     calls,
-    finish: message['ended'] ? (reason === 'stop' && calls.length > 0 ? 'tool_calls' : reason) : undefined,
+    finish: message['ended']
+      ? reason === 'stop' && calls.length > 0
+        ? 'tool_calls'
+        : reason
+      : undefined,
     usage: usageOf(dict(message['usage'])),
     error: message['error'],
     choices: 1,
@@ -56,7 +75,8 @@ export function messagesMeaning(text: string): Meaning {
 
 function usageOf(usage: Dict): Meaning['usage'] {
   const cached = number(usage['cache_read_input_tokens']);
-  const prompt = number(usage['input_tokens']) + number(usage['cache_creation_input_tokens']) + cached;
+  const prompt =
+    number(usage['input_tokens']) + number(usage['cache_creation_input_tokens']) + cached;
   const completion = number(usage['output_tokens']);
   const reasoning = number(dict(usage['output_tokens_details'])['thinking_tokens']);
   return { prompt, completion, total: prompt + completion, cached, reasoning };
@@ -64,24 +84,39 @@ function usageOf(usage: Dict): Meaning['usage'] {
 
 /** Blocks without the members that are null, which say nothing. */
 const blocksOf = (content: unknown): Dict[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : list(content).map((block) => withoutNulls(dict(block)));
-const withoutNulls = (of: Dict): Dict => Object.fromEntries(Object.entries(of).filter(([, value]) => value !== null));
+  typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : list(content).map((block) => withoutNulls(dict(block)));
+const withoutNulls = (of: Dict): Dict =>
+  Object.fromEntries(Object.entries(of).filter(([, value]) => value !== null));
 
 /** A native request as the chat request that means the same, or undefined where chat has no words for it. */
 export function chatRequest(native: Dict): Dict | undefined {
   const messages: Dict[] = [];
-  const system = blocksOf(native['system'] || []).map(({ text, cache_control }) => ({ type: 'text', text, cache_control }));
+  const system = blocksOf(native['system'] || []).map(({ text, cache_control }) => ({
+    type: 'text',
+    text,
+    cache_control,
+  }));
   if (system.length > 0) messages.push({ role: 'system', content: system });
-  for (const turn of list(native['messages']).map(dict)) if (!pushTurn(turn, messages)) return undefined;
+  for (const turn of list(native['messages']).map(dict))
+    if (!pushTurn(turn, messages)) return undefined;
   const tools = list(native['tools']).map(dict);
   if (tools.some((tool) => tool['input_schema'] === undefined)) return undefined;
   const format = dict(dict(native['output_config'])['format'] ?? native['output_format']);
   return {
     messages,
-    ...(tools.length > 0 ? { tools: tools.map(toolOf), ...choiceOf(dict(native['tool_choice'])) } : {}),
+    ...(tools.length > 0
+      ? { tools: tools.map(toolOf), ...choiceOf(dict(native['tool_choice'])) }
+      : {}),
     ...(format['schema'] === undefined
       ? {}
-      : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format['schema'] } } }),
+      : {
+          response_format: {
+            type: 'json_schema',
+            json_schema: { name: 'answer', schema: format['schema'] },
+          },
+        }),
     temperature: native['temperature'],
     top_p: native['top_p'],
     max_tokens: native['max_tokens'],
@@ -92,7 +127,13 @@ export function chatRequest(native: Dict): Dict | undefined {
   };
 }
 
-const toolOf = ({ name, description, input_schema: parameters, strict, cache_control }: Dict): Dict => ({
+const toolOf = ({
+  name,
+  description,
+  input_schema: parameters,
+  strict,
+  cache_control,
+}: Dict): Dict => ({
   type: 'function',
   function: { name, description, parameters, strict },
   cache_control,
@@ -106,7 +147,10 @@ function choiceOf(choice: Dict): Dict {
     tool: { type: 'function', function: { name: choice['name'] } },
   };
   const single = choice['disable_parallel_tool_use'] === true ? { parallel_tool_calls: false } : {};
-  return { ...(choice['type'] === undefined ? {} : { tool_choice: words[string(choice['type'])] }), ...single };
+  return {
+    ...(choice['type'] === undefined ? {} : { tool_choice: words[string(choice['type'])] }),
+    ...single,
+  };
 }
 
 function pushTurn(turn: Dict, messages: Dict[]): boolean {
@@ -116,24 +160,47 @@ function pushTurn(turn: Dict, messages: Dict[]): boolean {
   for (const block of blocksOf(turn['content'])) {
     const { type, cache_control } = block;
     const source = dict(block['source']);
-    const url = source['type'] === 'base64' ? `data:${string(source['media_type'])};base64,${string(source['data'])}` : source['url'];
-    if (type === 'text' && block['citations'] === undefined) content.push({ type, text: block['text'], cache_control });
-    else if (type === 'image' && url) content.push({ type: 'image_url', image_url: { url }, cache_control });
+    const url =
+      source['type'] === 'base64'
+        ? `data:${string(source['media_type'])};base64,${string(source['data'])}`
+        : source['url'];
+    if (type === 'text' && block['citations'] === undefined)
+      content.push({ type, text: block['text'], cache_control });
+    else if (type === 'image' && url)
+      content.push({ type: 'image_url', image_url: { url }, cache_control });
     else if (type === 'document' && url && block['citations'] === undefined)
-      content.push({ type: 'file', file: { file_data: url, filename: block['title'] }, cache_control });
+      content.push({
+        type: 'file',
+        file: { file_data: url, filename: block['title'] },
+        cache_control,
+      });
     else if (type === 'thinking' || type === 'redacted_thinking') thoughts.push(block);
     else if (type === 'tool_use') {
       const args = JSON.stringify(block['input']);
-      calls.push({ id: block['id'], type: 'function', function: { name: block['name'], arguments: args }, cache_control });
+      calls.push({
+        id: block['id'],
+        type: 'function',
+        function: { name: block['name'], arguments: args },
+        cache_control,
+      });
     } else if (type === 'tool_result') {
       const parts: Dict[] = [];
       if (!pushTurn({ role: 'user', content: block['content'] ?? '' }, parts)) return false;
       const result = parts[0]?.['content'] ?? '';
-      messages.push({ role: 'tool', tool_call_id: block['tool_use_id'], content: result, is_error: block['is_error'], cache_control });
+      messages.push({
+        role: 'tool',
+        tool_call_id: block['tool_use_id'],
+        content: result,
+        is_error: block['is_error'],
+        cache_control,
+      });
     } else return false;
   }
   if (turn['role'] === 'system') return false;
-  const more = { ...(calls.length > 0 ? { tool_calls: calls } : {}), ...(thoughts.length > 0 ? { thinking_blocks: thoughts } : {}) };
+  const more = {
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(thoughts.length > 0 ? { thinking_blocks: thoughts } : {}),
+  };
   if (content.length + calls.length > 0) messages.push({ role: turn['role'], content, ...more });
   return true;
 }
@@ -151,15 +218,26 @@ export function messagesSaid(native: Dict): unknown {
     }
   }
   const end = turns.at(-1);
-  if (end?.role === 'assistant') end.said = end.said.map((said) => (typeof said === 'string' ? said.trimEnd() : said));
+  if (end?.role === 'assistant')
+    end.said = end.said.map((said) => (typeof said === 'string' ? said.trimEnd() : said));
   const choice = dict(native['tool_choice']);
   return {
     turns: turns.map(({ role, said }) => ({ role, said: joinedTexts(said) })),
-    system: blocksOf(native['system'] || []).map(({ text, cache_control }) => [text, cache_control]),
+    system: blocksOf(native['system'] || []).map(({ text, cache_control }) => [
+      text,
+      cache_control,
+    ]),
     tools: list(native['tools'])
       .map(dict)
-      .map(({ name, description, cache_control }) => [name, description || undefined, cache_control]),
-    choice: { ...choice, disable_parallel_tool_use: choice['disable_parallel_tool_use'] || undefined },
+      .map(({ name, description, cache_control }) => [
+        name,
+        description || undefined,
+        cache_control,
+      ]),
+    choice: {
+      ...choice,
+      disable_parallel_tool_use: choice['disable_parallel_tool_use'] || undefined,
+    },
     limit: native['max_tokens'],
     stop: native['stop_sequences'],
     cache: native['cache_control'],
@@ -168,12 +246,20 @@ export function messagesSaid(native: Dict): unknown {
 
 function saidBlock(block: Dict): unknown {
   const { type, cache_control } = block;
-  if (type === 'text') return cache_control === undefined ? block['text'] : { text: block['text'], cache_control };
-  if (type === 'tool_use') return { call: block['name'], id: block['id'], input: block['input'], cache_control };
+  if (type === 'text')
+    return cache_control === undefined ? block['text'] : { text: block['text'], cache_control };
+  if (type === 'tool_use')
+    return { call: block['name'], id: block['id'], input: block['input'], cache_control };
   if (type === 'thinking') return { thinking: block['thinking'], signature: block['signature'] };
-  if (type !== 'tool_result') return { type, source: block['source'], data: block['data'], cache_control };
+  if (type !== 'tool_result')
+    return { type, source: block['source'], data: block['data'], cache_control };
   const parts = blocksOf(block['content'] ?? '').map(saidBlock);
-  return { result: block['tool_use_id'], parts: joinedTexts(parts), error: block['is_error'] || undefined, cache_control };
+  return {
+    result: block['tool_use_id'],
+    parts: joinedTexts(parts),
+    error: block['is_error'] || undefined,
+    cache_control,
+  };
 }
 
 function joinedTexts(said: readonly unknown[]): unknown[] {

@@ -43,29 +43,58 @@ const message = {
 /** 10 input, 40 read, 10 and 20 written, 4 output, at the prices above: thousandths of a yuan. */
 const cost = (10 * 1000 + 40 * 100 + 10 * 1250 + 20 * 2000 + 4 * 5000) / 1e6;
 
-const event = (data: { type: string } & Record<string, unknown>): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-const start = event({ type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } });
-const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
-const text = (piece: string): string => event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } });
+const event = (data: { type: string } & Record<string, unknown>): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const start = event({
+  type: 'message_start',
+  message: { ...message, content: [], stop_reason: null, usage },
+});
+const block = event({
+  type: 'content_block_start',
+  index: 0,
+  content_block: { type: 'text', text: '' },
+});
+const text = (piece: string): string =>
+  event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } });
 const end =
   event({ type: 'content_block_stop', index: 0 }) +
-  event({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 4 } });
+  event({
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { output_tokens: 4 },
+  });
 const stop = event({ type: 'message_stop' });
-const overloaded = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
+const overloaded = event({
+  type: 'error',
+  error: { type: 'overloaded_error', message: 'Overloaded' },
+});
 
-const typesOf = (body: string): string[] => [...body.matchAll(/^event: (\w+)$/gm)].map((match) => match[1] ?? '');
+const typesOf = (body: string): string[] =>
+  [...body.matchAll(/^event: (\w+)$/gm)].map((match) => match[1] ?? '');
 const answer = (request: { text: string }, response: ServerResponse): void => {
   if (!request.text.includes('"stream":true')) return json(response, 200, JSON.stringify(message));
-  sse(response).end(start + block + event({ type: 'ping' }) + text('Hel') + text('lo!') + end + stop);
+  sse(response).end(
+    start + block + event({ type: 'ping' }) + text('Hel') + text('lo!') + end + stop,
+  );
 };
 
 forEachDatabase((_name, _openFresh, fresh) => {
-  async function begin(options: { yuan?: string; limits?: RunningOptions['limits']; more?: (url: string) => string } = {}) {
+  async function begin(
+    options: {
+      yuan?: string;
+      limits?: RunningOptions['limits'];
+      more?: (url: string) => string;
+    } = {},
+  ) {
     const vendor = await startVendor();
     vendor.answer(answer);
     const { more, ...rest } = options;
     const text = configuration(vendor.url, more?.(vendor.url));
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: text, ...rest });
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: text,
+      ...rest,
+    });
     return { vendor, running };
   }
 
@@ -73,7 +102,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { vendor, running } = await begin();
     const sent =
       '{"model": "claude", "max_tokens":50,"messages":[{"role":"user","content":"Hello"}], "x_unknown": [1.0, 12345678901234567890]}';
-    const headers = { 'x-api-key': running.key, 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a-1,b-2', 'x-other': 'kept here' };
+    const headers = {
+      'x-api-key': running.key,
+      'anthropic-version': '2026-10-21',
+      'anthropic-beta': 'a-1,b-2',
+      'x-other': 'kept here',
+    };
     const response = await fetch(`${running.url}/v1/messages?beta=true`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
@@ -82,14 +116,29 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(response.status).toBe(200);
     expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
     const id = `msg_${response.headers.get('request-id')?.slice(4)}`;
-    expect(await response.text()).toBe(JSON.stringify(message).replace('msg_up', id).replace('claude-opus-4-6', 'claude'));
+    expect(await response.text()).toBe(
+      JSON.stringify(message).replace('msg_up', id).replace('claude-opus-4-6', 'claude'),
+    );
     const [got] = vendor.received;
-    expect(got).toMatchObject({ url: '/v1/messages', text: sent.replace('"claude"', '"claude-opus-4-6"') });
-    expect(got?.headers).toMatchObject({ 'x-api-key': 'up-key', 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a-1,b-2' });
+    expect(got).toMatchObject({
+      url: '/v1/messages',
+      text: sent.replace('"claude"', '"claude-opus-4-6"'),
+    });
+    expect(got?.headers).toMatchObject({
+      'x-api-key': 'up-key',
+      'anthropic-version': '2026-10-21',
+      'anthropic-beta': 'a-1,b-2',
+    });
     expect(got?.headers['x-other']).toBeUndefined();
     expect(await running.balance()).toBe(String(100 - cost));
     const [record] = await running.usage();
-    expect(record).toMatchObject({ status: 'ok', capability: 'messages', input_tokens: 80n, output_tokens: 4n, estimated: 0n });
+    expect(record).toMatchObject({
+      status: 'ok',
+      capability: 'messages',
+      input_tokens: 80n,
+      output_tokens: 4n,
+      estimated: 0n,
+    });
     await running.expectBooks();
   });
 
@@ -110,10 +159,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
       body += Buffer.from(read?.value ?? []).toString();
       done = read?.done ?? true;
     }
-    expect(await running.usage()).toMatchObject([{ status: 'ok', input_tokens: 80n, output_tokens: 4n }]);
+    expect(await running.usage()).toMatchObject([
+      { status: 'ok', input_tokens: 80n, output_tokens: 4n },
+    ]);
     const id = `msg_${response.headers.get('request-id')?.slice(4)}`;
     const began = start.replace('msg_up', id).replace('claude-opus-4-6', 'claude');
-    expect(body).toBe(began + block + event({ type: 'ping' }) + text('Hel') + text('lo!') + end + stop);
+    expect(body).toBe(
+      began + block + event({ type: 'ping' }) + text('Hel') + text('lo!') + end + stop,
+    );
     expect(await running.balance()).toBe(String(100 - cost));
     await running.expectBooks();
   });
@@ -129,9 +182,16 @@ forEachDatabase((_name, _openFresh, fresh) => {
     vendor.answer((_request, response) => json(response, 200, JSON.stringify(whole)));
     const body = await (await running.post('/v1/messages', { ...hello, stream: true })).text();
     const told = messagesMeaning(body);
-    expect(told).toMatchObject({ text: 'Hello!', reasoning: 'Hm.', calls: [{ name: 'f', args: '{"a":1}' }], finish: 'tool_calls' });
+    expect(told).toMatchObject({
+      text: 'Hello!',
+      reasoning: 'Hm.',
+      calls: [{ name: 'f', args: '{"a":1}' }],
+      finish: 'tool_calls',
+    });
     expect(typesOf(body).at(-1)).toBe('message_stop');
-    expect(await running.usage()).toMatchObject([{ status: 'ok', input_tokens: 80n, output_tokens: 4n }]);
+    expect(await running.usage()).toMatchObject([
+      { status: 'ok', input_tokens: 80n, output_tokens: 4n },
+    ]);
     await running.expectBooks();
   });
 
@@ -140,15 +200,24 @@ forEachDatabase((_name, _openFresh, fresh) => {
     vendor.answer((_request, response) => sse(response).end(start + block + text('Hello wor')));
     const response = await running.post('/v1/messages', { ...hello, stream: true });
     const body = await response.text();
-    expect(typesOf(body)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'error']);
+    expect(typesOf(body)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'error',
+    ]);
     expect(body).toContain(`"request_id":"${response.headers.get('request-id')}"`);
-    expect(await running.usage()).toMatchObject([{ status: 'cut', estimated: 1n, input_tokens: 80n, output_tokens: 3n }]);
+    expect(await running.usage()).toMatchObject([
+      { status: 'cut', estimated: 1n, input_tokens: 80n, output_tokens: 3n },
+    ]);
     await running.expectBooks();
   });
 
   test('an error inside a stream is one inside the client’s, and is charged for what was delivered', async () => {
     const { vendor, running } = await begin();
-    vendor.answer((_request, response) => sse(response).end(start + block + text('Hello wor') + overloaded + text('no more')));
+    vendor.answer((_request, response) =>
+      sse(response).end(start + block + text('Hello wor') + overloaded + text('no more')),
+    );
     const body = await (await running.post('/v1/messages', { ...hello, stream: true })).text();
     expect(typesOf(body).at(-1)).toBe('error');
     expect(body).toContain('"type":"overloaded_error"');
@@ -162,7 +231,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
       `  - { name: b, vendor: anthropic, base_url: "${url}/v1", api_key: up-key, groups: [default], models: [claude], priority: 1 }\n`;
     const { vendor, running } = await begin({ more: other });
     vendor.answer((request, response) =>
-      request.text.includes('claude-opus-4-6') ? sse(response).end(start + overloaded) : answer(request, response),
+      request.text.includes('claude-opus-4-6')
+        ? sse(response).end(start + overloaded)
+        : answer(request, response),
     );
     const body = await (await running.post('/v1/messages', { ...hello, stream: true })).text();
     expect(typesOf(body).filter((type) => type === 'message_start')).toHaveLength(1);
@@ -173,7 +244,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   const endless = async (_request: unknown, response: ServerResponse): Promise<void> => {
     let stopped = false;
-    sse(response).write(start.replace('"cache_read_input_tokens":40', '"cache_read_input_tokens":0') + block);
+    sse(response).write(
+      start.replace('"cache_read_input_tokens":40', '"cache_read_input_tokens":0') + block,
+    );
     response.on('close', () => {
       stopped = true;
     });
@@ -186,8 +259,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('a stream whose money ends closes its block and stops for max_tokens', async () => {
     const { vendor, running } = await begin({ yuan: '0.5' });
     vendor.answer(endless);
-    const body = await (await running.post('/v1/messages', { ...hello, max_tokens: 1000, stream: true })).text();
-    expect(typesOf(body).slice(-3)).toEqual(['content_block_stop', 'message_delta', 'message_stop']);
+    const body = await (
+      await running.post('/v1/messages', { ...hello, max_tokens: 1000, stream: true })
+    ).text();
+    expect(typesOf(body).slice(-3)).toEqual([
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ]);
     expect(body).toContain('"stop_reason":"max_tokens"');
     expect(await running.usage()).toMatchObject([{ status: 'length' }]);
     expect(Number(await running.balance())).toBeGreaterThanOrEqual(0);
@@ -197,7 +276,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('a whole answer that the money covers only in part is streamed inside and cut at the money', async () => {
     const { vendor, running } = await begin({ yuan: '0.5' });
     vendor.answer(endless);
-    const body = JSON.parse(await (await running.post('/v1/messages', { ...hello, max_tokens: 1000 })).text());
+    const body = JSON.parse(
+      await (await running.post('/v1/messages', { ...hello, max_tokens: 1000 })).text(),
+    );
     expect(body).toMatchObject({ type: 'message', model: 'claude', stop_reason: 'max_tokens' });
     expect(body.content[0].text).toContain('word word');
     expect(vendor.received[0]?.text).toContain('"stream":true');
@@ -208,27 +289,48 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { vendor, running } = await begin();
     await (await running.post('/v1/messages', { ...hello, max_tokens: 32_000 })).text();
     expect(JSON.parse(vendor.received[0]?.text ?? '').max_tokens).toBe(1000);
-    const document = { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } };
+    const document = {
+      type: 'document',
+      source: { type: 'url', url: 'https://example.com/a.pdf' },
+    };
     const refused = async (body: object, headers: Record<string, string> = {}) => {
       const response = await running.post('/v1/messages', body, { headers });
       return [response.status, JSON.parse(await response.text()).error.type];
     };
-    expect(await refused({ ...hello, messages: [{ role: 'user', content: [document] }] })).toEqual([400, 'invalid_request_error']);
+    expect(await refused({ ...hello, messages: [{ role: 'user', content: [document] }] })).toEqual([
+      400,
+      'invalid_request_error',
+    ]);
     expect(await refused({ ...hello, model: 'other' })).toEqual([404, 'not_found_error']);
-    expect(await refused(hello, { authorization: 'Bearer sk-wrong' })).toEqual([401, 'authentication_error']);
-    const wrongMethod = await fetch(`${running.url}/v1/messages`, { headers: { 'x-api-key': running.key } });
+    expect(await refused(hello, { authorization: 'Bearer sk-wrong' })).toEqual([
+      401,
+      'authentication_error',
+    ]);
+    const wrongMethod = await fetch(`${running.url}/v1/messages`, {
+      headers: { 'x-api-key': running.key },
+    });
     expect(wrongMethod.status).toBe(405);
-    expect(await wrongMethod.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
-    const unknown = await fetch(`${running.url}/v1/messages/batches`, { method: 'POST', headers: { 'x-api-key': running.key } });
+    expect(await wrongMethod.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'invalid_request_error' },
+    });
+    const unknown = await fetch(`${running.url}/v1/messages/batches`, {
+      method: 'POST',
+      headers: { 'x-api-key': running.key },
+    });
     expect(unknown.status).toBe(404);
-    expect(await unknown.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
+    expect(await unknown.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error' },
+    });
     expect(vendor.received).toHaveLength(1);
     await running.expectBooks();
   });
 
   test('blame is right: a vendor’s 401, 402, 403, 429 and 529 are our 503, its 400 is the client’s, and nothing is charged', async () => {
     const { vendor, running } = await begin();
-    const told = (type: string) => JSON.stringify({ type: 'error', error: { type, message: `no: ${type}` } });
+    const told = (type: string) =>
+      JSON.stringify({ type: 'error', error: { type, message: `no: ${type}` } });
     for (const [status, type, ours] of [
       [400, 'invalid_request_error', 400],
       [429, 'rate_limit_error', 503],
@@ -249,11 +351,16 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('a vendor that tells no usage is counted, and the client is told that count', async () => {
     const { vendor, running } = await begin();
-    vendor.answer((_request, response) => json(response, 200, JSON.stringify({ ...message, usage: undefined })));
+    vendor.answer((_request, response) =>
+      json(response, 200, JSON.stringify({ ...message, usage: undefined })),
+    );
     const body = JSON.parse(await (await running.post('/v1/messages', hello)).text());
     const [record] = await running.usage();
     expect(record).toMatchObject({ estimated: 1n });
-    expect(body.usage).toMatchObject({ input_tokens: Number(record?.['input_tokens']), output_tokens: Number(record?.['output_tokens']) });
+    expect(body.usage).toMatchObject({
+      input_tokens: Number(record?.['input_tokens']),
+      output_tokens: Number(record?.['output_tokens']),
+    });
     expect(body.usage.output_tokens).toBeGreaterThan(0);
     await running.expectBooks();
   });
@@ -265,9 +372,20 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const told = await running.post('/v1/messages/count_tokens', question);
     expect(await told.text()).toBe('{"input_tokens":8,"x":1}');
     expect(vendor.received[0]).toMatchObject({ url: '/v1/messages/count_tokens' });
-    vendor.answer((_request, response) => json(response, 529, '{"type":"error","error":{"type":"overloaded_error","message":"no"}}'));
-    expect(JSON.parse(await (await running.post('/v1/messages/count_tokens', question)).text()).input_tokens).toBeGreaterThan(0);
-    vendor.answer((_request, response) => json(response, 400, '{"type":"error","error":{"type":"invalid_request_error","message":"bad"}}'));
+    vendor.answer((_request, response) =>
+      json(response, 529, '{"type":"error","error":{"type":"overloaded_error","message":"no"}}'),
+    );
+    expect(
+      JSON.parse(await (await running.post('/v1/messages/count_tokens', question)).text())
+        .input_tokens,
+    ).toBeGreaterThan(0);
+    vendor.answer((_request, response) =>
+      json(
+        response,
+        400,
+        '{"type":"error","error":{"type":"invalid_request_error","message":"bad"}}',
+      ),
+    );
     expect((await running.post('/v1/messages/count_tokens', question)).status).toBe(400);
     expect(await running.balance()).toBe('100.00');
     expect(await running.usage()).toEqual([]);
@@ -279,12 +397,19 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { max_tokens: _, ...question } = hello;
     vendor.answer((_request, response) => json(response, 200, '{"input_tokens":8}'));
     const count = (key?: string) =>
-      running.post('/v1/messages/count_tokens', question, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
+      running.post(
+        '/v1/messages/count_tokens',
+        question,
+        key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } },
+      );
     expect([(await count()).status, (await count()).status]).toEqual([200, 200]);
     const refused = await count();
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    const input = await running.post('/v1/responses/input_tokens', { model: question.model, input: 'Hello' });
+    const input = await running.post('/v1/responses/input_tokens', {
+      model: question.model,
+      input: 'Hello',
+    });
     expect(input.status).toBe(429);
     expect((await count((await running.newKey()).secret)).status).toBe(200);
     expect(vendor.received).toHaveLength(3);
@@ -296,9 +421,17 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { vendor, running } = await begin();
     const call = { type: 'tool_use', id: 't', name: 'f', input: {} };
     const thought = { type: 'thinking', thinking: 'Hm.', signature: '' };
-    const turn = { role: 'assistant', content: [thought, { ...call, extra_content: { google: { thought_signature: 'c2ln' } } }] };
-    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }] };
-    await (await running.post('/v1/messages', { ...hello, messages: [...hello.messages, turn, result] })).text();
+    const turn = {
+      role: 'assistant',
+      content: [thought, { ...call, extra_content: { google: { thought_signature: 'c2ln' } } }],
+    };
+    const result = {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }],
+    };
+    await (
+      await running.post('/v1/messages', { ...hello, messages: [...hello.messages, turn, result] })
+    ).text();
     expect(JSON.parse(vendor.received[0]?.text ?? '').messages[1].content).toEqual([call]);
   });
 });

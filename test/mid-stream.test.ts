@@ -17,29 +17,44 @@ channels:
 
 async function start(story: WireStory) {
   const vendor = await startVendor();
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: configuration(story, vendor.url) });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: configuration(story, vendor.url),
+  });
   return { vendor, running };
 }
 
 const schema = openSchema();
 const cells = wireStories.flatMap((story) =>
-  clientSides.map((side): [string, string, WireStory, ClientSide] => [side.format, story.wire, story, side]),
+  clientSides.map((side): [string, string, WireStory, ClientSide] => [
+    side.format,
+    story.wire,
+    story,
+    side,
+  ]),
 );
 
 describe.each(cells)('%s over %s', (_format, _wire, story, side) => {
   test('a client that leaves mid-stream stops the vendor within a second, and pays for what it got', async () => {
     const { vendor, running } = await start(story);
     const stopped = new Promise<number>((resolve) => {
-      vendor.answer((_request, response) => begin(response, story).on('close', () => resolve(performance.now())));
+      vendor.answer((_request, response) =>
+        begin(response, story).on('close', () => resolve(performance.now())),
+      );
     });
     const leaving = new AbortController();
-    const response = await running.post(side.path, side.body('m1', true), { signal: leaving.signal });
+    const response = await running.post(side.path, side.body('m1', true), {
+      signal: leaving.signal,
+    });
     const reader = response.body?.getReader();
-    for (let got = ''; !got.includes(said); ) got += Buffer.from((await reader?.read())?.value ?? []).toString();
+    for (let got = ''; !got.includes(said); )
+      got += Buffer.from((await reader?.read())?.value ?? []).toString();
     const leftAt = performance.now();
     leaving.abort();
     expect((await stopped) - leftAt).toBeLessThan(1_000);
-    await expect.poll(() => running.usage(), { timeout: 5_000 }).toMatchObject([{ status: 'left', capability: side.format }]);
+    await expect
+      .poll(() => running.usage(), { timeout: 5_000 })
+      .toMatchObject([{ status: 'left', capability: side.format }]);
     const [record] = await running.usage();
     if (story.input === undefined) expect(Number(record?.['input_tokens'])).toBeGreaterThan(0);
     else expect(record?.['input_tokens']).toBe(story.input);
@@ -61,7 +76,9 @@ describe.each(cells)('%s over %s', (_format, _wire, story, side) => {
       });
     });
     const leaving = new AbortController();
-    const answer = running.post(side.path, side.body('m1', false), { signal: leaving.signal }).catch(() => undefined);
+    const answer = running
+      .post(side.path, side.body('m1', false), { signal: leaving.signal })
+      .catch(() => undefined);
     await asked;
     leaving.abort();
     await answer;
@@ -76,10 +93,16 @@ describe.each(cells)('%s over %s', (_format, _wire, story, side) => {
     const text = await (await running.post(side.path, side.body('m1', true))).text();
     expect(text).toContain(said);
     expect(text).not.toMatch(side.ends);
-    const events = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, json]): Readonly<Record<string, unknown>> => JSON.parse(json ?? ''));
-    expect(events.map((data) => side.isError(data))).toEqual(events.map((_data, i) => i === events.length - 1));
+    const events = [...text.matchAll(/^data: (\{.*\})$/gm)].map(
+      ([, json]): Readonly<Record<string, unknown>> => JSON.parse(json ?? ''),
+    );
+    expect(events.map((data) => side.isError(data))).toEqual(
+      events.map((_data, i) => i === events.length - 1),
+    );
     if (side.format === 'responses') {
-      expect(eventsOf(text).map(({ data }) => data['sequence_number'])).toEqual(events.map((_event, i) => i));
+      expect(eventsOf(text).map(({ data }) => data['sequence_number'])).toEqual(
+        events.map((_event, i) => i),
+      );
       expect(schema.event(events.at(-1) ?? {})).toBe('');
     }
     const [record, ...more] = await running.usage();

@@ -14,7 +14,14 @@ import { open } from '../src/storage/open.ts';
 import { type FreshDatabase, forEachDatabase } from './databases.ts';
 import { newCustomer, newTestKey } from './support/customer.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
-import { completion, json, type Received, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
+import {
+  completion,
+  json,
+  type Received,
+  sse,
+  startVendor,
+  streamOf,
+} from './support/scripted-vendor.ts';
 
 const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? 3);
 
@@ -33,25 +40,36 @@ channels:
 `;
 
 const chatUsage = { prompt_tokens: 9, completion_tokens: 10, total_tokens: 19 };
-const text = { object: 'text_completion', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop', logprobs: null }] };
+const text = {
+  object: 'text_completion',
+  choices: [{ index: 0, text: 'Hello', finish_reason: 'stop', logprobs: null }],
+};
 const vector = {
   object: 'list',
   data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
   usage: { prompt_tokens: 1, total_tokens: 1 },
 };
 const verdict = { id: 'modr', results: [{ flagged: false, categories: {}, category_scores: {} }] };
-const ranking = { results: [{ index: 0, relevance_score: 0.5 }], meta: { billed_units: { search_units: 1 } } };
+const ranking = {
+  results: [{ index: 0, relevance_score: 0.5 }],
+  meta: { billed_units: { search_units: 1 } },
+};
 
 function answerOf({ url, text: body }: Received): string {
-  const counted = (line: string): string => line.replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(chatUsage)}`);
+  const counted = (line: string): string =>
+    line.replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(chatUsage)}`);
   if (url.endsWith('/embeddings')) return JSON.stringify(vector);
   if (url.endsWith('/moderations')) return JSON.stringify(verdict);
   if (url.endsWith('/rerank')) return JSON.stringify(ranking);
   if (body.includes('"stream":true')) {
     const stream = counted(streamOf(['Hel', 'lo']));
-    return url.endsWith('/chat/completions') ? stream : stream.replaceAll(/"delta":\{[^}]*\}/g, '"text":"Hel"');
+    return url.endsWith('/chat/completions')
+      ? stream
+      : stream.replaceAll(/"delta":\{[^}]*\}/g, '"text":"Hel"');
   }
-  return url.endsWith('/chat/completions') ? completion('Hello', { usage: chatUsage }) : JSON.stringify({ ...text, usage: chatUsage });
+  return url.endsWith('/chat/completions')
+    ? completion('Hello', { usage: chatUsage })
+    : JSON.stringify({ ...text, usage: chatUsage });
 }
 
 interface Question {
@@ -67,14 +85,39 @@ const tokens = (count: bigint): bigint => count * 1_000_000n;
 const messages = [{ role: 'user', content: 'Hello' }];
 const questions: readonly Question[] = [
   ...[false, true].flatMap((stream) => [
-    { path: '/chat/completions', body: { model: 'chat', messages, max_tokens: 10, stream }, nano: tokens(19n), once: true },
-    { path: '/completions', body: { model: 'chat', prompt: 'Hello', max_tokens: 10, stream }, nano: tokens(19n), once: true },
-    { path: '/messages', body: { model: 'chat', messages, max_tokens: 10, stream }, nano: tokens(19n), once: true },
-    { path: '/responses', body: { model: 'chat', input: 'Hello', max_output_tokens: 16, stream }, nano: tokens(19n), once: true },
+    {
+      path: '/chat/completions',
+      body: { model: 'chat', messages, max_tokens: 10, stream },
+      nano: tokens(19n),
+      once: true,
+    },
+    {
+      path: '/completions',
+      body: { model: 'chat', prompt: 'Hello', max_tokens: 10, stream },
+      nano: tokens(19n),
+      once: true,
+    },
+    {
+      path: '/messages',
+      body: { model: 'chat', messages, max_tokens: 10, stream },
+      nano: tokens(19n),
+      once: true,
+    },
+    {
+      path: '/responses',
+      body: { model: 'chat', input: 'Hello', max_output_tokens: 16, stream },
+      nano: tokens(19n),
+      once: true,
+    },
   ]),
   { path: '/embeddings', body: { model: 'embed', input: 'Hello' }, nano: tokens(1n), once: true },
   { path: '/moderations', body: { model: 'judge', input: 'Hello' }, nano: tokens(2n), once: false },
-  { path: '/rerank', body: { model: 'search', query: 'Hello', documents: ['a', 'b'] }, nano: tokens(3n), once: false },
+  {
+    path: '/rerank',
+    body: { model: 'search', query: 'Hello', documents: ['a', 'b'] },
+    nano: tokens(3n),
+    once: false,
+  },
 ];
 
 interface Seen {
@@ -85,7 +128,13 @@ interface Seen {
   readonly text: string;
 }
 
-function ask(url: string, key: string, agent: Agent, { path, body }: Question, idempotencyKey?: string): Promise<Seen | undefined> {
+function ask(
+  url: string,
+  key: string,
+  agent: Agent,
+  { path, body }: Question,
+  idempotencyKey?: string,
+): Promise<Seen | undefined> {
   const sent = JSON.stringify(body);
   const headers = {
     authorization: `Bearer ${key}`,
@@ -112,7 +161,8 @@ function ask(url: string, key: string, agent: Agent, { path, body }: Question, i
   });
 }
 
-const questionAt = (i: number): Question => questions[i % questions.length] ?? { path: '', body: {}, nano: 0n, once: false };
+const questionAt = (i: number): Question =>
+  questions[i % questions.length] ?? { path: '', body: {}, nano: 0n, once: false };
 
 async function stage(name: string, fresh: () => Promise<FreshDatabase>) {
   const vendor = await startVendor();
@@ -120,7 +170,11 @@ async function stage(name: string, fresh: () => Promise<FreshDatabase>) {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const place = name === 'sqlite' ? `sqlite:${join(folder, 'tollgate.db')}` : (await fresh()).url;
   const start = async (): Promise<GatewayProcess> => {
-    const gateway = await startProcess({ folder, configuration: configuration(vendor.url), env: { DATABASE_URL: place } });
+    const gateway = await startProcess({
+      folder,
+      configuration: configuration(vendor.url),
+      env: { DATABASE_URL: place },
+    });
     onTestFinished(() => gateway.kill());
     return gateway;
   };
@@ -132,7 +186,11 @@ async function stage(name: string, fresh: () => Promise<FreshDatabase>) {
   const delayed = (random: Random, msMax: number): void =>
     vendor.answer((received, response) => {
       const answer = answerOf(received);
-      setTimeout(() => (answer.startsWith('data:') ? sse(response).end(answer) : json(response, 200, answer)), random() * msMax);
+      setTimeout(
+        () =>
+          answer.startsWith('data:') ? sse(response).end(answer) : json(response, 200, answer),
+        random() * msMax,
+      );
     });
   return { first, start, database, agent, delayed };
 }
@@ -160,7 +218,10 @@ forEachDatabase((name, _openFresh, fresh) => {
     const gateways = processes === 1 ? [first] : [first, await start()];
     const { userId, key } = await newCustomer(database, nanoPerYuan);
     const dailyLimit = nanoPerYuan / 4n;
-    const limited = await newTestKey(database, userId, { dailyLimit, monthlyLimit: dailyLimit * 2n });
+    const limited = await newTestKey(database, userId, {
+      dailyLimit,
+      monthlyLimit: dailyLimit * 2n,
+    });
     let lowest = nanoPerYuan;
     let asking = true;
     const watching = (async () => {
@@ -177,22 +238,34 @@ forEachDatabase((name, _openFresh, fresh) => {
     const seen = await Promise.all(asked);
     asking = false;
     await watching;
-    const good = seen.flatMap((one, i) => (one?.whole === true ? [{ ...one, nano: questionAt(i).nano }] : []));
+    const good = seen.flatMap((one, i) =>
+      one?.whole === true ? [{ ...one, nano: questionAt(i).nano }] : [],
+    );
     console.info(
       `${good.length} of ${seen.length}`,
       new Set(seen.map((one) => one?.status)),
-      new Set(seen.filter((one) => one !== undefined && one.status !== 429 && !one.whole).map((one) => one?.text.slice(0, 300))),
+      new Set(
+        seen
+          .filter((one) => one !== undefined && one.status !== 429 && !one.whole)
+          .map((one) => one?.text.slice(0, 300)),
+      ),
     );
     expect(new Set(seen.map((one) => one?.status))).toEqual(new Set([200, 429]));
     expect(lowest).toBeGreaterThanOrEqual(0n);
     const records = await database.query('SELECT id, cost, shortfall, key_id FROM usage');
-    expect(new Map(records.map((record) => [record['id'], record['cost']]))).toEqual(new Map(good.map(({ id, nano }) => [id, nano])));
+    expect(new Map(records.map((record) => [record['id'], record['cost']]))).toEqual(
+      new Map(good.map(({ id, nano }) => [id, nano])),
+    );
     expect(records.every(({ shortfall }) => shortfall === 0n)).toBe(true);
     const left = (await balance(database, userId))?.balance ?? -1n;
     expect(left).toBe(nanoPerYuan - good.reduce((sum, { nano }) => sum + nano, 0n));
     // What is left buys no chat any more.
     expect(left).toBeLessThan(tokens(40n));
-    const onLimit = records.reduce((sum, { key_id: id, cost }) => (id === limited.id && typeof cost === 'bigint' ? sum + cost : sum), 0n);
+    const onLimit = records.reduce(
+      (sum, { key_id: id, cost }) =>
+        id === limited.id && typeof cost === 'bigint' ? sum + cost : sum,
+      0n,
+    );
     expect(onLimit).toBeLessThanOrEqual(dailyLimit);
     await expectProved(database);
   });
@@ -225,7 +298,13 @@ forEachDatabase((name, _openFresh, fresh) => {
         const key = isOnce ? `${n}-${submissions.length}-${i}` : undefined;
         const submission = key === undefined ? undefined : { question, key, done: false };
         if (submission !== undefined) submissions.push(submission);
-        const seen = await ask(gateway.url, (isOnce ? once : plain).key.secret, agent, question, key);
+        const seen = await ask(
+          gateway.url,
+          (isOnce ? once : plain).key.secret,
+          agent,
+          question,
+          key,
+        );
         if (seen?.whole !== true) await wait(5);
         else if (submission !== undefined) submission.done = true;
         else delivered.set(seen.id, question.nano);
@@ -245,19 +324,31 @@ forEachDatabase((name, _openFresh, fresh) => {
     running = false;
     await Promise.all(clients);
     const waiting = submissions.filter(({ done }) => !done);
-    console.info(`${delivered.size} delivered, ${submissions.length} with a key, ${waiting.length} of them asked again`);
+    console.info(
+      `${delivered.size} delivered, ${submissions.length} with a key, ${waiting.length} of them asked again`,
+    );
     expect(delivered.size).toBeGreaterThan(rounds * 10);
     await Promise.all(
       waiting.map(async (submission) => {
-        const seen = await ask(gateway.url, once.key.secret, agent, submission.question, submission.key);
+        const seen = await ask(
+          gateway.url,
+          once.key.secret,
+          agent,
+          submission.question,
+          submission.key,
+        );
         submission.done = seen?.whole === true;
       }),
     );
     expect(submissions.filter(({ done }) => !done)).toEqual([]);
     expect(await gateway.stop()).toBe(0);
     await expectProved(database);
-    const charged = new Map((await database.query('SELECT id, cost FROM usage')).map((row) => [row['id'], row['cost']]));
+    const charged = new Map(
+      (await database.query('SELECT id, cost FROM usage')).map((row) => [row['id'], row['cost']]),
+    );
     for (const [id, nano] of delivered) expect(charged.get(id), id).toBe(nano);
-    expect(await netCharges(database, once.userId)).toBe(submissions.reduce((sum, { question }) => sum + question.nano, 0n));
+    expect(await netCharges(database, once.userId)).toBe(
+      submissions.reduce((sum, { question }) => sum + question.nano, 0n),
+    );
   });
 });

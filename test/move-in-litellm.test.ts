@@ -65,18 +65,24 @@ const list = JSON.stringify({
       output_cost_per_token: 1e-5,
       cache_read_input_token_cost: 1.25e-6,
     },
-    ...{ input_cost_per_token_above_200k_tokens: 5e-6, output_cost_per_token_above_200k_tokens: 2e-5 },
+    ...{
+      input_cost_per_token_above_200k_tokens: 5e-6,
+      output_cost_per_token_above_200k_tokens: 2e-5,
+    },
   },
-  'gpt-4o-mini': { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 0, output_cost_per_token: 0 },
+  'gpt-4o-mini': {
+    litellm_provider: 'openai',
+    mode: 'chat',
+    input_cost_per_token: 0,
+    output_cost_per_token: 0,
+  },
 });
 
 async function files(vendor: string) {
   const place = await folder();
-  const [config, prices, out] = ['litellm.yaml', 'prices.json', 'tollgate.yaml'].map((name) => join(place, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [config, prices, out] = ['litellm.yaml', 'prices.json', 'tollgate.yaml'].map((name) =>
+    join(place, name),
+  ) as [string, string, string];
   await writeFile(config, configuration(vendor));
   await writeFile(prices, list);
   return { config, prices, out };
@@ -86,7 +92,11 @@ test('a LiteLLM configuration becomes one of ours: channels, upstream models, pr
   const { config, prices, out } = await files('http://127.0.0.1:1');
   const options = { prices, out, rate: '7', json: true } as const;
   const told = JSON.parse(await printed(() => importLitellm(config, options, {})));
-  expect(told.left_out.map((one: { what: string }) => one.what)).toEqual(['model unknown', 'model strange', 'model *']);
+  expect(told.left_out.map((one: { what: string }) => one.what)).toEqual([
+    'model unknown',
+    'model strange',
+    'model *',
+  ]);
   expect(told.notes).toEqual([
     expect.stringContaining('fallbacks'),
     expect.stringContaining('virtual keys'),
@@ -119,13 +129,27 @@ test('a LiteLLM configuration becomes one of ours: channels, upstream models, pr
         ['house', 'gpt-4o-mini'],
       ],
     ],
-    ['anthropic', 'anthropic', 'http://127.0.0.1:1/anthropic/v1', 'lit${eral', 2, 3, [['house', 'claude-haiku-4-5']]],
+    [
+      'anthropic',
+      'anthropic',
+      'http://127.0.0.1:1/anthropic/v1',
+      'lit${eral',
+      2,
+      3,
+      [['house', 'claude-haiku-4-5']],
+    ],
     ['vllm', 'vllm', 'http://10.0.0.7:8000/v1', undefined, 0, 1, [['own', 'qwen']]],
     ['xai', 'xai', undefined, 'k', 0, 1, [['listed', 'grok-next']]],
   ]);
   const model = (id: string) => read.models.find((one) => one.id === id);
-  expect(model('own')).toMatchObject({ context: 32_768, price: { rates: { input: 1_050_000_000n, output: 4_200_000_000n } } });
-  expect(model('listed')).toMatchObject({ context: 256_000, price: { rates: { input: 14_000_000_000n, output: 70_000_000_000n } } });
+  expect(model('own')).toMatchObject({
+    context: 32_768,
+    price: { rates: { input: 1_050_000_000n, output: 4_200_000_000n } },
+  });
+  expect(model('listed')).toMatchObject({
+    context: 256_000,
+    price: { rates: { input: 14_000_000_000n, output: 70_000_000_000n } },
+  });
   expect(model('house')?.price.rates.input).toBeGreaterThan(0n);
   await expect(importLitellm(config, options, {})).rejects.toThrow(/is there already/);
 });
@@ -150,22 +174,37 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test("LiteLLM's list of prices changes what is sold, at the rate, and makes nothing free", async () => {
     const databaseUrl = (await fresh()).url;
     const sold = (id: string) => `  - { id: ${id}, kind: chat, price: { input: 1, output: 2 } }`;
-    const channel = '  - { name: a, vendor: openai, api_key: k, models: [gpt-4o, gpt-4o-mini, house] }';
+    const channel =
+      '  - { name: a, vendor: openai, api_key: k, models: [gpt-4o, gpt-4o-mini, house] }';
     const running = await startRunning({
       databaseUrl,
-      configuration: ['models:', ...['gpt-4o', 'gpt-4o-mini', 'house'].map(sold), 'channels:', channel].join('\n'),
+      configuration: [
+        'models:',
+        ...['gpt-4o', 'gpt-4o-mini', 'house'].map(sold),
+        'channels:',
+        channel,
+      ].join('\n'),
     });
     const { prices } = await files('http://127.0.0.1:1');
     const env = { DATABASE_URL: databaseUrl, TOLLGATE_USD_RATE: '7' };
     const told = JSON.parse(await printed(() => importPrices(prices, { json: true }, env)));
-    expect(told).toMatchObject({ applied: true, changed: [{ id: 'gpt-4o' }], refused: [], without: ['gpt-4o-mini', 'house'] });
+    expect(told).toMatchObject({
+      applied: true,
+      changed: [{ id: 'gpt-4o' }],
+      refused: [],
+      without: ['gpt-4o-mini', 'house'],
+    });
     const { models } = await recordedCatalogue(running.gateway.database);
     expect(models.find(({ id }) => id === 'gpt-4o')?.price).toEqual({
       rates: { input: 17_500_000_000n, cached_input: 8_750_000_000n, output: 70_000_000_000n },
-      tiers: [{ aboveInputTokens: 200_000, rates: { input: 35_000_000_000n, output: 140_000_000_000n } }],
+      tiers: [
+        { aboveInputTokens: 200_000, rates: { input: 35_000_000_000n, output: 140_000_000_000n } },
+      ],
       by: undefined,
     });
     expect(models.find(({ id }) => id === 'gpt-4o-mini')?.price.rates.input).toBe(1_000_000_000n);
-    expect(JSON.parse(await printed(() => importPrices(prices, { json: true }, env)))).toMatchObject({ applied: false, changed: [] });
+    expect(
+      JSON.parse(await printed(() => importPrices(prices, { json: true }, env))),
+    ).toMatchObject({ applied: false, changed: [] });
   });
 });

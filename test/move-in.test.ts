@@ -52,15 +52,52 @@ const installation = (vendor: string) => ({
       accessed_time: 1_760_000_000,
       unlimited_quota: 1,
     },
-    { id: 2, user_id: 2, key: key('alice2'), name: 'limited', remain_quota: 1, unlimited_quota: 0, group: 'default' },
+    {
+      id: 2,
+      user_id: 2,
+      key: key('alice2'),
+      name: 'limited',
+      remain_quota: 1,
+      unlimited_quota: 0,
+      group: 'default',
+    },
     { id: 3, user_id: 2, key: key('alice3'), name: 'off', status: 2, unlimited_quota: 1 },
-    { id: 4, user_id: 1, key: key('root1'), name: 'over', expired_time: 1_700_000_500, unlimited_quota: 1 },
+    {
+      id: 4,
+      user_id: 1,
+      key: key('root1'),
+      name: 'over',
+      expired_time: 1_700_000_500,
+      unlimited_quota: 1,
+    },
     { id: 5, user_id: 1, key: oldKey, name: 'of one-api', unlimited_quota: 1 },
     { id: 6, user_id: 1, key: key('root2'), name: 'gone', deleted_at: '2025-01-01 00:00:00' },
     { id: 7, user_id: 5, key: key('dave1'), name: 'orphan', unlimited_quota: 1 },
-    { id: 8, user_id: 2, key: key('alice4'), name: 'far', unlimited_quota: 1, allow_ips: '10.9.9.9\n10.8.0.0/16' },
-    { id: 9, user_id: 2, key: key('alice5'), name: 'nowhere', unlimited_quota: 1, allow_ips: 'intranet' },
-    { id: 10, user_id: 2, key: key('alice6'), name: 'house', unlimited_quota: 1, model_limits_enabled: 1, model_limits: 'house-model' },
+    {
+      id: 8,
+      user_id: 2,
+      key: key('alice4'),
+      name: 'far',
+      unlimited_quota: 1,
+      allow_ips: '10.9.9.9\n10.8.0.0/16',
+    },
+    {
+      id: 9,
+      user_id: 2,
+      key: key('alice5'),
+      name: 'nowhere',
+      unlimited_quota: 1,
+      allow_ips: 'intranet',
+    },
+    {
+      id: 10,
+      user_id: 2,
+      key: key('alice6'),
+      name: 'house',
+      unlimited_quota: 1,
+      model_limits_enabled: 1,
+      model_limits: 'house-model',
+    },
   ],
   channels: [
     {
@@ -80,7 +117,15 @@ const installation = (vendor: string) => ({
         channel_info: '{"is_multi_key":true,"multi_key_status_list":{"1":2}}',
       },
     },
-    { id: 2, type: 14, key: 'sk-ant', name: 'main', status: 3, models: 'claude-sonnet-4-5', param_override: '{"temperature":0}' },
+    {
+      id: 2,
+      type: 14,
+      key: 'sk-ant',
+      name: 'main',
+      status: 3,
+      models: 'claude-sonnet-4-5',
+      param_override: '{"temperature":0}',
+    },
     { id: 3, type: 2, key: 'mj', name: 'pictures', models: 'mj_imagine' },
   ],
   options: [
@@ -99,13 +144,25 @@ const installation = (vendor: string) => ({
 
 const worth: Worth = { perDollar: { over: 500_000n, under: 1n }, rate: { over: 73n, under: 10n } };
 
-async function importInto(database: Database, source: string, { apply = true, origin = 'new-api' } = {}): Promise<ImportReport> {
+async function importInto(
+  database: Database,
+  source: string,
+  { apply = true, origin = 'new-api' } = {},
+): Promise<ImportReport> {
   const opened = await openSource(source);
   try {
     const at = systemClock.now();
     const bundled = await loadBundled({ usdRatePpm: 7_300_000n, today: '2026-11-21' });
     const sealer = openSealer(masterKey);
-    return await takeIn(database, await readNewApi(opened), { origin, worth, apply, sealer, vendors: [...vendors.values()], bundled, at });
+    return await takeIn(database, await readNewApi(opened), {
+      origin,
+      worth,
+      apply,
+      sealer,
+      vendors: [...vendors.values()],
+      bundled,
+      at,
+    });
   } finally {
     await opened.close();
   }
@@ -132,20 +189,32 @@ const everything = async (database: Database): Promise<string> => {
     'audit',
     'imported',
   ];
-  const rows = await Promise.all(tables.map((table) => database.query(`SELECT * FROM ${table} ORDER BY 1, 2`)));
-  return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  const rows = await Promise.all(
+    tables.map((table) => database.query(`SELECT * FROM ${table} ORDER BY 1, 2`)),
+  );
+  return JSON.stringify(rows, (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
 };
 
 const balancesOf = async (database: Database): Promise<Readonly<Record<string, string>>> => {
-  const rows = await database.query('SELECT u.name, a.credits-a.debits AS balance FROM users u JOIN account a ON a.id=u.id');
-  return Object.fromEntries(rows.map((row) => [String(row['name']), formatYuan(BigInt(row['balance'] ?? 0))]));
+  const rows = await database.query(
+    'SELECT u.name, a.credits-a.debits AS balance FROM users u JOIN account a ON a.id=u.id',
+  );
+  return Object.fromEntries(
+    rows.map((row) => [String(row['name']), formatYuan(BigInt(row['balance'] ?? 0))]),
+  );
 };
 
 forEachDatabase((name, _openFresh, fresh) => {
   async function start() {
     const sim = await startVendors();
-    const source = name === 'sqlite' ? (await sqliteUrl()).slice('sqlite:'.length) : (await fresh()).url;
-    await makeNewApiDatabase(name === 'sqlite' ? `sqlite:${source}` : source, installation(sim.url));
+    const source =
+      name === 'sqlite' ? (await sqliteUrl()).slice('sqlite:'.length) : (await fresh()).url;
+    await makeNewApiDatabase(
+      name === 'sqlite' ? `sqlite:${source}` : source,
+      installation(sim.url),
+    );
     const gateway = await startGateway({ databaseUrl: (await fresh()).url, configuration: '' });
     return { sim, source, gateway, database: gateway.database };
   }
@@ -157,24 +226,45 @@ forEachDatabase((name, _openFresh, fresh) => {
       ...{ units: 51_235_344n, worth: 748_036_022_400n, transferred: 748_036_022_400n },
       ...{ owedUnits: 300n, deletedUnits: 1_000n, rewardUnits: 5n, compared: 3 },
     });
-    expect(await balancesOf(database)).toEqual({ root: '730.00', alice: '18.0246782', bob: '0.0113442', carol: '0.00' });
+    expect(await balancesOf(database)).toEqual({
+      root: '730.00',
+      alice: '18.0246782',
+      bob: '0.0113442',
+      carol: '0.00',
+    });
     const ask = async (secret: string, model: string) => {
       const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 });
-      const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
+      const body = JSON.stringify({
+        model,
+        messages: [{ role: 'user', content: 'Hello' }],
+        max_tokens: 20,
+      });
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers,
+        body,
+      });
       return { status: response.status, body: await response.json() };
     };
-    await expect.poll(async () => (await ask(`sk-${key('alice1')}`, 'house-model')).status, { timeout: 5_000 }).toBe(200);
+    await expect
+      .poll(async () => (await ask(`sk-${key('alice1')}`, 'house-model')).status, {
+        timeout: 5_000,
+      })
+      .toBe(200);
     const sent = sim.requests.at(-1);
     expect(sent?.path).toBe('/openai/v1/chat/completions');
     expect(JSON.parse(String(sent?.body))).toMatchObject({ model: 'gpt-4o-mini' });
     expect((await ask(`sk-${oldKey}`, 'gpt-4o')).status).toBe(200);
     // One unit is 14,600 nano-yuan: less than any answer costs.
-    expect(await ask(`sk-${key('alice2')}`, 'gpt-4o')).toMatchObject({ status: 429, body: { error: { code: 'insufficient_quota' } } });
+    expect(await ask(`sk-${key('alice2')}`, 'gpt-4o')).toMatchObject({
+      status: 429,
+      body: { error: { code: 'insufficient_quota' } },
+    });
     expect((await ask(`sk-${key('alice4')}`, 'gpt-4o')).status).toBe(403);
     expect((await ask(`sk-${key('alice6')}`, 'gpt-4o')).status).toBe(404);
     expect((await ask(`sk-${key('alice6')}`, 'house-model')).status).toBe(200);
-    for (const dead of ['alice3', 'root1', 'root2', 'dave1']) expect((await ask(`sk-${key(dead)}`, 'gpt-4o')).status, dead).toBe(401);
+    for (const dead of ['alice3', 'root1', 'root2', 'dave1'])
+      expect((await ask(`sk-${key(dead)}`, 'gpt-4o')).status, dead).toBe(401);
     expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
   });
 
@@ -188,14 +278,25 @@ forEachDatabase((name, _openFresh, fresh) => {
     ]);
     const rates = (id: string) => models.find((model) => model.id === id)?.price.rates;
     // 1.25 × 2 dollars × 7.3 yuan for a million tokens.
-    expect(rates('gpt-4o')).toMatchObject({ input: 18_250_000_000n, cached_input: 9_125_000_000n, output: 73_000_000_000n });
+    expect(rates('gpt-4o')).toMatchObject({
+      input: 18_250_000_000n,
+      cached_input: 9_125_000_000n,
+      output: 73_000_000_000n,
+    });
     expect(rates('house-model')).toEqual({ input: 1_095_000_000n, output: 1_642_500_000n });
     const sold = [
       ['gpt-4o', 'gpt-4o'],
       ['house-model', 'gpt-4o-mini'],
     ];
     expect(
-      channels.map((channel) => [channel.name, channel.vendor, channel.state, channel.priority, channel.weight, [...channel.models]]),
+      channels.map((channel) => [
+        channel.name,
+        channel.vendor,
+        channel.state,
+        channel.priority,
+        channel.weight,
+        [...channel.models],
+      ]),
     ).toEqual([
       ['main', 'openai', 'active', 0, 6, sold],
       ['main (1/2)', 'openai', 'disabled', 0, 6, sold],
@@ -205,16 +306,28 @@ forEachDatabase((name, _openFresh, fresh) => {
       ...['model unpriced', 'channel 3 (pictures)'],
       ...['user 5 (dave)', 'key 6 (gone)', 'key 7 (orphan)', 'key 9 (nowhere)'],
     ]);
-    expect(report.notes).toContainEqual({ what: 'channel 2 (main)', note: 'not taken of it: param_override' });
-    const [root] = await database.query("SELECT id, role, email, created_at FROM users WHERE name='root'");
-    expect(root).toMatchObject({ role: 'operator', email: 'root@example.com', created_at: 1_700_000_000_000n });
-    expect(await listIdentities(database, String(root?.['id']))).toMatchObject([{ provider: 'github' }]);
-    expect(await database.query("SELECT actor_kind, target FROM audit WHERE action='import.apply'")).toMatchObject([
-      { actor_kind: 'command', target: 'import:new-api' },
+    expect(report.notes).toContainEqual({
+      what: 'channel 2 (main)',
+      note: 'not taken of it: param_override',
+    });
+    const [root] = await database.query(
+      "SELECT id, role, email, created_at FROM users WHERE name='root'",
+    );
+    expect(root).toMatchObject({
+      role: 'operator',
+      email: 'root@example.com',
+      created_at: 1_700_000_000_000n,
+    });
+    expect(await listIdentities(database, String(root?.['id']))).toMatchObject([
+      { provider: 'github' },
     ]);
-    const [kept] = await database.query('SELECT COUNT(*) AS n FROM api_keys WHERE hash LIKE $1 OR prefix LIKE $1', [
-      `%${letters.slice(10, 20)}%`,
-    ]);
+    expect(
+      await database.query("SELECT actor_kind, target FROM audit WHERE action='import.apply'"),
+    ).toMatchObject([{ actor_kind: 'command', target: 'import:new-api' }]);
+    const [kept] = await database.query(
+      'SELECT COUNT(*) AS n FROM api_keys WHERE hash LIKE $1 OR prefix LIKE $1',
+      [`%${letters.slice(10, 20)}%`],
+    );
     expect(kept?.['n']).toBe(0n);
   });
 
@@ -229,7 +342,11 @@ forEachDatabase((name, _openFresh, fresh) => {
     const second = await importInto(database, source);
     expect(await everything(database)).toBe(after);
     for (const part of ['users', 'keys', 'groups', 'models', 'channels'] as const) {
-      expect(second[part], part).toMatchObject({ taken: 0, before: first[part].taken, left: first[part].left });
+      expect(second[part], part).toMatchObject({
+        taken: 0,
+        before: first[part].taken,
+        left: first[part].left,
+      });
     }
     expect(second.sums).toEqual({ ...first.sums, compared: 0 });
   });
@@ -254,23 +371,40 @@ test('one installation is not taken for another, and a renamed user gets no keys
   const meant = await importInto(database, other, { origin: 'second' });
   expect(meant.users.taken).toBe(4);
   expect(meant.keys.taken).toBe(1);
-  expect(await balancesOf(database)).toMatchObject({ alice: '18.0246782', 'other-alice': '18.0246782' });
+  expect(await balancesOf(database)).toMatchObject({
+    alice: '18.0246782',
+    'other-alice': '18.0246782',
+  });
 });
 
 test('one-api is known by its columns, and its channels by its own numbers', async () => {
   const source = (await sqliteUrl()).slice('sqlite:'.length);
-  const users = [{ id: 1, username: 'root', password: 'x', role: 100, github_id: '583231', quota: 500_000 }];
+  const users = [
+    { id: 1, username: 'root', password: 'x', role: 100, github_id: '583231', quota: 500_000 },
+  ];
   const tokens = [{ id: 1, user_id: 1, key: key('one'), name: 'k', unlimited_quota: 1 }];
   const channels = [{ id: 1, type: 28, key: 'up', name: 'm', models: 'mistral-large-latest' }];
   await makeNewApiDatabase(
     `sqlite:${source}`,
-    { users, tokens, channels, options: [{ key: 'ModelRatio', value: '{"mistral-large-latest":1}' }] },
+    {
+      users,
+      tokens,
+      channels,
+      options: [{ key: 'ModelRatio', value: '{"mistral-large-latest":1}' }],
+    },
     'one-api',
   );
   const { database } = await startGateway({ databaseUrl: await sqliteUrl(), configuration: '' });
   const report = await importInto(database, source);
-  expect(report).toMatchObject({ users: { taken: 1 }, keys: { taken: 1 }, channels: { taken: 1 }, withoutSignIn: 1 });
-  expect((await recordedCatalogue(database)).channels).toMatchObject([{ name: 'm', vendor: 'mistral' }]);
+  expect(report).toMatchObject({
+    users: { taken: 1 },
+    keys: { taken: 1 },
+    channels: { taken: 1 },
+    withoutSignIn: 1,
+  });
+  expect((await recordedCatalogue(database)).channels).toMatchObject([
+    { name: 'm', vendor: 'mistral' },
+  ]);
 });
 
 test('what cannot be read says why', async () => {

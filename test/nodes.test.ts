@@ -12,7 +12,15 @@ import { onPostgres } from './databases.ts';
 import type { KeyWish } from './support/customer.ts';
 import { expectNothingLost, startLoad } from './support/fault-load.ts';
 import { type RedisServer, startRedis } from './support/redis-server.ts';
-import { configurationFrom, hello, masterKey, oneModel, type Running, startGateway, startRunning } from './support/running.ts';
+import {
+  configurationFrom,
+  hello,
+  masterKey,
+  oneModel,
+  type Running,
+  startGateway,
+  startRunning,
+} from './support/running.ts';
 import { startVendor } from './support/scripted-vendor.ts';
 
 const yuan = 1_000_000_000n;
@@ -56,42 +64,69 @@ onPostgres((_name, _openFresh, fresh) => {
           body: JSON.stringify(hello),
         }),
       configure: async (change) => {
-        await record(here.gateway.database, await configurationFrom(change(configuration)), openSealer(masterKey), systemClock);
+        await record(
+          here.gateway.database,
+          await configurationFrom(change(configuration)),
+          openSealer(masterKey),
+          systemClock,
+        );
       },
     };
   }
 
-  test.skipIf(inject('redis') === undefined)('two nodes answer as many as the limits allow, and their headers count together', async () => {
-    const { ask, here } = await startNodes(', limits: { rpm: 12 }', redis?.url);
-    const first = await ask('here', here.key);
-    const second = await ask('there', here.key);
-    expect([first, second].map(({ headers }) => headers.get('x-ratelimit-remaining-requests'))).toEqual(['11', '10']);
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? 'here' : 'there', here.key)));
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
-    expect(refused).toHaveLength(20);
-    for (const { headers } of refused) {
-      expect([headers.get('x-ratelimit-limit-requests'), headers.get('x-ratelimit-remaining-requests')]).toEqual(['12', '0']);
-      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(4);
-      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(5);
-    }
-    const metrics = await fetch(`${here.url}/metrics`, { headers: { authorization: 'Bearer metrics' } });
-    expect(await metrics.text()).toContain('tollgate_shared_state_up 1');
-  });
+  test.skipIf(inject('redis') === undefined)(
+    'two nodes answer as many as the limits allow, and their headers count together',
+    async () => {
+      const { ask, here } = await startNodes(', limits: { rpm: 12 }', redis?.url);
+      const first = await ask('here', here.key);
+      const second = await ask('there', here.key);
+      expect(
+        [first, second].map(({ headers }) => headers.get('x-ratelimit-remaining-requests')),
+      ).toEqual(['11', '10']);
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? 'here' : 'there', here.key)),
+      );
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+      expect(refused).toHaveLength(20);
+      for (const { headers } of refused) {
+        expect([
+          headers.get('x-ratelimit-limit-requests'),
+          headers.get('x-ratelimit-remaining-requests'),
+        ]).toEqual(['12', '0']);
+        expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(4);
+        expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(5);
+      }
+      const metrics = await fetch(`${here.url}/metrics`, {
+        headers: { authorization: 'Bearer metrics' },
+      });
+      expect(await metrics.text()).toContain('tollgate_shared_state_up 1');
+    },
+  );
 
   test.skipIf(inject('redis') === undefined)(
     'when the state that they share is killed, requests go on, nobody is refused for it, and it counts again when it is back',
     async () => {
       const server = await startRedis();
       onTestFinished(() => server.stop());
-      const { ask, here } = await startNodes(', limits: { rpm: 1000, concurrency: 50 }', server.url);
+      const { ask, here } = await startNodes(
+        ', limits: { rpm: 1000, concurrency: 50 }',
+        server.url,
+      );
       expect((await ask('here', here.key)).status).toBe(200);
       await server.kill();
-      const during = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 === 0 ? 'here' : 'there', here.key)));
+      const during = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => ask(i % 2 === 0 ? 'here' : 'there', here.key)),
+      );
       expect(new Set(during.map(({ status }) => status))).toEqual(new Set([200]));
       await server.start();
-      const remaining = async (node: 'here' | 'there') => Number((await ask(node, here.key)).headers.get('x-ratelimit-remaining-requests'));
-      await expect.poll(async () => (await remaining('here')) - (await remaining('there')), { timeout: 5_000 }).toBe(1);
+      const remaining = async (node: 'here' | 'there') =>
+        Number((await ask(node, here.key)).headers.get('x-ratelimit-remaining-requests'));
+      await expect
+        .poll(async () => (await remaining('here')) - (await remaining('there')), {
+          timeout: 5_000,
+        })
+        .toBe(1);
       await here.expectBooks();
     },
   );
@@ -101,16 +136,24 @@ onPostgres((_name, _openFresh, fresh) => {
     const most = yuan / 10n;
     const spendsWithin = async (wish: KeyWish): Promise<void> => {
       const { id, secret } = await here.newKey(wish);
-      const burst = await Promise.all(Array.from({ length: 24 }, (_, i) => ask(i % 2 === 0 ? 'here' : 'there', secret)));
+      const burst = await Promise.all(
+        Array.from({ length: 24 }, (_, i) => ask(i % 2 === 0 ? 'here' : 'there', secret)),
+      );
       for (const { status } of burst) expect([200, 429]).toContain(status);
       for (const node of ['here', 'there'] as const)
-        await expect.poll(async () => (await ask(node, secret)).status, { timeout: 10_000 }).toBe(429);
+        await expect
+          .poll(async () => (await ask(node, secret)).status, { timeout: 10_000 })
+          .toBe(429);
       const records = (await here.usage()).filter((row) => row['key_id'] === id);
       const spent = records.reduce((sum, row) => sum + BigInt(row['cost'] ?? 0), 0n);
       expect(spent).toBeLessThanOrEqual(most);
       expect(spent).toBeGreaterThanOrEqual((most * 6n) / 10n);
     };
-    await Promise.all([spendsWithin({ limit: most }), spendsWithin({ dailyLimit: most }), spendsWithin({ monthlyLimit: most })]);
+    await Promise.all([
+      spendsWithin({ limit: most }),
+      spendsWithin({ dailyLimit: most }),
+      spendsWithin({ monthlyLimit: most }),
+    ]);
     await here.expectBooks();
   });
 
@@ -131,17 +174,26 @@ onPostgres((_name, _openFresh, fresh) => {
       if (key !== undefined) yield* changeKey(key, { terms: { models: ['hidden'] } });
     });
     await within(404, () => status(two.secret));
-    expect(await database.transact(() => setKeyLimits(two.id, { limit: 1n }))).toMatchObject({ limit: 1n, models: ['hidden'] });
+    expect(await database.transact(() => setKeyLimits(two.id, { limit: 1n }))).toMatchObject({
+      limit: 1n,
+      models: ['hidden'],
+    });
 
     await configure((written) => written.replace('1.0 }', '1.0, limits: { rpm: 7 } }'));
-    await within('7', async () => (await ask('there', here.key)).headers.get('x-ratelimit-limit-requests'));
-    await configure((written) => written.replace('price: { input: 1000, output: 1000 }', 'price: { input: 0, output: 0 }'));
+    await within('7', async () =>
+      (await ask('there', here.key)).headers.get('x-ratelimit-limit-requests'),
+    );
+    await configure((written) =>
+      written.replace('price: { input: 1000, output: 1000 }', 'price: { input: 0, output: 0 }'),
+    );
     const cost = async () => {
       await ask('there', here.key);
       return (await here.usage()).at(-1)?.['cost'];
     };
     await within(0n, cost);
-    await configure((written) => written.replace('models: [{ id: m1, upstream: up }]', 'models: [hidden]'));
+    await configure((written) =>
+      written.replace('models: [{ id: m1, upstream: up }]', 'models: [hidden]'),
+    );
     await within(404, () => status(here.key));
     await configure((written) => written);
     await within(200, () => status(here.key));
@@ -156,7 +208,11 @@ onPostgres((_name, _openFresh, fresh) => {
     const load = startLoad([here, there], here.key, 8);
     const more = async (): Promise<void> => {
       const from = load.deliveredBy.map((count) => count + 50);
-      await expect.poll(() => load.deliveredBy.every((count, i) => count >= (from[i] ?? 0)), { timeout: 15_000 }).toBe(true);
+      await expect
+        .poll(() => load.deliveredBy.every((count, i) => count >= (from[i] ?? 0)), {
+          timeout: 15_000,
+        })
+        .toBe(true);
     };
     await more();
     const tables = await database.query(
@@ -181,7 +237,10 @@ onPostgres((_name, _openFresh, fresh) => {
     const { secret } = await here.newKey();
     expect((await ask('there', secret)).status).toBe(200);
     expect(await migrate(database, migrations)).toEqual([]);
-    const again = await startGateway({ databaseUrl, configuration: oneModel('http://127.0.0.1:1') });
+    const again = await startGateway({
+      databaseUrl,
+      configuration: oneModel('http://127.0.0.1:1'),
+    });
     expect((await fetch(`${again.url}/readyz`)).status).toBe(200);
     await here.expectBooks();
   });

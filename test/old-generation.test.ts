@@ -26,7 +26,10 @@ let clients: Choir;
 
 beforeAll(async () => {
   writeFileSync(file, '');
-  hired = await hireGateway({ vendor: 'openai-compatible', env: { NODE_OPTIONS: `--import=${teller}`, OLD_FILE: file } });
+  hired = await hireGateway({
+    vendor: 'openai-compatible',
+    env: { NODE_OPTIONS: `--import=${teller}`, OLD_FILE: file },
+  });
   clients = await choir(hired.payer.port, voices);
 });
 
@@ -69,12 +72,24 @@ const { messages } = JSON.parse(whole);
 test.each([
   ['/v1/chat/completions', JSON.parse(whole)],
   ['/v1/responses', { model: 'm1', input: messages, max_output_tokens: 200, store: false }],
-  ['/v1/messages', { model: 'm1', messages: messages.slice(1), system: 'You are a helpful assistant.', max_tokens: 200 }],
-])('a request to %s leaves next to nothing that lives long', { timeout: 60_000 }, async (path, body) => {
-  const [key = ''] = hired.payer.keys;
-  const request = requestText(key, JSON.stringify(body)).replace('/v1/chat/completions', path);
-  await ask(request, warmUp);
-  const left = await bytesLeft(request);
-  console.info(`${path}: ${left.toFixed(0)} bytes of the old generation a request`);
-  expect(left).toBeLessThan(bytesMax);
-});
+  [
+    '/v1/messages',
+    {
+      model: 'm1',
+      messages: messages.slice(1),
+      system: 'You are a helpful assistant.',
+      max_tokens: 200,
+    },
+  ],
+])(
+  'a request to %s leaves next to nothing that lives long',
+  { timeout: 60_000 },
+  async (path, body) => {
+    const [key = ''] = hired.payer.keys;
+    const request = requestText(key, JSON.stringify(body)).replace('/v1/chat/completions', path);
+    await ask(request, warmUp);
+    const left = await bytesLeft(request);
+    console.info(`${path}: ${left.toFixed(0)} bytes of the old generation a request`);
+    expect(left).toBeLessThan(bytesMax);
+  },
+);

@@ -1,4 +1,10 @@
-import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
+import OpenAI, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  RateLimitError,
+} from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { models } from '../sim/catalog.ts';
 import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
@@ -40,26 +46,42 @@ test('errors have the classes, codes and parameters that the package promises', 
   expect(wrongKey).toBeInstanceOf(AuthenticationError);
   expect(wrongKey).toMatchObject({ status: 401, code: 'invalid_api_key' });
   expect(wrongKey.requestID).toMatch(/^req_/);
-  const unknown = await failure(client.chat.completions.create({ model: 'nothing', messages: prompt }));
+  const unknown = await failure(
+    client.chat.completions.create({ model: 'nothing', messages: prompt }),
+  );
   expect(unknown).toBeInstanceOf(NotFoundError);
   expect(unknown.code).toBe('model_not_found');
-  const hot = await failure(client.chat.completions.create({ model: 'gpt-4o-mini', messages: prompt, temperature: 3 }));
+  const hot = await failure(
+    client.chat.completions.create({ model: 'gpt-4o-mini', messages: prompt, temperature: 3 }),
+  );
   expect(hot).toBeInstanceOf(BadRequestError);
   expect(hot).toMatchObject({ code: 'invalid_request_error', param: 'temperature' });
-  const long = await failure(client.chat.completions.create({ model: 'sim-context', messages: prompt }));
+  const long = await failure(
+    client.chat.completions.create({ model: 'sim-context', messages: prompt }),
+  );
   expect(long).toMatchObject({ status: 400, code: 'context_length_exceeded' });
-  const policy = await failure(client.chat.completions.create({ model: 'sim-policy', messages: prompt }));
+  const policy = await failure(
+    client.chat.completions.create({ model: 'sim-policy', messages: prompt }),
+  );
   expect(policy).toMatchObject({ status: 400, code: 'content_policy_violation' });
-  const down = await failure(client.chat.completions.create({ model: 'sim-401', messages: prompt }, { maxRetries: 0 }));
+  const down = await failure(
+    client.chat.completions.create({ model: 'sim-401', messages: prompt }, { maxRetries: 0 }),
+  );
   expect(down).toMatchObject({ status: 503, code: null });
   const poor = new OpenAI({ baseURL: client.baseURL, apiKey: await temporary.poorKey() });
-  const empty = await failure(poor.chat.completions.create({ model: 'gpt-4o-mini', messages: prompt }));
+  const empty = await failure(
+    poor.chat.completions.create({ model: 'gpt-4o-mini', messages: prompt }),
+  );
   expect(empty).toBeInstanceOf(RateLimitError);
   expect(empty.code).toBe('insufficient_quota');
 });
 
 test('an error in mid-stream reaches the package as an error', async () => {
-  const stream = await client.chat.completions.create({ model: 'sim-cut-after-3', messages: prompt, stream: true });
+  const stream = await client.chat.completions.create({
+    model: 'sim-cut-after-3',
+    messages: prompt,
+    stream: true,
+  });
   let text = '';
   await expect(async () => {
     for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
@@ -68,7 +90,11 @@ test('an error in mid-stream reaches the package as an error', async () => {
 });
 
 test('a stream that the client breaks off ends quietly', async () => {
-  const stream = await client.chat.completions.create({ model: 'sim-long-2000', messages: prompt, stream: true });
+  const stream = await client.chat.completions.create({
+    model: 'sim-long-2000',
+    messages: prompt,
+    stream: true,
+  });
   for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
   expect(stream.controller.signal.aborted).toBe(true);
 });

@@ -38,16 +38,28 @@ afterAll(async () => {
   await simulated.close();
 });
 
-const named: readonly (readonly [string, string, Operation])[] = Object.entries(operations).map(([name, operation]) => {
-  const [method = '', path = ''] = name.split(' ');
-  return [method, path, operation];
-});
+const named: readonly (readonly [string, string, Operation])[] = Object.entries(operations).map(
+  ([name, operation]) => {
+    const [method = '', path = ''] = name.split(' ');
+    return [method, path, operation];
+  },
+);
 const posted = named.filter(([method, , { body }]) => method === 'POST' && body !== undefined);
 
-const ask = (to: Temporary, method: string, path: string, body?: string | FormData, headers: Record<string, string> = {}) =>
+const ask = (
+  to: Temporary,
+  method: string,
+  path: string,
+  body?: string | FormData,
+  headers: Record<string, string> = {},
+) =>
   fetch(`${to.gateway.url}/v1${path}`, {
     method,
-    headers: { authorization: `Bearer ${to.key}`, ...(typeof body === 'string' && { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: `Bearer ${to.key}`,
+      ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body }),
   });
 
@@ -71,7 +83,9 @@ describe('the document', () => {
 
   test('has every endpoint that is served, and no other', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => nameOf({ method: method === 'get' ? 'GET' : method === 'post' ? 'POST' : 'DELETE', path })),
+      Object.keys(methods).map((method) =>
+        nameOf({ method: method === 'get' ? 'GET' : method === 'post' ? 'POST' : 'DELETE', path }),
+      ),
     );
     expect(described.map((name) => name.replace(/\{.*?\}/g, '…')).sort()).toEqual(
       Object.keys(operations)
@@ -100,8 +114,14 @@ describe('the document', () => {
     for (const path of ['/openapi.json', '/docs', '/docs/style.css']) {
       const first = await fetch(simulated.gateway.url + path);
       const etag = first.headers.get('etag') ?? '';
-      expect([first.status, (await first.text()).length > 1_000, etag.length > 10]).toEqual([200, true, true]);
-      const again = await fetch(simulated.gateway.url + path, { headers: { 'if-none-match': etag } });
+      expect([first.status, (await first.text()).length > 1_000, etag.length > 10]).toEqual([
+        200,
+        true,
+        true,
+      ]);
+      const again = await fetch(simulated.gateway.url + path, {
+        headers: { 'if-none-match': etag },
+      });
       expect([again.status, await again.text()]).toEqual([304, '']);
     }
   });
@@ -109,12 +129,28 @@ describe('the document', () => {
 
 /** What a model decides for itself: the document says so in words, and only what no model takes in its schema. */
 const ofTheModel = new Set([
-  ...['n', 'size', 'quality', 'duration', 'seconds', 'image', 'images', 'mask', 'input_reference', 'last_image', 'reference_images'],
+  ...[
+    'n',
+    'size',
+    'quality',
+    'duration',
+    'seconds',
+    'image',
+    'images',
+    'mask',
+    'input_reference',
+    'last_image',
+    'reference_images',
+  ],
   ...['best_of', 'prompt', 'response_format', 'previous_response_id', 'input'],
 ]);
 
 /** Whether the gateway says no to this member. */
-async function refuses(operation: Operation, path: string, { param, body }: Probe): Promise<string | undefined> {
+async function refuses(
+  operation: Operation,
+  path: string,
+  { param, body }: Probe,
+): Promise<string | undefined> {
   const answer = await ask(lonely, 'POST', path, packed(operation, body));
   const { error } = JSON.parse(await answer.text());
   if (answer.status !== 400) return undefined;
@@ -127,7 +163,8 @@ test.each(posted.map(([, path, operation]) => [path, operation] as const))(
   '%s refuses what its schema does, and nothing else',
   async (path, operation) => {
     const form = operation.body?.['application/json'] === undefined;
-    const schema = operation.body?.['application/json'] ?? operation.body?.['multipart/form-data'] ?? {};
+    const schema =
+      operation.body?.['application/json'] ?? operation.body?.['multipart/form-data'] ?? {};
     const good = { ...exampleOf(operation), ...(form && { file: '' }) };
     expect(schemas.misfit(schema, good)).toBe(undefined);
     const wrong: string[] = [];
@@ -135,7 +172,9 @@ test.each(posted.map(([, path, operation]) => [path, operation] as const))(
       // Forms carry text alone, and the recording is always there.
       if (form && (probe.param === 'file' || typeof probe.body[probe.param] !== 'string')) continue;
       const message = await refuses(operation, path, probe);
-      if (probe.good ? message !== undefined && !ofTheModel.has(probe.param) : message === undefined)
+      if (
+        probe.good ? message !== undefined && !ofTheModel.has(probe.param) : message === undefined
+      )
         wrong.push(`${probe.what}: ${message ?? 'is taken, and the schema says no'}`);
     }
     expect(wrong).toEqual([]);
@@ -146,15 +185,24 @@ test.each(posted.map(([, path, operation]) => [path, operation] as const))(
 test.each(posted.map(([, path, operation]) => [path, operation] as const))(
   '%s takes an Idempotency-Key if it says so',
   async (path, operation) => {
-    const answer = await ask(lonely, 'POST', path, packed(operation, exampleOf(operation)), { 'idempotency-key': 'x'.repeat(300) });
+    const answer = await ask(lonely, 'POST', path, packed(operation, exampleOf(operation)), {
+      'idempotency-key': 'x'.repeat(300),
+    });
     const text = await answer.text();
-    expect(answer.status === 400 && text.includes('Idempotency-Key'), text).toBe(operation.once === true);
+    expect(answer.status === 400 && text.includes('Idempotency-Key'), text).toBe(
+      operation.once === true,
+    );
   },
 );
 
 test('every example works, and every answer is as described', { timeout: 60_000 }, async () => {
   const ids: Record<string, string> = {};
-  const expectFit = async (method: string, path: string, operation: Operation, body?: string | FormData) => {
+  const expectFit = async (
+    method: string,
+    path: string,
+    operation: Operation,
+    body?: string | FormData,
+  ) => {
     const answer = await ask(simulated, method, path, body);
     const type = answer.headers.get('content-type')?.split(';')[0] ?? '';
     const text = await answer.text();
@@ -166,7 +214,8 @@ test('every example works, and every answer is as described', { timeout: 60_000 
     expect(schemas.misfit(json, value), `${method} ${path}: ${text.slice(0, 300)}`).toBe(undefined);
     if (typeof value['id'] === 'string') ids[operation.id] = value['id'];
   };
-  for (const [method, path, operation] of posted) await expectFit(method, path, operation, packed(operation, exampleOf(operation)));
+  for (const [method, path, operation] of posted)
+    await expectFit(method, path, operation, packed(operation, exampleOf(operation)));
   const found: Readonly<Record<string, string | undefined>> = {
     '/responses/:id': ids['createResponse'],
     '/responses/:id/input_items': ids['createResponse'],
@@ -177,19 +226,34 @@ test('every example works, and every answer is as described', { timeout: 60_000 
   for (const [method, path, operation] of named)
     if (method === 'GET' && (found[path] !== undefined || !/[:*]/.test(path)))
       await expectFit(method, path.replace(/:\w+|\*/, found[path] ?? ''), operation);
-  await expectFit('DELETE', `/responses/${ids['createResponse']}`, operations['DELETE /responses/:id'] ?? expect.fail());
+  await expectFit(
+    'DELETE',
+    `/responses/${ids['createResponse']}`,
+    operations['DELETE /responses/:id'] ?? expect.fail(),
+  );
 });
 
 test('every chunk of a stream is as described', async () => {
   const { example = {} } = examples['createChatCompletion'] ?? {};
   const text = await (
-    await ask(simulated, 'POST', '/chat/completions', JSON.stringify({ ...example, stream: true, stream_options: { include_usage: true } }))
+    await ask(
+      simulated,
+      'POST',
+      '/chat/completions',
+      JSON.stringify({ ...example, stream: true, stream_options: { include_usage: true } }),
+    )
   ).text();
   const lines = text.split('\n').filter((line) => line.startsWith('data: '));
   expect(lines.at(-1)).toBe('data: [DONE]');
   expect(lines.length).toBeGreaterThan(3);
   for (const line of lines.slice(0, -1))
-    expect(schemas.misfit({ $ref: '#/components/schemas/ChatCompletionChunk' }, JSON.parse(line.slice(6))), line).toBe(undefined);
+    expect(
+      schemas.misfit(
+        { $ref: '#/components/schemas/ChatCompletionChunk' },
+        JSON.parse(line.slice(6)),
+      ),
+      line,
+    ).toBe(undefined);
 });
 
 test('what the official package sends fits', { timeout: 60_000 }, async () => {
@@ -207,27 +271,52 @@ test('what the official package sends fits', { timeout: 60_000 }, async () => {
       const question = { model: 'gpt-5-mini', prompt: 'Hello' };
       for (const more of [{}, { stream: true }, { image: true }, { schema: true }, { think: true }])
         await sdk.ask({ ...question, ...more });
-      await (await sdk.ask({ ...question, prompt: 'What is the weather in Paris?', tools: true })).reply(['Sunny']);
+      await (
+        await sdk.ask({ ...question, prompt: 'What is the weather in Paris?', tools: true })
+      ).reply(['Sunny']);
     }
-    const client = new OpenAI({ baseURL: `${simulated.gateway.url}/v1`, apiKey: simulated.key, fetch: listening });
+    const client = new OpenAI({
+      baseURL: `${simulated.gateway.url}/v1`,
+      apiKey: simulated.key,
+      fetch: listening,
+    });
     await client.completions.create({ model: 'deepseek-chat', prompt: 'Once', stop: ['.'] });
     await client.embeddings.create({ model: 'text-embedding-3-small', input: ['one', 'two'] });
-    await client.moderations.create({ model: 'omni-moderation-latest', input: [{ type: 'image_url', image_url: { url: pngUrl } }] });
+    await client.moderations.create({
+      model: 'omni-moderation-latest',
+      input: [{ type: 'image_url', image_url: { url: pngUrl } }],
+    });
     await client.images.generate({ model: 'gpt-image-1', prompt: 'A fox', size: '1536x1024' });
-    await client.audio.speech.create({ model: 'gpt-4o-mini-tts', voice: 'alloy', input: 'Hello', response_format: 'wav' });
-    await client.audio.transcriptions.create({ model: 'whisper-1', file: await toFile(wav('Hello'), 'hello.wav') });
+    await client.audio.speech.create({
+      model: 'gpt-4o-mini-tts',
+      voice: 'alloy',
+      input: 'Hello',
+      response_format: 'wav',
+    });
+    await client.audio.transcriptions.create({
+      model: 'whisper-1',
+      file: await toFile(wav('Hello'), 'hello.wav'),
+    });
   } finally {
     globalThis.fetch = native;
   }
   expect(new Set(sent.map(({ path }) => path)).size).toBe(7);
   for (const { path, body } of sent) {
     const schema = operations[`POST ${path}`]?.body?.['application/json'] ?? expect.fail(path);
-    expect(schemas.misfit(schema, body), `${path} ${JSON.stringify(body).slice(0, 300)}`).toBe(undefined);
+    expect(schemas.misfit(schema, body), `${path} ${JSON.stringify(body).slice(0, 300)}`).toBe(
+      undefined,
+    );
   }
 });
 
 type Parse = (body: Body) => unknown;
-const principal = { keyId: 'key', userId: 'user', group: 'default', limit: undefined, expiresAt: undefined };
+const principal = {
+  keyId: 'key',
+  userId: 'user',
+  group: 'default',
+  limit: undefined,
+  expiresAt: undefined,
+};
 const nothing = Buffer.alloc(0);
 /** Endpoint of recorded requests, ours, and who reads them at our door. */
 const read: readonly (readonly [string, string, Parse])[] = [
@@ -239,23 +328,31 @@ const read: readonly (readonly [string, string, Parse])[] = [
 ];
 
 describe.skipIf(recordingsFolder === undefined)('recorded requests', () => {
-  test.each(read)('at %s fit where the door takes them, and only there', (endpoint, name, parse) => {
-    const bodies = recordingsAt(recordingsFolder ?? '', endpoint).flatMap(({ id, request }) =>
-      request === undefined ? [] : [{ id, body: { model: 'm', ...request } }],
-    );
-    expect(bodies.length).toBeGreaterThan(10);
-    const refused = (body: Body): string | undefined => {
-      try {
-        parse(body);
-        return undefined;
-      } catch (error) {
-        return String(error);
-      }
-    };
-    const different = bodies.flatMap(({ id, body }) => {
-      const [door, misfit] = [refused(body), schemas.misfit({ $ref: `#/components/schemas/${name}` }, body)];
-      return (door === undefined) === (misfit === undefined) ? [] : [`${id}: ${door ?? 'taken'}, but ${misfit ?? 'fits'}`];
-    });
-    expect(different).toEqual([]);
-  });
+  test.each(read)(
+    'at %s fit where the door takes them, and only there',
+    (endpoint, name, parse) => {
+      const bodies = recordingsAt(recordingsFolder ?? '', endpoint).flatMap(({ id, request }) =>
+        request === undefined ? [] : [{ id, body: { model: 'm', ...request } }],
+      );
+      expect(bodies.length).toBeGreaterThan(10);
+      const refused = (body: Body): string | undefined => {
+        try {
+          parse(body);
+          return undefined;
+        } catch (error) {
+          return String(error);
+        }
+      };
+      const different = bodies.flatMap(({ id, body }) => {
+        const [door, misfit] = [
+          refused(body),
+          schemas.misfit({ $ref: `#/components/schemas/${name}` }, body),
+        ];
+        return (door === undefined) === (misfit === undefined)
+          ? []
+          : [`${id}: ${door ?? 'taken'}, but ${misfit ?? 'fits'}`];
+      });
+      expect(different).toEqual([]);
+    },
+  );
 });

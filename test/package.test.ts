@@ -14,7 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'));
 const unpackedBytesMax = 25e6;
 
 /** `PACKAGE_NODES=22,24` plays it on those, too, which npm brings; so does the long run. */
-const others = process.env['PACKAGE_NODES'] ?? (process.env['LONG_TESTS'] === 'true' ? '22,24' : '');
+const others =
+  process.env['PACKAGE_NODES'] ?? (process.env['LONG_TESTS'] === 'true' ? '22,24' : '');
 const nodes = ['this', ...others.split(',').filter(Boolean)];
 
 /** What `npm pack --json` tells. */
@@ -28,13 +29,19 @@ let packed: Packed;
 
 beforeAll(async () => {
   // What is packed was built before the tests began.
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    { cwd: root },
+  );
   [packed] = JSON.parse(stdout);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('everything that runs is in the bundle, but for the engine of Nodes that have none', async () => {
-  const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const { dependencies, optionalDependencies } = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
+  );
   // `npm install X` writes into `dependencies`: what is bundled belongs to those of development.
   expect(dependencies).toBeUndefined();
   expect(Object.keys(optionalDependencies)).toEqual(['@photostructure/sqlite']);
@@ -44,16 +51,37 @@ test('the package is what runs and its papers, and small', () => {
   const paths = packed.files.map(({ path }) => path);
   expect(packed.unpackedSize).toBeLessThan(unpackedBytesMax);
   expect(paths.filter((path) => path.endsWith('.map'))).toEqual([]);
-  expect(paths.filter((path) => !/^(bin|dist)\//.test(path)).sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-  expect(paths).toEqual(expect.arrayContaining(['bin/tollgate.js', 'dist/tollgate.js', 'dist/console/index.html', 'dist/LICENSES.txt']));
+  expect(paths.filter((path) => !/^(bin|dist)\//.test(path)).sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ]);
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      'bin/tollgate.js',
+      'dist/tollgate.js',
+      'dist/console/index.html',
+      'dist/LICENSES.txt',
+    ]),
+  );
 });
 
 describe.each(nodes)('on a machine with Node (%s) and nothing else', (version) => {
-  test('it installs, tells its version, serves a call and the console, and proves its books', { timeout: 170_000 }, async () => {
+  test('it installs, tells its version, serves a call and the console, and proves its books', {
+    timeout: 170_000,
+  }, async () => {
     const machine = await newMachine(await nodeOf(version), join(folder, version));
     // Those have an engine of their own, and need none of ours.
     const omitted = version === 'this' ? ['--omit=dev'] : ['--omit=dev', '--omit=optional'];
-    await machine.run('npm', ['install', ...omitted, '--prefer-offline', '--no-audit', '--no-fund', join(folder, packed.filename)]);
+    await machine.run('npm', [
+      'install',
+      ...omitted,
+      '--prefer-offline',
+      '--no-audit',
+      '--no-fund',
+      join(folder, packed.filename),
+    ]);
     const { version: told } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect((await machine.run('tollgate', ['--version'])).trim()).toBe(told);
 
@@ -64,7 +92,10 @@ describe.each(nodes)('on a machine with Node (%s) and nothing else', (version) =
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
     });
-    expect(await answer.json()).toMatchObject({ object: 'chat.completion', usage: { total_tokens: expect.any(Number) } });
+    expect(await answer.json()).toMatchObject({
+      object: 'chat.completion',
+      usage: { total_tokens: expect.any(Number) },
+    });
     expect(await (await fetch(url)).text()).toContain('<title>');
     expect(await demo.stop()).toBe(0);
 
@@ -79,7 +110,8 @@ async function newMachine(node: string, home: string) {
   const bin = join(home, 'path');
   await mkdir(bin, { recursive: true });
   symlinkSync(node, join(bin, 'node'));
-  for (const command of ['npm', 'sh']) symlinkSync(realpathSync(found(command)), join(bin, command));
+  for (const command of ['npm', 'sh'])
+    symlinkSync(realpathSync(found(command)), join(bin, command));
   const env = {
     PATH: [join(home, 'node_modules', '.bin'), bin].join(delimiter),
     HOME: process.env['HOME'],
@@ -88,7 +120,8 @@ async function newMachine(node: string, home: string) {
   };
   const options = { cwd: home, env };
   return {
-    run: async (command: string, args: readonly string[]) => (await run(command, args, options)).stdout,
+    run: async (command: string, args: readonly string[]) =>
+      (await run(command, args, options)).stdout,
     start(command: string, args: readonly string[]) {
       const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
       const gone = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -121,6 +154,8 @@ async function nodeOf(version: string): Promise<string> {
   if (version === 'this') return process.execPath;
   const place = join(folder, `node-${version}`);
   await mkdir(place, { recursive: true });
-  await run('npm', ['install', '--prefix', place, '--no-audit', '--no-fund', `node@${version}`], { cwd: dirname(place) });
+  await run('npm', ['install', '--prefix', place, '--no-audit', '--no-fund', `node@${version}`], {
+    cwd: dirname(place),
+  });
   return join(place, 'node_modules', 'node', 'bin', 'node');
 }

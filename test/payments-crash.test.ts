@@ -21,15 +21,29 @@ import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
 
-const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 4 : 3));
+const rounds = Number(
+  process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 4 : 3),
+);
 
 /** What a kill may fall between: an order, its payment and its notification. Every payment of a round is paid while the process dies. */
-async function payAll(sim: Sim, payments: Payments, account: string, running: () => boolean): Promise<number> {
+async function payAll(
+  sim: Sim,
+  payments: Payments,
+  account: string,
+  running: () => boolean,
+): Promise<number> {
   let paid = 0;
   while (running()) {
     const wallet = walletIds[paid % 2] ?? 'alipay';
     const made = await payments
-      .order({ account, wallet, method: 'qr', amount: nanoPerYuan, idempotencyKey: `order-${paid}`, subject: 'Top-up' })
+      .order({
+        account,
+        wallet,
+        method: 'qr',
+        amount: nanoPerYuan,
+        idempotencyKey: `order-${paid}`,
+        subject: 'Top-up',
+      })
       .catch(() => undefined);
     if (made?.kind !== 'order') {
       await wait(20);
@@ -83,9 +97,16 @@ forEachDatabase((name, _openFresh, fresh) => {
     const paying = payAll(sim, payments, userId, () => running);
     for (let round = 0; round < rounds; round++) {
       await wait(200 + systemRandom() * 800);
-      const [order] = await database.query("SELECT id FROM payment_order WHERE state='credited' AND refunded+refunding=0 LIMIT 1");
+      const [order] = await database.query(
+        "SELECT id FROM payment_order WHERE state='credited' AND refunded+refunding=0 LIMIT 1",
+      );
       const refunding = payments
-        .refund({ orderId: String(order?.['id']), amount: nanoPerYuan, reason: 'crash', idempotencyKey: `refund-${round}` })
+        .refund({
+          orderId: String(order?.['id']),
+          amount: nanoPerYuan,
+          reason: 'crash',
+          idempotencyKey: `refund-${round}`,
+        })
         .catch(() => undefined);
       await gateway.kill();
       await refunding;
@@ -110,7 +131,10 @@ forEachDatabase((name, _openFresh, fresh) => {
       .toBe(0);
     expect(await gateway.stop()).toBe(0);
     expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
-    const refunded = [...sim.wallets.counter.trades.values()].reduce((sum, { refunds }) => sum + refunds.length, 0);
+    const refunded = [...sim.wallets.counter.trades.values()].reduce(
+      (sum, { refunds }) => sum + refunds.length,
+      0,
+    );
     expect((await balance(database, userId))?.balance).toBe(BigInt(paid - refunded) * nanoPerYuan);
     console.info(`${paid} paid, ${refunded} refunded`);
   });

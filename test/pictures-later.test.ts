@@ -54,17 +54,31 @@ const quick: GatewayLimits['later'] = {
 
 interface Answer {
   readonly data?: readonly { readonly url?: string; readonly b64_json?: string }[];
-  readonly error?: { readonly message: string; readonly code: string | null; readonly param: string | null };
+  readonly error?: {
+    readonly message: string;
+    readonly code: string | null;
+    readonly param: string | null;
+  };
 }
 
-async function asked(running: Running, body: object = {}, init: { signal?: AbortSignal } = {}): Promise<Answer & { status: number }> {
-  const reply = await running.post('/v1/images/generations', { model: 'm', prompt: 'a red fox', ...body }, init);
+async function asked(
+  running: Running,
+  body: object = {},
+  init: { signal?: AbortSignal } = {},
+): Promise<Answer & { status: number }> {
+  const reply = await running.post(
+    '/v1/images/generations',
+    { model: 'm', prompt: 'a red fox', ...body },
+    init,
+  );
   const answer: Answer = JSON.parse(await reply.text());
   return { ...answer, status: reply.status };
 }
 
-const submissions = (): number => sim.requests.filter(({ method, path }) => method === 'POST' && !path.includes('cancel')).length;
-const polled = (vendor: string): number => sim.requests.filter((one) => one.vendor === vendor && one.method === 'GET').length;
+const submissions = (): number =>
+  sim.requests.filter(({ method, path }) => method === 'POST' && !path.includes('cancel')).length;
+const polled = (vendor: string): number =>
+  sim.requests.filter((one) => one.vendor === vendor && one.method === 'GET').length;
 const seconds = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The vendors that are asked again until they have an answer, and a model of each. */
@@ -77,7 +91,11 @@ const later = [
 ] as const;
 
 onSqlite((_, __, fresh) => {
-  const start = async (channels: readonly Channel[], limits: Partial<GatewayLimits['later']> = {}, yuan = '100'): Promise<Running> =>
+  const start = async (
+    channels: readonly Channel[],
+    limits: Partial<GatewayLimits['later']> = {},
+    yuan = '100',
+  ): Promise<Running> =>
     startRunning({
       databaseUrl: (await fresh()).url,
       configuration: configuration(channels),
@@ -91,10 +109,19 @@ onSqlite((_, __, fresh) => {
       test(`${vendor} ${id}`, async () => {
         const quickly = later.some((one) => one.vendor === vendor) ? '+sim-task-100ms' : '';
         const running = await start([{ vendor, upstream: id + quickly }]);
-        const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 });
+        const client = new OpenAI({
+          baseURL: `${running.url}/v1`,
+          apiKey: running.key,
+          maxRetries: 0,
+        });
         let paid = 0;
         if (!fills) {
-          const { data = [] } = await client.images.generate({ model: 'm', prompt: 'a red fox', n: 2, size: '1024x1024' });
+          const { data = [] } = await client.images.generate({
+            model: 'm',
+            prompt: 'a red fox',
+            n: 2,
+            size: '1024x1024',
+          });
           expect(data).toHaveLength(2);
           for (const { url = '' } of data) {
             expect(url.startsWith(running.url)).toBe(true);
@@ -102,15 +129,30 @@ onSqlite((_, __, fresh) => {
             expect(picture.headers.get('content-type')).toBe('image/png');
             expect(wordsIn(Buffer.from(await picture.arrayBuffer()))).toBe('a red fox');
           }
-          const bytes = await client.images.generate({ model: 'm', prompt: 'a blue fox', response_format: 'b64_json' });
-          expect(wordsIn(Buffer.from(bytes.data?.[0]?.b64_json ?? '', 'base64'))).toBe('a blue fox');
+          const bytes = await client.images.generate({
+            model: 'm',
+            prompt: 'a blue fox',
+            response_format: 'b64_json',
+          });
+          expect(wordsIn(Buffer.from(bytes.data?.[0]?.b64_json ?? '', 'base64'))).toBe(
+            'a blue fox',
+          );
           paid = 3;
         }
         if (edits) {
-          const image = await toFile(pictureOf('a fox', 256, 256), 'fox.png', { type: 'image/png' });
-          const mask = await toFile(pictureOf('here', 256, 256, true), 'mask.png', { type: 'image/png' });
+          const image = await toFile(pictureOf('a fox', 256, 256), 'fox.png', {
+            type: 'image/png',
+          });
+          const mask = await toFile(pictureOf('here', 256, 256, true), 'mask.png', {
+            type: 'image/png',
+          });
           const masked = fills || vendor === 'ideogram' || vendor === 'recraft';
-          const edited = await client.images.edit({ model: 'm', image, prompt: 'in the snow', ...(masked ? { mask } : {}) });
+          const edited = await client.images.edit({
+            model: 'm',
+            image,
+            prompt: 'in the snow',
+            ...(masked ? { mask } : {}),
+          });
           expect(edited.data).toHaveLength(1);
           paid += 1;
         }
@@ -124,11 +166,17 @@ onSqlite((_, __, fresh) => {
     test('whatever is said while it is asked for ends nothing', async () => {
       const troubles = ['odd', 'html', '401', 'late', 'hang'];
       const running = await start(
-        troubles.map((trouble) => ({ model: trouble, vendor, upstream: `${upstream}+sim-task-${trouble}+sim-task-300ms` })),
+        troubles.map((trouble) => ({
+          model: trouble,
+          vendor,
+          upstream: `${upstream}+sim-task-${trouble}+sim-task-300ms`,
+        })),
         { goneAfterMs: 3_000 },
       );
       const answers = await Promise.all(troubles.map((model) => asked(running, { model })));
-      expect(answers.map(({ status, data }) => [status, data?.length])).toEqual(troubles.map(() => [200, 1]));
+      expect(answers.map(({ status, data }) => [status, data?.length])).toEqual(
+        troubles.map(() => [200, 1]),
+      );
       expect(submissions()).toBe(troubles.length);
       expect(await running.balance()).toBe('95.00');
     });
@@ -152,7 +200,9 @@ onSqlite((_, __, fresh) => {
           { vendor: 'bfl', upstream: 'flux-2-max' },
         ]);
         const { status, error } = await asked(running);
-        expect([status, error?.code]).toEqual(trouble === 'failed' ? [500, 'server_error'] : [503, null]);
+        expect([status, error?.code]).toEqual(
+          trouble === 'failed' ? [500, 'server_error'] : [503, null],
+        );
         expect(submissions()).toBe(1);
         expect(await running.balance()).toBe('100.00');
         await running.expectBooks();
@@ -160,13 +210,15 @@ onSqlite((_, __, fresh) => {
     });
 
     test('work that never ends is given up, and the vendor told so where it listens', async () => {
-      const running = await start([{ vendor, upstream: `${upstream}+sim-task-stuck` }], { totalMs: 400 });
+      const running = await start([{ vendor, upstream: `${upstream}+sim-task-stuck` }], {
+        totalMs: 400,
+      });
       expect((await asked(running)).status).toBe(503);
       expect(await running.balance()).toBe('100.00');
       await seconds(100);
-      expect(sim.requests.filter(({ method, path }) => path.includes('cancel') || method === 'DELETE')).toHaveLength(
-        vendor === 'bfl' ? 0 : 1,
-      );
+      expect(
+        sim.requests.filter(({ method, path }) => path.includes('cancel') || method === 'DELETE'),
+      ).toHaveLength(vendor === 'bfl' ? 0 : 1);
     });
 
     test('a client that leaves stops the asking within a second, and pays nothing', async () => {
@@ -180,7 +232,9 @@ onSqlite((_, __, fresh) => {
       const asking = polled(vendor);
       await seconds(300);
       expect(polled(vendor)).toBe(asking);
-      expect(sim.requests.some(({ method, path }) => path.includes('cancel') || method === 'DELETE')).toBe(vendor !== 'bfl');
+      expect(
+        sim.requests.some(({ method, path }) => path.includes('cancel') || method === 'DELETE'),
+      ).toBe(vendor !== 'bfl');
       expect(await running.balance()).toBe('100.00');
     });
   });
@@ -229,15 +283,23 @@ onSqlite((_, __, fresh) => {
     const vendor = await startVendor();
     vendor.answer(({ url }, response) => {
       if (url.endsWith('/cancel')) json(response, 200, '{}');
-      else setTimeout(() => json(response, 201, JSON.stringify({ id: 'p1', status: 'starting' })), 400);
+      else
+        setTimeout(
+          () => json(response, 201, JSON.stringify({ id: 'p1', status: 'starting' })),
+          400,
+        );
     });
-    const running = await start([{ vendor: 'replicate', upstream: 'a/b', url: `${vendor.url}/v1` }]);
+    const running = await start([
+      { vendor: 'replicate', upstream: 'a/b', url: `${vendor.url}/v1` },
+    ]);
     const leaving = new AbortController();
     const answer = asked(running, {}, { signal: leaving.signal }).catch(() => 'left');
     await expect.poll(() => vendor.received.length).toBe(1);
     leaving.abort();
     expect(await answer).toBe('left');
-    await expect.poll(() => vendor.received.map(({ url }) => url)).toEqual(['/v1/models/a/b/predictions', '/v1/predictions/p1/cancel']);
+    await expect
+      .poll(() => vendor.received.map(({ url }) => url))
+      .toEqual(['/v1/models/a/b/predictions', '/v1/predictions/p1/cancel']);
     expect(await running.balance()).toBe('100.00');
     await running.expectBooks();
   });
@@ -248,13 +310,26 @@ onSqlite((_, __, fresh) => {
     let made = 0;
     let over = false;
     vendor.answer(({ method, url }, response) => {
-      const id = method === 'POST' && !url.endsWith('/cancel') ? ++made : Number(/\d+/.exec(url.split('/').at(3) ?? '')?.[0]);
+      const id =
+        method === 'POST' && !url.endsWith('/cancel')
+          ? ++made
+          : Number(/\d+/.exec(url.split('/').at(3) ?? '')?.[0]);
       const end =
-        id % 3 === 2 ? { status: 'failed', error: 'NSFW' } : over ? { status: 'succeeded', output: picture } : { status: 'processing' };
-      json(response, 200, JSON.stringify({ id: `p${id}`, ...(method === 'GET' ? end : { status: 'starting' }) }));
+        id % 3 === 2
+          ? { status: 'failed', error: 'NSFW' }
+          : over
+            ? { status: 'succeeded', output: picture }
+            : { status: 'processing' };
+      json(
+        response,
+        200,
+        JSON.stringify({ id: `p${id}`, ...(method === 'GET' ? end : { status: 'starting' }) }),
+      );
     });
     const asking = (): number => vendor.received.filter(({ method }) => method === 'GET').length;
-    const running = await start([{ vendor: 'replicate', upstream: 'a/b', url: `${vendor.url}/v1` }]);
+    const running = await start([
+      { vendor: 'replicate', upstream: 'a/b', url: `${vendor.url}/v1` },
+    ]);
     const answer = asked(running, { n: 3 });
     await expect.poll(asking).toBeGreaterThan(4);
     over = true;
@@ -267,18 +342,24 @@ onSqlite((_, __, fresh) => {
     await expect.poll(asking).toBeGreaterThan(before + 4);
     leaving.abort();
     expect(await left).toBe('left');
-    const cancelled = (): string[] => vendor.received.flatMap(({ url }) => (url.endsWith('/cancel') ? [url] : [])).sort();
-    await expect.poll(cancelled).toEqual(['/v1/predictions/p4/cancel', '/v1/predictions/p6/cancel']);
+    const cancelled = (): string[] =>
+      vendor.received.flatMap(({ url }) => (url.endsWith('/cancel') ? [url] : [])).sort();
+    await expect
+      .poll(cancelled)
+      .toEqual(['/v1/predictions/p4/cancel', '/v1/predictions/p6/cancel']);
     expect(await running.balance()).toBe('98.00');
     await running.expectBooks();
   });
 
   test('a megapixel costs what it costs, for each picture', async () => {
-    const text = configuration([{ vendor: 'fal', upstream: 'fal-ai/flux/dev+sim-task-100ms' }]).replace(
-      '{ image: 1 }',
-      '{ megapixel: 0.25 }',
-    );
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: text, limits: { later: quick } });
+    const text = configuration([
+      { vendor: 'fal', upstream: 'fal-ai/flux/dev+sim-task-100ms' },
+    ]).replace('{ image: 1 }', '{ megapixel: 0.25 }');
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: text,
+      limits: { later: quick },
+    });
     expect((await asked(running, { n: 6, size: '1792x1024' })).data).toHaveLength(6);
     // Two megapixels each, of which the second is begun.
     expect(await running.balance()).toBe('97.00');
@@ -287,7 +368,10 @@ onSqlite((_, __, fresh) => {
   });
 
   test('a picture whose address leads nowhere is not paid for', async () => {
-    for (const { vendor, upstream } of [...later, { vendor: 'ideogram', upstream: 'ideogram-v3' }]) {
+    for (const { vendor, upstream } of [
+      ...later,
+      { vendor: 'ideogram', upstream: 'ideogram-v3' },
+    ]) {
       const running = await start([{ vendor, upstream: `${upstream}+sim-gone-picture` }]);
       const { status } = await asked(running, { prompt: 'a fox [sim-gone-picture]' });
       expect([vendor, status]).toEqual([vendor, 503]);
@@ -307,7 +391,11 @@ onSqlite((_, __, fresh) => {
       const { status, error } = await asked(running, { prompt: 'a fox [sim-task-moderated]' });
       expect([vendor, status, error?.code]).toEqual([vendor, 400, 'content_policy_violation']);
       const refused = await asked(running, { prompt: 'a fox [sim-policy]' });
-      expect([vendor, refused.status, refused.error?.code]).toEqual([vendor, 400, 'content_policy_violation']);
+      expect([vendor, refused.status, refused.error?.code]).toEqual([
+        vendor,
+        400,
+        'content_policy_violation',
+      ]);
       expect(await running.balance()).toBe('100.00');
     }
   });
@@ -317,20 +405,31 @@ onSqlite((_, __, fresh) => {
     stranger.answer((_, response) => json(response, 200, '{}'));
     vendor.answer(({ method }, response) =>
       method === 'POST'
-        ? json(response, 200, JSON.stringify({ id: 't1', polling_url: `${stranger.url}/v1/get_result?id=t1` }))
+        ? json(
+            response,
+            200,
+            JSON.stringify({ id: 't1', polling_url: `${stranger.url}/v1/get_result?id=t1` }),
+          )
         : json(response, 200, JSON.stringify({ id: 't1', status: 'Content Moderated' })),
     );
-    const running = await start([{ vendor: 'bfl', upstream: 'flux-2-pro', url: `${vendor.url}/v1` }]);
+    const running = await start([
+      { vendor: 'bfl', upstream: 'flux-2-pro', url: `${vendor.url}/v1` },
+    ]);
     expect((await asked(running)).status).toBe(400);
     expect(stranger.received).toHaveLength(0);
-    expect(vendor.received.map(({ url }) => url)).toEqual(['/v1/flux-2-pro', '/v1/get_result?id=t1']);
+    expect(vendor.received.map(({ url }) => url)).toEqual([
+      '/v1/flux-2-pro',
+      '/v1/get_result?id=t1',
+    ]);
   });
 
   test('what no channel makes is refused before anybody is asked, and what is allowed is told', async () => {
     const running = await start([{ vendor: 'stability', upstream: 'stable-image-core' }]);
     const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 });
     const image = await toFile(pictureOf('a fox', 256, 256), 'fox.png', { type: 'image/png' });
-    await expect(client.images.edit({ model: 'm', image, prompt: 'in the snow' })).rejects.toMatchObject({ status: 400, param: 'image' });
+    await expect(
+      client.images.edit({ model: 'm', image, prompt: 'in the snow' }),
+    ).rejects.toMatchObject({ status: 400, param: 'image' });
     expect(sim.requests).toHaveLength(0);
   });
 });

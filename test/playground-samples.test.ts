@@ -19,7 +19,10 @@ import { startRunning } from './support/running.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
-const mask = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAEUlEQVR4nGP4//8/AwwzIHMA8icR72HAeEQAAAAASUVORK5CYII=', 'base64');
+const mask = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAEUlEQVR4nGP4//8/AwwzIHMA8icR72HAeEQAAAAASUVORK5CYII=',
+  'base64',
+);
 
 /** What needs Python with the official package is run where that is; its syntax is checked with any. */
 let hasPackage = false;
@@ -33,7 +36,10 @@ beforeAll(async () => {
 async function startTerminal() {
   const simulator = await startSim({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => simulator.close());
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: simConfig(simulator.url) });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: simConfig(simulator.url),
+  });
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-samples-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -41,7 +47,8 @@ async function startTerminal() {
   await writeFile(join(folder, "fox's.png"), png);
   await writeFile(join(folder, 'mask.png'), mask);
   const env = { ...process.env, TOLLGATE_API_KEY: running.key, NO_PROXY: '127.0.0.1' };
-  const ask = async (command: string, ...given: readonly string[]) => (await run(command, given, { cwd: folder, env })).stdout;
+  const ask = async (command: string, ...given: readonly string[]) =>
+    (await run(command, given, { cwd: folder, env })).stdout;
   const programs: Readonly<Record<CodeTab, (code: string) => Promise<string>>> = {
     curl: (code) => ask('bash', '-c', code),
     async python(code) {
@@ -50,7 +57,11 @@ async function startTerminal() {
     },
     async typescript(code) {
       await writeFile(join(folder, 'sample.ts'), code);
-      return ask(process.execPath, join(root, 'node_modules', 'tsx', 'dist', 'cli.mjs'), 'sample.ts');
+      return ask(
+        process.execPath,
+        join(root, 'node_modules', 'tsx', 'dist', 'cli.mjs'),
+        'sample.ts',
+      );
     },
   };
   return { baseUrl: running.url, programs };
@@ -82,7 +93,9 @@ describe('code samples, as they are printed,', () => {
     await expectEach(terminal, chatSample(terminal.baseUrl, body), /42/);
     // What arrives is what was typed, to the letter.
     const echo = chatSample(terminal.baseUrl, { model: 'sim-echo', messages });
-    expect(JSON.parse(await terminal.programs.curl(echo.curl)).choices[0].message.content).toBe(odd);
+    expect(JSON.parse(await terminal.programs.curl(echo.curl)).choices[0].message.content).toBe(
+      odd,
+    );
     expect((await terminal.programs.typescript(echo.typescript)).trim()).toBe(odd);
   }, 120_000);
 
@@ -92,7 +105,11 @@ describe('code samples, as they are printed,', () => {
       { type: 'text', text: `What is this? ${odd}` },
       { type: 'image_url', image_url: { url: fox } },
     ];
-    const sample = chatSample(terminal.baseUrl, { model: 'gpt-4o', messages: [{ role: 'user', content }], stream: false });
+    const sample = chatSample(terminal.baseUrl, {
+      model: 'gpt-4o',
+      messages: [{ role: 'user', content }],
+      stream: false,
+    });
     await expectEach(terminal, sample, /3×2 pixels|42/);
     expect(sample.curl).not.toContain(png.toString('base64'));
   }, 120_000);
@@ -101,7 +118,11 @@ describe('code samples, as they are printed,', () => {
     const terminal = await startTerminal();
     const body = { model: 'dall-e-2', prompt: odd, size: '256x256', n: 2 };
     await expectEach(terminal, imageSample(terminal.baseUrl, body), /http\S+\/files\//);
-    await expectEach(terminal, editSample(terminal.baseUrl, body, fox, new FileData('mask.png', 'image/png')), /http\S+\/files\//);
+    await expectEach(
+      terminal,
+      editSample(terminal.baseUrl, body, fox, new FileData('mask.png', 'image/png')),
+      /http\S+\/files\//,
+    );
   }, 120_000);
 
   test('a video is waited for', async () => {

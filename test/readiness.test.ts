@@ -10,13 +10,18 @@ const soon = { timeout: 10_000, interval: 50 };
 
 /** Of a page of metrics, one number without labels. */
 async function metricOf(url: string, name: string): Promise<number> {
-  const page = await (await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer metrics' } })).text();
+  const page = await (
+    await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer metrics' } })
+  ).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1]);
 }
 
 test('a node that drains is alive and not ready, and what runs is answered', async () => {
   const vendor = await startVendor();
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: oneModel(vendor.url) });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: oneModel(vendor.url),
+  });
   let answer = (): void => {};
   vendor.answer((_request, response) => {
     answer = () => json(response, 200, completion());
@@ -24,7 +29,10 @@ test('a node that drains is alive and not ready, and what runs is answered', asy
   const asked = running.post('/v1/chat/completions', hello);
   await expect.poll(() => vendor.received.length, soon).toBe(1);
   const closed = running.gateway.close();
-  expect([await statusOf(`${running.url}/readyz`), await statusOf(`${running.url}/healthz`)]).toEqual([503, 200]);
+  expect([
+    await statusOf(`${running.url}/readyz`),
+    await statusOf(`${running.url}/healthz`),
+  ]).toEqual([503, 200]);
   expect(await metricOf(running.url, 'tollgate_ready')).toBe(0);
   answer();
   expect((await asked).status).toBe(200);
@@ -35,7 +43,11 @@ onPostgres((_, __, fresh) => {
   test('a node whose database is away is alive and not ready, tells it, and recovers by itself', async () => {
     const relay = await relayTo((await fresh()).url);
     const till = { heartbeatMs: 100, doubtfulMs: 2_000, silenceMs: 60_000 };
-    const running = await startRunning({ databaseUrl: relay.url, configuration: oneModel('http://127.0.0.1:1'), till });
+    const running = await startRunning({
+      databaseUrl: relay.url,
+      configuration: oneModel('http://127.0.0.1:1'),
+      till,
+    });
     await wait(2_500);
     // Nobody asked for anything meanwhile: its heartbeat is what keeps it ready.
     expect(await statusOf(`${running.url}/readyz`)).toBe(200);

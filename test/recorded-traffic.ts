@@ -47,9 +47,9 @@ interface Row {
 }
 
 /** Where the recordings are, beside the project; undefined when they are not there. */
-export const recordingsFolder: string | undefined = [fileURLToPath(new URL('../../shared/recordings', import.meta.url))].find((folder) =>
-  existsSync(folder),
-);
+export const recordingsFolder: string | undefined = [
+  fileURLToPath(new URL('../../shared/recordings', import.meta.url)),
+].find((folder) => existsSync(folder));
 
 function parsed(text: string | undefined): Record<string, unknown> | undefined {
   try {
@@ -60,14 +60,29 @@ function parsed(text: string | undefined): Record<string, unknown> | undefined {
   }
 }
 
-const bytesOf = ({ text, base64 }: { readonly text?: string; readonly base64?: string } = {}): Buffer =>
-  base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64');
+const bytesOf = ({
+  text,
+  base64,
+}: {
+  readonly text?: string;
+  readonly base64?: string;
+} = {}): Buffer => (base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64'));
 
 function recordingOf({ response, ...row }: Row): Recording {
-  const reply = response?.base64 === undefined ? Buffer.from(response?.text ?? '') : Buffer.from(response.base64, 'base64');
-  const headers = Object.fromEntries(Object.entries(response?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const reply =
+    response?.base64 === undefined
+      ? Buffer.from(response?.text ?? '')
+      : Buffer.from(response.base64, 'base64');
+  const headers = Object.fromEntries(
+    Object.entries(response?.headers ?? {}).map(([name, value]) => [
+      name.toLowerCase(),
+      String(value),
+    ]),
+  );
   // Some old recordings have lost or mislabelled the type of a stream.
-  const streamed = /event-?stream/.test(headers['content-type'] ?? '') || /^\s*(event|data|:)/.test(reply.toString('utf8', 0, 40));
+  const streamed =
+    /event-?stream/.test(headers['content-type'] ?? '') ||
+    /^\s*(event|data|:)/.test(reply.toString('utf8', 0, 40));
   const { id, file, n = 0, vendor, request } = row;
   return {
     id,
@@ -88,8 +103,12 @@ export function recordingsAt(folder: string, endpoint: string): Recording[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   const lines = files.flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n'));
   // Only what may be meant is parsed: the rest is tens of megabytes.
-  const rows = lines.filter((line) => line.includes(`"${endpoint}"`)).map((line): Row => JSON.parse(line));
-  return rows.filter((row) => row.endpoint === endpoint && row.response && exceptions[row.id] === undefined).map(recordingOf);
+  const rows = lines
+    .filter((line) => line.includes(`"${endpoint}"`))
+    .map((line): Row => JSON.parse(line));
+  return rows
+    .filter((row) => row.endpoint === endpoint && row.response && exceptions[row.id] === undefined)
+    .map(recordingOf);
 }
 
 export const chatRecordings = (folder: string): Recording[] => recordingsAt(folder, 'chat');

@@ -15,9 +15,15 @@ function checkRequest({ request }: Recording, call: Call): void {
   expect(messagesSaid(sent)).toEqual(messagesSaid(native));
   if (model !== undefined) expect(sent['model']).toBe(model);
   // Thinking takes no temperature but the usual one.
-  if (temperature !== undefined && sent['thinking'] === undefined) expect(sent['temperature']).toBe(temperature);
-  if (JSON.stringify(thinking)?.includes('budget') && JSON.stringify(sent['thinking'])?.includes('budget'))
-    expect(Object.entries(sent['thinking'] ?? {}).sort()).toEqual(Object.entries(thinking ?? {}).sort());
+  if (temperature !== undefined && sent['thinking'] === undefined)
+    expect(sent['temperature']).toBe(temperature);
+  if (
+    JSON.stringify(thinking)?.includes('budget') &&
+    JSON.stringify(sent['thinking'])?.includes('budget')
+  )
+    expect(Object.entries(sent['thinking'] ?? {}).sort()).toEqual(
+      Object.entries(thinking ?? {}).sort(),
+    );
 }
 
 replayTranslated({
@@ -25,10 +31,14 @@ replayTranslated({
   endpoint: 'messages',
   chat,
   model: ({ request, url }) =>
-    typeof request?.['model'] === 'string' ? request['model'] : (/\/models\/([^:/?]+)/.exec(url)?.[1] ?? 'claude-sonnet-4-5'),
+    typeof request?.['model'] === 'string'
+      ? request['model']
+      : (/\/models\/([^:/?]+)/.exec(url)?.[1] ?? 'claude-sonnet-4-5'),
   meaning: (reply) => messagesMeaning(reply.toString('utf8')),
   chatRequest: conversation(chatRequest),
   checkRequest,
-  failed: ({ error }, { reply }) => error !== undefined || !/"content"/.test(reply.toString('utf8')),
-  faults: ({ status }) => (status === 401 ? ['credentials'] : status === 404 ? ['unknown_model'] : ['bad_request']),
+  failed: ({ error }, { reply }) =>
+    error !== undefined || !/"content"/.test(reply.toString('utf8')),
+  faults: ({ status }) =>
+    status === 401 ? ['credentials'] : status === 404 ? ['unknown_model'] : ['bad_request'],
 });

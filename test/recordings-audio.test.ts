@@ -18,7 +18,9 @@ const suite = replays('sound');
 const spools = new Spools();
 const principal = { keyId: 'k', userId: 'u', group: 'g', limit: undefined, expiresAt: undefined };
 const all: Recording[] =
-  recordingsFolder === undefined ? [] : ['audio', 'tts'].flatMap((endpoint) => recordingsAt(recordingsFolder ?? '', endpoint));
+  recordingsFolder === undefined
+    ? []
+    : ['audio', 'tts'].flatMap((endpoint) => recordingsAt(recordingsFolder ?? '', endpoint));
 
 function adapterOf({ vendor }: Recording, capability: SoundCapability): SoundAdapter {
   const adapter = (vendors.get(vendor) ?? vendors.get('openai-compatible'))?.speaks[capability];
@@ -35,7 +37,10 @@ const heard = (reply: Buffer): Record<string, unknown> | undefined => {
 };
 
 /** What somebody asked who sent this form, or one with nothing but a recording. */
-async function listenOf({ sent, request }: Recording): Promise<{ wish: ListenWish; model: string; stream: boolean; form: boolean }> {
+async function listenOf({
+  sent,
+  request,
+}: Recording): Promise<{ wish: ListenWish; model: string; stream: boolean; form: boolean }> {
   // Some were kept as text, with the file in base64 in its place.
   const text = sent.bytes.toString('latin1');
   const file = /\r?\nb64:([\w+/=]+)/.exec(text);
@@ -49,7 +54,12 @@ async function listenOf({ sent, request }: Recording): Promise<{ wish: ListenWis
         ]);
   const whole = bytes.length > 0 && sent.type.startsWith('multipart/');
   const form = whole
-    ? await readForm(Readable.from([bytes]), { 'content-type': sent.type }, transcriptionLimits, spools)
+    ? await readForm(
+        Readable.from([bytes]),
+        { 'content-type': sent.type },
+        transcriptionLimits,
+        spools,
+      )
     : alone(typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model');
   if (form === 'left') throw new Error('nobody left');
   const model = form.fields.find(([name]) => name === 'model')?.[1] ?? '';
@@ -85,36 +95,67 @@ const isWritten = ({ reply, streamed }: Recording): boolean =>
 /** The text that a client ends up with: of the vendor's events, JSON or captions. */
 const textIn = ({ reply, streamed }: Recording): string => {
   const text = reply.toString('utf8');
-  if (streamed) return String(/"transcript\.text\.done","text":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1]);
+  if (streamed)
+    return String(/"transcript\.text\.done","text":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1]);
   const body = heard(reply);
   const channels = JSON.stringify(body?.['results'] ?? {});
-  return body === undefined ? text : String(body['text'] ?? /"transcript":"((?:[^"\\]|\\.)*)"/.exec(channels)?.[1]);
+  return body === undefined
+    ? text
+    : String(body['text'] ?? /"transcript":"((?:[^"\\]|\\.)*)"/.exec(channels)?.[1]);
 };
 
 describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
   it('what was said is written down the same', async () => {
-    const asked = new Map(await Promise.all(all.filter(isWritten).map(async (one) => [one.id, await listenOf(one)] as const)));
+    const asked = new Map(
+      await Promise.all(
+        all.filter(isWritten).map(async (one) => [one.id, await listenOf(one)] as const),
+      ),
+    );
     suite.each('transcriptions', all.filter(isWritten), (recording) => {
       const known = asked.get(recording.id);
       if (known === undefined) throw new Error('it was asked for');
-      const adapter = adapterOf(recording, recording.url.endsWith('/translations') ? 'translations' : 'transcriptions');
-      const wish = heard(recording.reply) === undefined && !recording.streamed ? { ...known.wish, returns: 'srt' as const } : known.wish;
-      const call: Call = { ...callAs({ streamed: known.stream }, { model: 'm' }, known.model || 'recorded-model', 'id-1'), listen: wish };
+      const adapter = adapterOf(
+        recording,
+        recording.url.endsWith('/translations') ? 'translations' : 'transcriptions',
+      );
+      const wish =
+        heard(recording.reply) === undefined && !recording.streamed
+          ? { ...known.wish, returns: 'srt' as const }
+          : known.wish;
+      const call: Call = {
+        ...callAs(
+          { streamed: known.stream },
+          { model: 'm' },
+          known.model || 'recorded-model',
+          'id-1',
+        ),
+        listen: wish,
+      };
       if (known.form && recording.status === 200) expectSameForm(recording, adapter, call);
       if (recording.status >= 400)
         return (
-          expect(adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8')).kind).toBe('bad_request') ?? true
+          expect(
+            adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8'))
+              .kind,
+          ).toBe('bad_request') ?? true
         );
       if (recording.streamed) return expectStream(recording, adapter, call);
       const answer = adapter.read(recording.reply, recording.headers['content-type'] ?? '', call);
       if (isFault(answer)) throw new Error(answer.message);
       const written = answer.body.toString('utf8');
-      expect(call.listen?.returns === 'srt' ? written : JSON.parse(written).text).toBe(textIn(recording));
-      const seconds = /"seconds":(\d+)|"prompt_audio_seconds":(\d+)/.exec(recording.reply.toString());
-      if (seconds !== null) expect(answer.quantities?.second).toBe(Number(seconds[1] ?? seconds[2]));
+      expect(call.listen?.returns === 'srt' ? written : JSON.parse(written).text).toBe(
+        textIn(recording),
+      );
+      const seconds = /"seconds":(\d+)|"prompt_audio_seconds":(\d+)/.exec(
+        recording.reply.toString(),
+      );
+      if (seconds !== null)
+        expect(answer.quantities?.second).toBe(Number(seconds[1] ?? seconds[2]));
       if (recording.vendor === 'deepgram' || recording.vendor === 'elevenlabs')
         for (const returns of ['srt', 'verbose_json', 'diarized_json'] as const)
-          expect(isFault(adapter.read(recording.reply, '', { ...call, listen: { ...wish, returns } }))).toBe(false);
+          expect(
+            isFault(adapter.read(recording.reply, '', { ...call, listen: { ...wish, returns } })),
+          ).toBe(false);
     });
   });
 
@@ -123,7 +164,10 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
       'voices',
       all.filter((one) => !isWritten(one)),
       (recording) => {
-        const adapter = adapterOf(recording, recording.vendor === 'groq' && recording.request === undefined ? 'speech' : 'speech');
+        const adapter = adapterOf(
+          recording,
+          recording.vendor === 'groq' && recording.request === undefined ? 'speech' : 'speech',
+        );
         const request = recording.request ?? {};
         const input = String(request['input'] ?? request['text'] ?? 'Hello');
         const body = { model: 'public/model', voice: 'alloy', ...request, input };
@@ -133,9 +177,15 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
           { ...body, model: 'public/model' },
           Buffer.from(JSON.stringify({ ...body, model: 'public/model' })),
         );
-        const model = String(request['model'] ?? /model=([^&]+)/.exec(recording.url)?.[1] ?? 'recorded-model');
+        const model = String(
+          request['model'] ?? /model=([^&]+)/.exec(recording.url)?.[1] ?? 'recorded-model',
+        );
         const bytes = Buffer.from(JSON.stringify({ ...body, model: 'public/model' }));
-        const call: Call = { ...callAs({ streamed: true }, { ...body, model: 'public/model' }, model, 'id-1'), bytes, speak };
+        const call: Call = {
+          ...callAs({ streamed: true }, { ...body, model: 'public/model' }, model, 'id-1'),
+          bytes,
+          speak,
+        };
         if (recording.request !== undefined) {
           const { path, body: sent } = adapter.ask(call);
           const { stream_format: _, ...rest } = JSON.parse(sent.toString('utf8'));
@@ -144,8 +194,12 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
         }
         const type = recording.headers['content-type'] ?? '';
         const told = heard(recording.reply);
-        const sound = told === undefined ? recording.reply : Buffer.from(String(told['audio_data']), 'base64');
-        const stream = adapter.stream(call, told === undefined && type === 'application/json' ? 'audio/mpeg' : type);
+        const sound =
+          told === undefined ? recording.reply : Buffer.from(String(told['audio_data']), 'base64');
+        const stream = adapter.stream(
+          call,
+          told === undefined && type === 'application/json' ? 'audio/mpeg' : type,
+        );
         const out = stream.push(recording.reply) + stream.end();
         expect(stream.meter.fault).toBeUndefined();
         expect(Buffer.from(out, 'latin1').equals(sound)).toBe(true);
@@ -158,11 +212,20 @@ function expectSameForm(recording: Recording, adapter: SoundAdapter, call: Call)
   const { path, headers, body, rest = [] } = adapter.ask(call);
   expect(recording.url).toContain(path);
   const file = call.listen?.file;
-  const whole = Buffer.concat([body, ...rest.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from('FILE')))]);
+  const whole = Buffer.concat([
+    body,
+    ...rest.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from('FILE'))),
+  ]);
   const sent = readSent(headers['content-type'] ?? '', whole);
   const text = recording.sent.bytes.toString('latin1');
-  const fields = [...text.matchAll(/name="?([\w[\]]+)"?[^\r\n]*\r\n(?:[\w-]+:[^\r\n]*\r\n)*\r\n([^\r\n]*)\r\n--/g)];
-  const recorded = fields.map(([, name = '', value = '']) => [name, value]).filter(([name]) => name !== 'file');
+  const fields = [
+    ...text.matchAll(
+      /name="?([\w[\]]+)"?[^\r\n]*\r\n(?:[\w-]+:[^\r\n]*\r\n)*\r\n([^\r\n]*)\r\n--/g,
+    ),
+  ];
+  const recorded = fields
+    .map(([, name = '', value = '']) => [name, value])
+    .filter(([name]) => name !== 'file');
   expect(new Map(sent?.fields.filter(([name]) => name !== 'file'))).toEqual(
     new Map(recorded.map(([name, value]) => [name, value] as const)),
   );
@@ -171,7 +234,11 @@ function expectSameForm(recording: Recording, adapter: SoundAdapter, call: Call)
 }
 
 function expectStream(recording: Recording, adapter: SoundAdapter, call: Call): void {
-  const clean = recording.reply.toString('utf8').replaceAll('\r\n', '\n').replace('data: [DONE]\n\n', '').trim();
+  const clean = recording.reply
+    .toString('utf8')
+    .replaceAll('\r\n', '\n')
+    .replace('data: [DONE]\n\n', '')
+    .trim();
   for (const pieces of everyOffset(recording.reply)) {
     const stream = adapter.stream(call, 'text/event-stream; charset=utf-8');
     let out = '';
@@ -179,6 +246,9 @@ function expectStream(recording: Recording, adapter: SoundAdapter, call: Call): 
     out += stream.end();
     expect(stream.meter.fault).toBeUndefined();
     expect(Buffer.from(out, 'latin1').toString('utf8').trim()).toBe(clean);
-    expect(stream.meter.quantities).toMatchObject({ audio_input: expect.any(Number), output: expect.any(Number) });
+    expect(stream.meter.quantities).toMatchObject({
+      audio_input: expect.any(Number),
+      output: expect.any(Number),
+    });
   }
 }

@@ -14,7 +14,10 @@ function framed(recording: Recording): Recording {
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
     .flatMap((line) => Object.entries(JSON.parse(line.slice(6))));
-  return { ...recording, reply: Buffer.concat(events.map(([type, payload]) => eventFrame(type, payload))) };
+  return {
+    ...recording,
+    reply: Buffer.concat(events.map(([type, payload]) => eventFrame(type, payload))),
+  };
 }
 
 const modelOf = ({ url }: Recording): string | undefined => /\/model\/([^/]+)\//.exec(url)?.[1];
@@ -27,9 +30,15 @@ function checkRequest(recording: Recording, call: Call): void {
   const structured = sent['outputConfig'] !== undefined || native['outputConfig'] === undefined;
   // A schema for a model without structured outputs travels as a tool, which nobody recorded.
   if (structured) expect(converseSaid(sent)).toEqual(converseSaid(native));
-  if (modelOf(recording)) expect(decodeURIComponent(recording.url).endsWith(decodeURIComponent(ask.path))).toBe(true);
-  const budget = /"budget_tokens":(\d+)/.exec(JSON.stringify(native['additionalModelRequestFields'] ?? ''))?.[1];
-  if (budget) expect(sent['additionalModelRequestFields']).toMatchObject({ thinking: { type: 'enabled', budget_tokens: Number(budget) } });
+  if (modelOf(recording))
+    expect(decodeURIComponent(recording.url).endsWith(decodeURIComponent(ask.path))).toBe(true);
+  const budget = /"budget_tokens":(\d+)/.exec(
+    JSON.stringify(native['additionalModelRequestFields'] ?? ''),
+  )?.[1];
+  if (budget)
+    expect(sent['additionalModelRequestFields']).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: Number(budget) },
+    });
 }
 
 replayTranslated({
@@ -37,11 +46,17 @@ replayTranslated({
   endpoint: 'converse',
   chat,
   prepare: framed,
-  model: (recording) => decodeURIComponent(modelOf(recording) ?? 'anthropic.claude-sonnet-4-5-20250929-v1:0'),
+  model: (recording) =>
+    decodeURIComponent(modelOf(recording) ?? 'anthropic.claude-sonnet-4-5-20250929-v1:0'),
   meaning: converseMeaning,
   chatRequest: conversation(chatRequest),
   // What was recorded hides no answer in a tool: its schema travelled natively.
   reader: (call) => ({ ...call, body: { ...call.body, response_format: undefined } }),
   checkRequest,
-  faults: ({ status }) => (status === 403 ? ['credentials'] : status === 404 ? ['unknown_model'] : ['bad_request', 'context_length']),
+  faults: ({ status }) =>
+    status === 403
+      ? ['credentials']
+      : status === 404
+        ? ['unknown_model']
+        : ['bad_request', 'context_length'],
 });

@@ -16,9 +16,11 @@ replayTranslated({
   title: 'Cohere’s own format',
   endpoint: 'nativechat',
   chat,
-  model: ({ request }) => (typeof request?.['model'] === 'string' ? request['model'] : 'command-a-03-2025'),
+  model: ({ request }) =>
+    typeof request?.['model'] === 'string' ? request['model'] : 'command-a-03-2025',
   meaning: (reply) => cohereMeaning(reply.toString('utf8')),
   chatRequest: conversation(chatRequest),
   checkRequest,
-  faults: ({ status }) => (status === 400 ? ['context_length'] : status === 401 ? ['credentials'] : ['unknown_model']),
+  faults: ({ status }) =>
+    status === 400 ? ['context_length'] : status === 401 ? ['credentials'] : ['unknown_model'],
 });

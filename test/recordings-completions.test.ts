@@ -10,19 +10,32 @@ import { answerMeaning, streamMeaning } from './chat-meaning.ts';
 import { completionMeaning } from './completion-meaning.ts';
 import { fewCuts } from './cuts.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
-import { chatRecordings, type Recording, recordingsAt, recordingsFolder, sentBy } from './recorded-traffic.ts';
+import {
+  chatRecordings,
+  type Recording,
+  recordingsAt,
+  recordingsFolder,
+  sentBy,
+} from './recorded-traffic.ts';
 
 /** Clients of /v1/completions: recorded traffic passes natively, and chat's answers become texts that say the same. */
-const recordings = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'completion');
-const chats = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder).filter(({ status }) => status < 400);
+const recordings =
+  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'completion');
+const chats =
+  recordingsFolder === undefined
+    ? []
+    : chatRecordings(recordingsFolder).filter(({ status }) => status < 400);
 const foreign =
   recordingsFolder === undefined
     ? []
-    : ['messages', 'gemini', 'converse', 'nativechat'].flatMap((at) => recordingsAt(recordingsFolder ?? '', at));
+    : ['messages', 'gemini', 'converse', 'nativechat'].flatMap((at) =>
+        recordingsAt(recordingsFolder ?? '', at),
+      );
 const suite = replays('completion');
 
 function callOf(recording: Recording): Call {
-  const asked = recording.request?.['prompt'] === undefined ? { prompt: 'Go on.' } : recording.request;
+  const asked =
+    recording.request?.['prompt'] === undefined ? { prompt: 'Go on.' } : recording.request;
   const body = { ...asked, model: 'public/model' };
   // A deployment's name says nothing of its model.
   const named = recording.vendor === 'azure' ? undefined : recording.request?.['model'];
@@ -50,10 +63,13 @@ function overChat(recording: Recording): Vendor {
 }
 
 /** Answers of chat stand for those that were asked for in other words: an agent's, a stored prompt's. */
-const isChats = ({ reply, url }: Recording): boolean => reply.includes('"chat.completion') && !url.includes('/fim/');
-const adapterOf = (recording: Recording): Adapter => completionsOf(isChats(recording) ? overChat(recording) : vendorOf(recording));
+const isChats = ({ reply, url }: Recording): boolean =>
+  reply.includes('"chat.completion') && !url.includes('/fim/');
+const adapterOf = (recording: Recording): Adapter =>
+  completionsOf(isChats(recording) ? overChat(recording) : vendorOf(recording));
 
-const told = (quantities: object | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
+const told = (quantities: object | undefined): number =>
+  Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
 
 function checkStream(recording: Recording, random: Random): void {
   const adapter = adapterOf(recording);
@@ -76,13 +92,23 @@ function checkWhole(recording: Recording): void {
   if (isFault(result)) throw new Error(`${result.kind}: ${result.message}`);
   expect(completionMeaning(result.body.toString('utf8'))).toEqual(want);
   expect(told(result.quantities)).toBe((want.usage?.prompt ?? 0) + (want.usage?.completion ?? 0));
-  expect(JSON.parse(result.body.toString('utf8'))).toMatchObject({ id: 'cmpl-replayed', object: 'text_completion', model: 'public/model' });
+  expect(JSON.parse(result.body.toString('utf8'))).toMatchObject({
+    id: 'cmpl-replayed',
+    object: 'text_completion',
+    model: 'public/model',
+  });
 }
 
 function checkFault(recording: Recording): void {
-  const { kind, message } = adapterOf(recording).fault(recording.status, recording.headers, recording.reply.toString('utf8'));
+  const { kind, message } = adapterOf(recording).fault(
+    recording.status,
+    recording.headers,
+    recording.reply.toString('utf8'),
+  );
   expect(message).not.toBe('');
-  expect(kind).toBe({ 400: 'bad_request', 404: 'unknown_model' }[recording.status] ?? 'credentials');
+  expect(kind).toBe(
+    { 400: 'bad_request', 404: 'unknown_model' }[recording.status] ?? 'credentials',
+  );
 }
 
 /** The door takes what the vendor took, and it goes on as it came. What the vendor refused for its shape is refused here, by the same name. */
@@ -91,13 +117,17 @@ function checkRequest(recording: Recording): void {
   const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined, expiresAt: undefined };
   const { body, bytes } = parseJson(call.bytes, 'application/json');
   const parse = () => parseCompletion('req_0', principal, body, bytes);
-  const param = recording.status === 400 ? JSON.parse(recording.reply.toString('utf8')).error.param : null;
+  const param =
+    recording.status === 400 ? JSON.parse(recording.reply.toString('utf8')).error.param : null;
   if (param !== null) {
-    return expect(parse).toThrow(expect.toSatisfy((error: unknown) => error instanceof Refusal && error.param === param));
+    return expect(parse).toThrow(
+      expect.toSatisfy((error: unknown) => error instanceof Refusal && error.param === param),
+    );
   }
   parse();
   const ask = completionsOf(vendorOf(recording)).ask(call);
-  if (ask.path === '/chat/completions') return expect(JSON.parse(sentBy(ask)).messages).toHaveLength(1);
+  if (ask.path === '/chat/completions')
+    return expect(JSON.parse(sentBy(ask)).messages).toHaveLength(1);
   expect(recording.url.replace(/\?.*/, '').endsWith(ask.path) || recording.url === '').toBe(true);
   const sent = JSON.parse(sentBy(ask));
   const { stream_options: _, ...same } = sent;
@@ -109,7 +139,12 @@ function checkBridged(recording: Recording, random: Random): boolean {
   const { chat } = vendorOf(recording).speaks;
   if (recording.status >= 400 || chat === undefined) return false;
   const call = {
-    ...callAs(recording, { model: 'public/model', prompt: 'Go on.', messages: [], n: recording.request?.['n'] }, 'm', 'cmpl-replayed'),
+    ...callAs(
+      recording,
+      { model: 'public/model', prompt: 'Go on.', messages: [], n: recording.request?.['n'] },
+      'm',
+      'cmpl-replayed',
+    ),
     includeUsage: true,
   };
   const adapter = completionsOf(overChat(recording));
@@ -133,8 +168,11 @@ function expectSame(got: string, want: ReturnType<typeof answerMeaning>): void {
   const [first] = choices;
   // A refusal is a text, too.
   if (want.text !== '') expect(first?.text).toBe(want.text);
-  expect(first?.finish).toBe(want.finish === 'length' || want.finish === 'content_filter' ? want.finish : 'stop');
-  if (want.usage !== undefined) expect(usage).toEqual({ prompt: want.usage.prompt, completion: want.usage.completion });
+  expect(first?.finish).toBe(
+    want.finish === 'length' || want.finish === 'content_filter' ? want.finish : 'stop',
+  );
+  if (want.usage !== undefined)
+    expect(usage).toEqual({ prompt: want.usage.prompt, completion: want.usage.completion });
 }
 
 describe.skipIf(recordingsFolder === undefined)('recorded text completions', () => {
@@ -155,5 +193,9 @@ describe.skipIf(recordingsFolder === undefined)('recorded text completions', () 
   );
 
   it('in chat’s words mean the same', () => suite.each('chats', chats, checkBridged), 180_000);
-  it('in other vendors’ words mean the same', () => suite.each('other formats', foreign, checkBridged), 180_000);
+  it(
+    'in other vendors’ words mean the same',
+    () => suite.each('other formats', foreign, checkBridged),
+    180_000,
+  );
 });

@@ -8,7 +8,8 @@ import { callAs, replays, vendorsOf } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 
 /** Counts of tokens: asked as they were recorded, and told in the words of whichever endpoint was asked. */
-const recordings = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'count_tokens');
+const recordings =
+  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'count_tokens');
 const suite = replays('count_tokens');
 type Json = Readonly<Record<string, unknown>>;
 
@@ -28,11 +29,19 @@ function messagesFrom(chat: Json | undefined): Json {
   const system = turns.filter(({ role }) => role === 'system');
   return {
     model: 'public/model',
-    messages: turns.filter(({ role }) => role !== 'system').map(({ role, content }) => ({ role, content })),
+    messages: turns
+      .filter(({ role }) => role !== 'system')
+      .map(({ role, content }) => ({ role, content })),
     ...(system.length === 0 ? {} : { system: system.flatMap(({ content }) => content) }),
     ...(tools.length === 0
       ? {}
-      : { tools: tools.map(({ function: { name, description, parameters } }) => ({ name, description, input_schema: parameters })) }),
+      : {
+          tools: tools.map(({ function: { name, description, parameters } }) => ({
+            name,
+            description,
+            input_schema: parameters,
+          })),
+        }),
   };
 }
 
@@ -51,7 +60,9 @@ function questionOf({ vendor, request, url }: Recording): Question {
     const model = decodeURIComponent(/\/model\/([^/]+)\//.exec(url)?.[1] ?? '');
     const { converse, invokeModel } = Object(asked['input']);
     // A body of Anthropic's own is what our client sends; Converse is what we speak.
-    const body = invokeModel ? JSON.parse(Buffer.from(invokeModel.body, 'base64').toString()) : messagesFrom(chatOfConverse(converse));
+    const body = invokeModel
+      ? JSON.parse(Buffer.from(invokeModel.body, 'base64').toString())
+      : messagesFrom(chatOfConverse(converse));
     const same = (sent: Json) => {
       const counted = Object(sent['input']).converse;
       if (converse) expect(converseSaid(counted)).toEqual(converseSaid(converse));
@@ -68,7 +79,12 @@ function questionOf({ vendor, request, url }: Recording): Question {
     expect(geminiSaid(wrapped)).toEqual(geminiSaid({ ...native, generationConfig: undefined }));
     if (asked['generateContentRequest']) expect(wrapped.model).toBe(counted['model']);
   };
-  return { endpoint: 'messages', body: messagesFrom(chatOfGemini({ ...native }, url)), model, same };
+  return {
+    endpoint: 'messages',
+    body: messagesFrom(chatOfGemini({ ...native }, url)),
+    model,
+    same,
+  };
 }
 
 const textOf = (content: unknown): unknown => (Array.isArray(content) ? content[0].text : content);
@@ -81,13 +97,17 @@ function check(recording: Recording): void {
   if (recording.status >= 400) return checkFault(recording, inquiry);
   const ask = inquiry.ask(call);
   same(JSON.parse(ask.body.toString('utf8')));
-  expect(decodeURIComponent(recording.url.replace(/\?.*/, '')).endsWith(decodeURIComponent(ask.path))).toBe(true);
+  expect(
+    decodeURIComponent(recording.url.replace(/\?.*/, '')).endsWith(decodeURIComponent(ask.path)),
+  ).toBe(true);
   const answer = inquiry.read(recording.reply, 'application/json', call);
   if (isFault(answer)) throw new Error(answer.message);
   const told = JSON.parse(recording.reply.toString('utf8'));
   const tokens = told.input_tokens ?? told.inputTokens ?? told.totalTokens;
   expect(JSON.parse(answer.body.toString('utf8'))).toEqual(
-    endpoint === 'messages' ? { input_tokens: tokens } : { object: 'response.input_tokens', input_tokens: tokens },
+    endpoint === 'messages'
+      ? { input_tokens: tokens }
+      : { object: 'response.input_tokens', input_tokens: tokens },
   );
 }
 
@@ -95,16 +115,19 @@ function checkFault({ status, headers, reply }: Recording, inquiry: Inquiry): vo
   const said = reply.toString('utf8');
   const { kind } = inquiry.fault(status, headers, said);
   // A model that the vendor does not count for is counted here.
-  const want: FaultKind = status === 404 || said.includes('support counting') ? 'unknown_model' : 'bad_request';
+  const want: FaultKind =
+    status === 404 || said.includes('support counting') ? 'unknown_model' : 'bad_request';
   expect(kind).toBe(want);
 }
 
 describe.skipIf(recordingsFolder === undefined)('recorded counts of tokens', () => {
-  it.each(vendorsOf(recordings))('of %s are asked as they were and told in the client’s words', (vendor) =>
-    suite.each(
-      vendor,
-      recordings.filter((one) => one.vendor === vendor),
-      check,
-    ),
+  it.each(vendorsOf(recordings))(
+    'of %s are asked as they were and told in the client’s words',
+    (vendor) =>
+      suite.each(
+        vendor,
+        recordings.filter((one) => one.vendor === vendor),
+        check,
+      ),
   );
 });

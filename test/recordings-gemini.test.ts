@@ -9,7 +9,9 @@ import { replayTranslated, sameMeaning } from './replay-translated.ts';
 function asked({ request, url }: Recording): Record<string, unknown> | undefined {
   const body = chatRequest({ ...request }, url);
   const messages = body?.['messages'];
-  return Array.isArray(messages) && messages.some((message) => message.role === 'user') ? body : undefined;
+  return Array.isArray(messages) && messages.some((message) => message.role === 'user')
+    ? body
+    : undefined;
 }
 
 /** The recorded request, said in chat's words, arrives as it was recorded. */
@@ -23,7 +25,8 @@ replayTranslated({
   title: 'Gemini’s format',
   endpoint: 'gemini',
   chat,
-  model: ({ url }) => decodeURIComponent(/\/models\/([^:/?]+)/.exec(url)?.[1] ?? 'gemini-2.5-flash'),
+  model: ({ url }) =>
+    decodeURIComponent(/\/models\/([^:/?]+)/.exec(url)?.[1] ?? 'gemini-2.5-flash'),
   meaning: (reply) => geminiMeaning(reply.toString('utf8')),
   chatRequest: asked,
   // What the convention has no word for is put into words.
@@ -31,7 +34,17 @@ replayTranslated({
   failed: ({ error }) => error !== undefined,
   checkRequest,
   faults({ status, reply }) {
-    if (status === 400) return /API_KEY_INVALID/.test(reply.toString('utf8')) ? ['credentials'] : ['bad_request'];
-    return ['credentials', 'quota', 'rate_limited', 'overloaded', 'unknown_model', 'server_error', 'timeout', 'protocol'];
+    if (status === 400)
+      return /API_KEY_INVALID/.test(reply.toString('utf8')) ? ['credentials'] : ['bad_request'];
+    return [
+      'credentials',
+      'quota',
+      'rate_limited',
+      'overloaded',
+      'unknown_model',
+      'server_error',
+      'timeout',
+      'protocol',
+    ];
   },
 });

@@ -7,7 +7,8 @@ import { type Recording, recordingsAt, recordingsFolder } from './recorded-traff
 import { callAs, replays } from './replay.ts';
 
 const suite = replays('pictures');
-const all = (endpoint: string): Recording[] => (recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint));
+const all = (endpoint: string): Recording[] =>
+  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint);
 
 interface Part {
   readonly text?: string;
@@ -17,7 +18,9 @@ interface Part {
 /** What a vendor's own request asks for, as a client would ask it. */
 function wishOf(recording: Recording): ImageWish {
   const { request = {} } = recording;
-  const parts: readonly Part[] = [request['contents'] ?? []].flat().flatMap((turn: { parts?: Part[] }) => turn.parts ?? []);
+  const parts: readonly Part[] = [request['contents'] ?? []]
+    .flat()
+    .flatMap((turn: { parts?: Part[] }) => turn.parts ?? []);
   const references = [request['images'] ?? request['input_references'] ?? []].flat();
   const size = typeof request['size'] === 'string' ? /^(\d+)x(\d+)$/.exec(request['size']) : null;
   return {
@@ -25,7 +28,8 @@ function wishOf(recording: Recording): ImageWish {
     n: typeof request['n'] === 'number' ? request['n'] : 1,
     size: size === null ? undefined : { width: Number(size[1]), height: Number(size[2]) },
     quality: typeof request['quality'] === 'string' ? request['quality'] : undefined,
-    returns: request['response_format'] === 'b64_json' || recording.vendor !== 'xai' ? 'b64_json' : 'url',
+    returns:
+      request['response_format'] === 'b64_json' || recording.vendor !== 'xai' ? 'b64_json' : 'url',
     partials: 0,
     images: references.map(given),
     mask: undefined,
@@ -33,7 +37,10 @@ function wishOf(recording: Recording): ImageWish {
 }
 
 function given(reference: { url?: string; image_url?: { url: string } }): GivenImage {
-  const bytes = Buffer.from((reference.url ?? reference.image_url?.url ?? '').replace(/^data:[^,]*,/, ''), 'base64');
+  const bytes = Buffer.from(
+    (reference.url ?? reference.image_url?.url ?? '').replace(/^data:[^,]*,/, ''),
+    'base64',
+  );
   const facts = readPicture(bytes);
   if (typeof facts === 'string') throw new Error(facts);
   return { ...facts, bytes };
@@ -44,7 +51,10 @@ function callOf(recording: Recording): Call {
   const { request = {}, url } = recording;
   const model = String(request['model'] ?? /models\/([^:]+):/.exec(url)?.[1] ?? 'dall-e-2');
   const { model: _, contents: __, generationConfig: ___, ...said } = request;
-  return { ...callAs({ streamed: false }, { ...said, model: 'public/model' }, model, 'img-1'), image: wishOf(recording) };
+  return {
+    ...callAs({ streamed: false }, { ...said, model: 'public/model' }, model, 'img-1'),
+    image: wishOf(recording),
+  };
 }
 
 function replay(recording: Recording, way: 'images' | 'image_edits'): void {
@@ -52,17 +62,29 @@ function replay(recording: Recording, way: 'images' | 'image_edits'): void {
   if (adapter === undefined) throw new Error(`${recording.vendor} makes no ${way}`);
   const call = callOf(recording);
   const ask = adapter.ask(call);
-  expect(decodeURIComponent(recording.url.replace(/[?#].*/, ''))).toContain(ask.path.replace(/^\/models/, 'models'));
-  if (recording.status === 200 && way === 'images' && recording.vendor !== 'vertex' && recording.request !== undefined)
+  expect(decodeURIComponent(recording.url.replace(/[?#].*/, ''))).toContain(
+    ask.path.replace(/^\/models/, 'models'),
+  );
+  if (
+    recording.status === 200 &&
+    way === 'images' &&
+    recording.vendor !== 'vertex' &&
+    recording.request !== undefined
+  )
     sameWords(recording, ask.body);
   if (recording.status >= 400) {
-    const { kind, message } = adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8'));
+    const { kind, message } = adapter.fault(
+      recording.status,
+      recording.headers,
+      recording.reply.toString('utf8'),
+    );
     expect(message).not.toBe('');
     expect(kind).toBe(recording.status === 401 ? 'credentials' : 'bad_request');
     return;
   }
   const answer = adapter.read(recording.reply, 'application/json', call);
-  if (isLater(answer) || isFault(answer)) throw new Error('kind' in answer ? answer.message : 'it comes later');
+  if (isLater(answer) || isFault(answer))
+    throw new Error('kind' in answer ? answer.message : 'it comes later');
   sameAnswer(recording, answer);
 }
 
@@ -70,13 +92,19 @@ function replay(recording: Recording, way: 'images' | 'image_edits'): void {
 function sameWords({ request = {}, vendor }: Recording, body: Buffer): void {
   const asked = JSON.parse(body.toString('utf8'));
   if (vendor === 'gemini') {
-    expect(asked.contents).toEqual([{ role: 'user', parts: [{ text: wishOf({ request } as Recording).prompt }] }]);
+    expect(asked.contents).toEqual([
+      { role: 'user', parts: [{ text: wishOf({ request } as Recording).prompt }] },
+    ]);
     expect(asked.generationConfig.responseModalities).toContain('IMAGE');
     return;
   }
   for (const [name, value] of Object.entries(request)) {
     // What models before took and those of today refuse is left out for these.
-    if (name === 'model' || (vendor === 'openai' && ['response_format', 'style', 'size', 'quality'].includes(name))) continue;
+    if (
+      name === 'model' ||
+      (vendor === 'openai' && ['response_format', 'style', 'size', 'quality'].includes(name))
+    )
+      continue;
     if (name === 'n' && value === 1) continue;
     expect(asked[name], name).toEqual(value);
   }
@@ -84,8 +112,14 @@ function sameWords({ request = {}, vendor }: Recording, body: Buffer): void {
 
 function sameAnswer({ reply }: Recording, answer: Answer): void {
   const told = JSON.parse(reply.toString('utf8'));
-  const parts: readonly Part[] = (told.candidates ?? []).flatMap(({ content }: { content: { parts: Part[] } }) => content.parts);
-  const recorded = told.data ?? parts.flatMap(({ inlineData }) => (inlineData === undefined ? [] : [{ b64_json: inlineData.data }]));
+  const parts: readonly Part[] = (told.candidates ?? []).flatMap(
+    ({ content }: { content: { parts: Part[] } }) => content.parts,
+  );
+  const recorded =
+    told.data ??
+    parts.flatMap(({ inlineData }) =>
+      inlineData === undefined ? [] : [{ b64_json: inlineData.data }],
+    );
   const made = (answer.pictures ?? []).map(({ from, revisedPrompt }) => ({
     ...('url' in from ? { url: from.url } : { b64_json: from.base64 }),
     ...(revisedPrompt && { revised_prompt: revisedPrompt }),
@@ -102,9 +136,13 @@ function sameAnswer({ reply }: Recording, answer: Answer): void {
   const usage = told.usageMetadata;
   if (usage !== undefined) {
     expect(body.usage.total_tokens).toBe(usage.totalTokenCount);
-    expect(answer.quantities).toMatchObject({ input: usage.promptTokenCount, image_output: usage.candidatesTokensDetails[0].tokenCount });
+    expect(answer.quantities).toMatchObject({
+      input: usage.promptTokenCount,
+      image_output: usage.candidatesTokensDetails[0].tokenCount,
+    });
   }
-  if (told.usage?.completion_tokens !== undefined) expect(answer.quantities?.image_output).toBe(told.usage.completion_tokens);
+  if (told.usage?.completion_tokens !== undefined)
+    expect(answer.quantities?.image_output).toBe(told.usage.completion_tokens);
 }
 
 describe.skipIf(recordingsFolder === undefined)('recorded pictures', () => {
@@ -130,7 +168,8 @@ describe.skipIf(recordingsFolder === undefined)('recorded pictures', () => {
       const adapter = vendors.get('openai-compatible')?.speaks.image_variations;
       const answer = adapter?.read(recording.reply, 'application/json', callOf(recording));
       if (answer === undefined || isLater(answer)) throw new Error('nobody reads it');
-      if (isFault(answer)) expect(answer).toMatchObject({ kind: 'bad_request', param: 'response_format' });
+      if (isFault(answer))
+        expect(answer).toMatchObject({ kind: 'bad_request', param: 'response_format' });
       else sameAnswer(recording, answer);
     }));
 
@@ -138,7 +177,8 @@ describe.skipIf(recordingsFolder === undefined)('recorded pictures', () => {
     suite.each(
       'conversed',
       all('gemini').filter(
-        ({ request, status }) => status === 200 && JSON.stringify(request?.['generationConfig'] ?? {}).includes('"IMAGE"'),
+        ({ request, status }) =>
+          status === 200 && JSON.stringify(request?.['generationConfig'] ?? {}).includes('"IMAGE"'),
       ),
       (recording) => replay(recording, 'images'),
     ));

@@ -11,31 +11,52 @@ import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
 import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
 import { fewCuts } from './cuts.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
-import { chatRecordings, type Recording, recordingsAt, recordingsFolder, sentBy } from './recorded-traffic.ts';
+import {
+  chatRecordings,
+  type Recording,
+  recordingsAt,
+  recordingsFolder,
+  sentBy,
+} from './recorded-traffic.ts';
 
 /** Clients of /v1/messages: recorded traffic passes natively as it is, and chat's answers become messages that mean the same. */
 const anthropicNative = nativeAdapter();
 const bodyOf = ({ request }: Recording): Record<string, unknown> | undefined =>
   Array.isArray(request?.['messages']) ? { ...request } : undefined;
 const native =
-  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'messages').filter((one) => one.vendor !== 'openai' && bodyOf(one));
-const chats = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder).filter(({ status }) => status < 400);
+  recordingsFolder === undefined
+    ? []
+    : recordingsAt(recordingsFolder, 'messages').filter(
+        (one) => one.vendor !== 'openai' && bodyOf(one),
+      );
+const chats =
+  recordingsFolder === undefined
+    ? []
+    : chatRecordings(recordingsFolder).filter(({ status }) => status < 400);
 const done = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 const suite = replays('messages natively and over chat');
 
 function callFrom(recording: Recording): Call {
   const body = { ...bodyOf(recording), model: 'public/model' };
-  const call = callAs(recording, body, String(recording.request?.['model'] ?? 'claude-sonnet-4-5'), 'msg_replayed');
+  const call = callAs(
+    recording,
+    body,
+    String(recording.request?.['model'] ?? 'claude-sonnet-4-5'),
+    'msg_replayed',
+  );
   return { ...call, includeUsage: true };
 }
 
-const total = (quantities: object | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
+const total = (quantities: object | undefined): number =>
+  Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
 const asked = ({ usage }: Meaning): number => (usage ? usage.prompt + usage.completion : 0);
 
 /** The data of each event but for pings, whose members say what is ours: id and model. */
 function eventsOf(text: string): unknown[] {
   const all = text.replaceAll('\r\n', '\n').split('\n\n');
-  const told = all.flatMap((event) => /^data: ?(.*)$/m.exec(event)?.[1] ?? []).map((data) => JSON.parse(data));
+  const told = all
+    .flatMap((event) => /^data: ?(.*)$/m.exec(event)?.[1] ?? [])
+    .map((data) => JSON.parse(data));
   for (const { message } of told) if (message) Object.assign(message, { id: 'id', model: 'model' });
   return told.filter(({ type }) => type !== 'ping');
 }
@@ -61,7 +82,11 @@ function checkNativeAnswer(recording: Recording): void {
   const said: Record<string, unknown> = JSON.parse(recording.reply.toString('utf8'));
   if (!Array.isArray(said['content'])) return expect(isFault(result)).toBe(true);
   if (isFault(result)) throw new Error(result.message);
-  expect(JSON.parse(result.body.toString('utf8'))).toEqual({ ...said, id: 'msg_replayed', model: 'public/model' });
+  expect(JSON.parse(result.body.toString('utf8'))).toEqual({
+    ...said,
+    id: 'msg_replayed',
+    model: 'public/model',
+  });
   expect(total(result.quantities)).toBe(asked(messagesMeaning(recording.reply.toString('utf8'))));
 }
 
@@ -71,14 +96,21 @@ function checkRequest(recording: Recording): void {
   const { body, bytes } = parseJson(call.bytes, 'application/json');
   const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined };
   parseMessages('req_0', { ...principal, expiresAt: undefined }, {}, body, bytes);
-  expect(JSON.parse(sentBy(anthropicNative.ask(call)))).toEqual({ ...call.body, model: call.upstreamModel });
+  expect(JSON.parse(sentBy(anthropicNative.ask(call)))).toEqual({
+    ...call.body,
+    model: call.upstreamModel,
+  });
 }
 
 const withoutMarks = (body: Record<string, unknown>): Record<string, unknown> =>
-  JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === 'cache_control' ? undefined : value)));
+  JSON.parse(
+    JSON.stringify(body, (name, value: unknown) => (name === 'cache_control' ? undefined : value)),
+  );
 const oneSystem = (body: Record<string, unknown>): Record<string, unknown> => {
   const { system } = body;
-  return Array.isArray(system) ? { ...body, system: system.map(({ text }) => text).join('') } : body;
+  return Array.isArray(system)
+    ? { ...body, system: system.map(({ text }) => text).join('') }
+    : body;
 };
 /** White space between texts is ours. */
 const said = (body: unknown): string => JSON.stringify(sorted(body)).replaceAll(/\\n|\s/g, '');
@@ -100,7 +132,9 @@ function checkRoundTrip(recording: Recording): boolean {
   if (chatRequest(body) === undefined || recording.request?.['model'] === undefined) return false;
   // Chat has no word for errors of tools, nor for media in their results; servers of tools are refused.
   if (
-    /"is_error":true|"(image|document)".*"tool_result"|"tool_result".*"(image|document)"/.test(JSON.stringify(body)) ||
+    /"is_error":true|"(image|document)".*"tool_result"|"tool_result".*"(image|document)"/.test(
+      JSON.stringify(body),
+    ) ||
     body['mcp_servers'] !== undefined
   )
     return false;
@@ -116,15 +150,27 @@ function chatOf(vendor: string): Adapter {
 }
 
 function checkBridge(recording: Recording, random: Random, chat: Adapter): boolean {
-  const body = { model: 'public/model', max_tokens: 100, messages: [{ role: 'user', content: 'Go on.' }], stream: recording.streamed };
+  const body = {
+    model: 'public/model',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Go on.' }],
+    stream: recording.streamed,
+  };
   const call = { ...callFrom(recording), body, bytes: Buffer.from(JSON.stringify(body)) };
   const adapter = messagesOverChat(chat);
   if (!recording.streamed) {
-    const want = chat.read(recording.reply, 'application/json', { ...call, body: { ...body, messages: [] } });
+    const want = chat.read(recording.reply, 'application/json', {
+      ...call,
+      body: { ...body, messages: [] },
+    });
     const got = adapter.read(recording.reply, 'application/json', call);
     expect(isFault(got)).toBe(isFault(want));
     if (!isFault(got) && !isFault(want))
-      expectSame(messagesMeaning(got.body.toString('utf8')), answerMeaning(want.body.toString('utf8')), got.quantities);
+      expectSame(
+        messagesMeaning(got.body.toString('utf8')),
+        answerMeaning(want.body.toString('utf8')),
+        got.quantities,
+      );
     return true;
   }
   const plain = play(chat, { ...call, includeUsage: true }, [recording.reply]);
@@ -135,7 +181,11 @@ function checkBridge(recording: Recording, random: Random, chat: Adapter): boole
     expectSequence(text);
     const collector = adapter.collect(call);
     collector.push(recording.reply);
-    expectSame(messagesMeaning(collector.answer().body.toString('utf8')), streamMeaning(plain.text), meter.quantities);
+    expectSame(
+      messagesMeaning(collector.answer().body.toString('utf8')),
+      streamMeaning(plain.text),
+      meter.quantities,
+    );
   }
   expectSameAtEveryCut(adapter, call, recording, text, random, fewCuts);
   return true;
@@ -156,14 +206,20 @@ function expectSame(got: Meaning, want: Meaning, quantities: object | undefined)
   expect(got.reasoning).toBe(want.reasoning);
   expect(got.calls.map(({ name }) => name)).toEqual(want.calls.map(({ name }) => name));
   const args = want.calls.map((call) => parsedArgs(call.args));
-  if (args.every((one) => typeof one === 'object')) expect(got.calls.map((call) => parsedArgs(call.args))).toEqual(args);
-  if (got.finish !== 'content_filter') expect(got.finish).toBe(got.calls.length > 0 && want.finish === 'stop' ? 'tool_calls' : want.finish);
+  if (args.every((one) => typeof one === 'object'))
+    expect(got.calls.map((call) => parsedArgs(call.args))).toEqual(args);
+  if (got.finish !== 'content_filter')
+    expect(got.finish).toBe(
+      got.calls.length > 0 && want.finish === 'stop' ? 'tool_calls' : want.finish,
+    );
   if (quantities !== undefined) expect(asked(got)).toBe(total(quantities));
 }
 
 /** One start, blocks that open and close one by one, one reason. */
 function expectSequence(text: string): void {
-  const types = eventsOf(text).map((event) => (typeof event === 'object' && event !== null && 'type' in event ? event.type : undefined));
+  const types = eventsOf(text).map((event) =>
+    typeof event === 'object' && event !== null && 'type' in event ? event.type : undefined,
+  );
   const letters: Readonly<Record<string, string>> = {
     message_start: '<',
     content_block_start: '(',
@@ -193,7 +249,8 @@ describe.skipIf(recordingsFolder === undefined)('recorded traffic of /v1/message
       checkNativeAnswer,
     ));
   it('passes natively: requests', () => suite.each('requests', good, checkRequest));
-  it('says over chat what it said itself', () => suite.each('requests over chat', good, checkRoundTrip));
+  it('says over chat what it said itself', () =>
+    suite.each('requests over chat', good, checkRoundTrip));
   it.each([
     ['messages', 'anthropic'],
     ['gemini', 'gemini'],
@@ -205,8 +262,12 @@ describe.skipIf(recordingsFolder === undefined)('recorded traffic of /v1/message
       const all =
         recordingsFolder === undefined
           ? []
-          : recordingsAt(recordingsFolder, endpoint).filter((one) => one.status < 400 && one.vendor !== 'openai');
-      suite.each(endpoint, all, (recording, random) => checkBridge(recording, random, chatOf(vendor)));
+          : recordingsAt(recordingsFolder, endpoint).filter(
+              (one) => one.status < 400 && one.vendor !== 'openai',
+            );
+      suite.each(endpoint, all, (recording, random) =>
+        checkBridge(recording, random, chatOf(vendor)),
+      );
     },
     180_000,
   );

@@ -8,7 +8,8 @@ import { callAs, replays } from './replay.ts';
 import { embeddingRequest, said, vectorsMeaning } from './vector-meaning.ts';
 
 const suite = replays('vectors, verdicts and scores');
-const all = (endpoint: string): Recording[] => (recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint));
+const all = (endpoint: string): Recording[] =>
+  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint);
 
 /** Vendors that we do not know by name are played by the one that is anybody. */
 function adapterFor({ vendor }: Recording, capability: WholeCapability): WholeAdapter {
@@ -18,9 +19,16 @@ function adapterFor({ vendor }: Recording, capability: WholeCapability): WholeAd
 }
 
 function callOf(recording: Recording, request: Record<string, unknown>): Call {
-  const named = recording.request?.['model'] ?? /\/models?\/([^/:]+(?::\d)?)(?::\w+|\/invoke)/.exec(decodeURIComponent(recording.url))?.[1];
+  const named =
+    recording.request?.['model'] ??
+    /\/models?\/([^/:]+(?::\d)?)(?::\w+|\/invoke)/.exec(decodeURIComponent(recording.url))?.[1];
   const body = { ...request, model: 'public/model' };
-  return callAs({ streamed: false }, body, typeof named === 'string' ? named : 'recorded-model', 'id-1');
+  return callAs(
+    { streamed: false },
+    body,
+    typeof named === 'string' ? named : 'recorded-model',
+    'id-1',
+  );
 }
 
 /** Only what a request did wrong by itself is the client's. */
@@ -31,9 +39,15 @@ function checkFault({ status }: Recording, { kind, message }: Fault): void {
   else expect(['bad_request', 'unknown_model', 'context_length', 'credentials']).toContain(kind);
 }
 
-function sent(adapter: WholeAdapter, call: Call): { readonly path: string; readonly body: Record<string, unknown> } {
+function sent(
+  adapter: WholeAdapter,
+  call: Call,
+): { readonly path: string; readonly body: Record<string, unknown> } {
   const { path, body } = adapter.ask(call);
-  return { path: decodeURIComponent(path), body: { model: 'recorded', ...JSON.parse(body.toString('utf8')) } };
+  return {
+    path: decodeURIComponent(path),
+    body: { model: 'recorded', ...JSON.parse(body.toString('utf8')) },
+  };
 }
 
 function read(adapter: WholeAdapter, recording: Recording, call: Call) {
@@ -52,22 +66,37 @@ describe.skipIf(recordingsFolder === undefined)('recorded vectors, verdicts and 
       if (asked !== undefined && !bad && !/embedContent/.test(recording.url)) {
         const { path, body } = sent(adapter, call);
         const recorded = { model: 'recorded', ...recording.request };
-        expect(said({ ...body, model: undefined })).toEqual(said({ ...vendorsOwn(recorded, recording), model: undefined }));
+        expect(said({ ...body, model: undefined })).toEqual(
+          said({ ...vendorsOwn(recorded, recording), model: undefined }),
+        );
         expect(decodeURIComponent(recording.url.replace(/[?#].*/, ''))).toContain(
           path.replace(/[?#].*/, '').replace(/^\/models/, 'models'),
         );
       }
       if (recording.status >= 400)
-        checkFault(recording, adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8')));
+        checkFault(
+          recording,
+          adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8')),
+        );
       else {
-        const want = vectorsMeaning(recording.reply.toString('utf8'), recording.vendor === 'perplexity');
+        const want = vectorsMeaning(
+          recording.reply.toString('utf8'),
+          recording.vendor === 'perplexity',
+        );
         expect(want.vectors.length).toBeGreaterThan(0);
         for (const encoding_format of ['float', 'base64']) {
-          const { answer, body } = read(adapter, recording, callOf(recording, { ...call.body, encoding_format }));
+          const { answer, body } = read(
+            adapter,
+            recording,
+            callOf(recording, { ...call.body, encoding_format }),
+          );
           const got = vectorsMeaning(answer.body.toString('utf8'));
           expect(got.vectors).toEqual(want.vectors);
           expect(
-            body.data.every((item: { embedding: unknown }) => (typeof item.embedding === 'string') === (encoding_format === 'base64')),
+            body.data.every(
+              (item: { embedding: unknown }) =>
+                (typeof item.embedding === 'string') === (encoding_format === 'base64'),
+            ),
           ).toBe(true);
           expect(got.tokens).toBe(want.tokens);
           expect(answer.quantities?.input).toBe(want.tokens);
@@ -79,8 +108,12 @@ describe.skipIf(recordingsFolder === undefined)('recorded vectors, verdicts and 
   it('verdicts mean the same', () =>
     suite.each('moderation', all('moderation'), (recording) => {
       const adapter = adapterFor(recording, 'moderations');
-      const call = callOf(recording, { ...recording.request, input: recording.request?.['input'] ?? 'text' });
-      if (recording.request !== undefined) expect(sent(adapter, call).body['input']).toEqual(recording.request['input']);
+      const call = callOf(recording, {
+        ...recording.request,
+        input: recording.request?.['input'] ?? 'text',
+      });
+      if (recording.request !== undefined)
+        expect(sent(adapter, call).body['input']).toEqual(recording.request['input']);
       const { body } = read(adapter, recording, call);
       expect(body.results).toEqual(JSON.parse(recording.reply.toString('utf8')).results);
       expect(body).toMatchObject({ id: 'id-1', model: 'public/model' });
@@ -90,20 +123,33 @@ describe.skipIf(recordingsFolder === undefined)('recorded vectors, verdicts and 
     suite.each('rerank', all('rerank'), (recording) => {
       const adapter = adapterFor(recording, 'rerank');
       const { api_version: _version, ...asked } = { ...recording.request };
-      const call = callOf(recording, { query: 'q', documents: ['0', '1', '2', '3', '4', '5'], ...asked });
-      if (recording.request !== undefined) expect({ ...sent(adapter, call).body, model: '' }).toEqual({ ...recording.request, model: '' });
+      const call = callOf(recording, {
+        query: 'q',
+        documents: ['0', '1', '2', '3', '4', '5'],
+        ...asked,
+      });
+      if (recording.request !== undefined)
+        expect({ ...sent(adapter, call).body, model: '' }).toEqual({
+          ...recording.request,
+          model: '',
+        });
       const { answer, body } = read(adapter, recording, call);
       const told = JSON.parse(recording.reply.toString('utf8'));
       const places = (results: readonly { index: number; relevance_score: number }[]) =>
         results.map(({ index, relevance_score: score }) => [index, score]);
       expect(places(body.results)).toEqual(places(told.results));
-      expect(answer.quantities?.request).toBe(told.meta?.billed_units.search_units ?? (recording.vendor === 'bedrock' ? 1 : undefined));
+      expect(answer.quantities?.request).toBe(
+        told.meta?.billed_units.search_units ?? (recording.vendor === 'bedrock' ? 1 : undefined),
+      );
       expect(answer.quantities?.input).toBe(told.usage?.total_tokens);
     }));
 });
 
 /** Cohere's first interface took vectors by type only when asked; Voyage's encoding goes unsaid when it is numbers. */
-function vendorsOwn(request: Readonly<Record<string, unknown>>, { vendor }: Recording): Record<string, unknown> {
+function vendorsOwn(
+  request: Readonly<Record<string, unknown>>,
+  { vendor }: Recording,
+): Record<string, unknown> {
   const { encoding_format: encoding, ...rest } = request;
   return vendor === 'voyage' && encoding === 'float' ? rest : { ...request };
 }

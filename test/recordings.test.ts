@@ -9,28 +9,41 @@ import { chatRecordings, type Recording, recordingsFolder, sentBy } from './reco
 
 const recordings = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder);
 const suite = replays('chat');
-const hello = callOf({ request: { messages: [{ role: 'user', content: 'Hello' }] }, streamed: false });
+const hello = callOf({
+  request: { messages: [{ role: 'user', content: 'Hello' }] },
+  streamed: false,
+});
 
 /** Vendors that we do not know by name, or that speak another format at home, are played by the one that is anybody. */
 function adapterOf(vendor: string): Adapter {
   const own = vendors.get(vendor)?.speaks.chat;
-  const adapter = own?.ask(hello).path === '/chat/completions' ? own : vendors.get('openai-compatible')?.speaks.chat;
+  const adapter =
+    own?.ask(hello).path === '/chat/completions'
+      ? own
+      : vendors.get('openai-compatible')?.speaks.chat;
   if (!adapter) throw new Error(`nobody plays ${vendor}`);
   return adapter;
 }
 
 function callOf({ request, streamed }: Pick<Recording, 'request' | 'streamed'>): Call {
-  const upstreamModel = typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
+  const upstreamModel =
+    typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
   return callAs({ streamed }, { messages: [], ...request, model: 'public/model' }, upstreamModel);
 }
 
-const total = (quantities: Quantities | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
+const total = (quantities: Quantities | undefined): number =>
+  Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
 
 /** As the vendor counted, or corrected where its own figures contradict each other. */
 function totals({ usage }: Meaning): number[] {
   if (!usage) return [0];
   const { prompt, completion, cached, reasoning } = usage;
-  return [prompt + completion, prompt + completion + reasoning, prompt + completion + cached, prompt + completion + reasoning + cached];
+  return [
+    prompt + completion,
+    prompt + completion + reasoning,
+    prompt + completion + cached,
+    prompt + completion + reasoning + cached,
+  ];
 }
 
 const finishes: Readonly<Record<string, string>> = {
@@ -67,17 +80,30 @@ function checkStream(recording: Recording, random: Random): void {
 
 function checkWhole(recording: Recording): void {
   const want = answerMeaning(recording.reply.toString('utf8'));
-  const result = adapterOf(recording.vendor).read(recording.reply, 'application/json', callOf(recording));
+  const result = adapterOf(recording.vendor).read(
+    recording.reply,
+    'application/json',
+    callOf(recording),
+  );
   if (want.error !== undefined || want.finish === 'error') expect(isFault(result)).toBe(true);
   else if (isFault(result)) throw new Error(`${result.kind}: ${result.message}`);
-  else expectSame(answerMeaning(result.body.toString('utf8')), { ...want, finish: want.finish ?? 'stop' }, result.quantities);
+  else
+    expectSame(
+      answerMeaning(result.body.toString('utf8')),
+      { ...want, finish: want.finish ?? 'stop' },
+      result.quantities,
+    );
 }
 
 const ours: readonly number[] = [401, 402, 403, 429];
 const clients = new Set(['bad_request', 'context_length', 'content_policy']);
 
 function checkFault(recording: Recording): void {
-  const { kind, message } = adapterOf(recording.vendor).fault(recording.status, recording.headers, recording.reply.toString('utf8'));
+  const { kind, message } = adapterOf(recording.vendor).fault(
+    recording.status,
+    recording.headers,
+    recording.reply.toString('utf8'),
+  );
   expect(message).not.toBe('');
   if (ours.includes(recording.status)) expect(clients.has(kind)).toBe(false);
   if (recording.status >= 500) expect(clients.has(kind)).toBe(false);
@@ -93,10 +119,14 @@ function checkRequest(recording: Recording): void {
   const sent: Record<string, unknown> = JSON.parse(sentBy(adapterOf(recording.vendor).ask(call)));
   const { model, stream_options: _, ...rest } = sent;
   const { model: __, stream_options: ___, ...said } = call.body;
-  const passing = Object.entries(said).filter(([member]) => takeOvers[recording.vendor]?.includes(member) !== true);
+  const passing = Object.entries(said).filter(
+    ([member]) => takeOvers[recording.vendor]?.includes(member) !== true,
+  );
   expect(model).toBe(call.upstreamModel);
   const ids = /"(id|tool_call_id)":"[^"]*"/g;
-  expect(JSON.stringify(rest).replace(ids, '')).toBe(JSON.stringify(Object.fromEntries(passing)).replace(ids, ''));
+  expect(JSON.stringify(rest).replace(ids, '')).toBe(
+    JSON.stringify(Object.fromEntries(passing)).replace(ids, ''),
+  );
 }
 
 describe.skipIf(recordingsFolder === undefined)('recorded traffic', () => {

@@ -24,7 +24,9 @@ test('the page of commands is that of the program; `npm run docs` writes it', ()
 });
 
 describe('the page of the configuration', () => {
-  const sections = new Map(configPage.split(/^## /m).map((section) => [section.split('\n', 1)[0]?.trim() ?? '', section]));
+  const sections = new Map(
+    configPage.split(/^## /m).map((section) => [section.split('\n', 1)[0]?.trim() ?? '', section]),
+  );
 
   test.each([
     ['groups', groupSchema],
@@ -37,7 +39,9 @@ describe('the page of the configuration', () => {
   ] as const)('names every member that the schema of %s takes', (name, schema) => {
     // Channels name what their vendors take with the prices of models.
     const prose = `${sections.get(name)}${name === 'channels' ? sections.get('models') : ''}`;
-    const words = new Set([...prose.matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => code.split(/[^\w]+/)));
+    const words = new Set(
+      [...prose.matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => code.split(/[^\w]+/)),
+    );
     expect(membersOf(schema).filter((member) => !words.has(member))).toEqual([]);
   });
 
@@ -50,11 +54,19 @@ describe('the page of the configuration', () => {
     ['payments', paymentsSchema],
   ] as const)('has no member of %s that the schema refuses', (name, schema) => {
     const known = new Set(membersOf(schema));
-    const tables = (sections.get(name) ?? '').split('\n\n').filter((paragraph) => paragraph.startsWith('| member |'));
-    const rows = tables.flatMap((table) => [...table.matchAll(/^\| (`[a-z][^|]*`) \|/gm)].map(([, cell = '']) => cell));
-    const members = rows.flatMap((cell) => [...cell.matchAll(/`([a-z0-9_.]+)`/g)].flatMap(([, path = '']) => path.split('.')));
+    const tables = (sections.get(name) ?? '')
+      .split('\n\n')
+      .filter((paragraph) => paragraph.startsWith('| member |'));
+    const rows = tables.flatMap((table) =>
+      [...table.matchAll(/^\| (`[a-z][^|]*`) \|/gm)].map(([, cell = '']) => cell),
+    );
+    const members = rows.flatMap((cell) =>
+      [...cell.matchAll(/`([a-z0-9_.]+)`/g)].flatMap(([, path = '']) => path.split('.')),
+    );
     expect(rows.length).toBeGreaterThan(0);
-    expect(members.filter((member) => member !== '' && member !== name && !known.has(member))).toEqual([]);
+    expect(
+      members.filter((member) => member !== '' && member !== name && !known.has(member)),
+    ).toEqual([]);
   });
 });
 
@@ -78,16 +90,20 @@ describe('the page of variables', () => {
     .join('\n');
 
   test('has every variable that the code reads', () => {
-    const named = [...sources.matchAll(/\benv\['([A-Z][A-Z0-9_]+)'\]|\.env\('([A-Z][A-Z0-9_]+)'\)/g)].map(
-      ([, inner, option]) => inner ?? option ?? '',
-    );
+    const named = [
+      ...sources.matchAll(/\benv\['([A-Z][A-Z0-9_]+)'\]|\.env\('([A-Z][A-Z0-9_]+)'\)/g),
+    ].map(([, inner, option]) => inner ?? option ?? '');
     expect(named.length).toBeGreaterThan(10);
     expect([...new Set(named)].filter((name) => !pages.includes(`\`${name}\``))).toEqual([]);
   });
 
   test('has none that nothing reads', () => {
-    const rows = [...read('docs/reference/environment.md').matchAll(/^\| (`[A-Z][^|]*`) \|/gm)].map(([, cell = '']) => cell);
-    const names = rows.flatMap((cell) => [...cell.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name = '']) => name));
+    const rows = [...read('docs/reference/environment.md').matchAll(/^\| (`[A-Z][^|]*`) \|/gm)].map(
+      ([, cell = '']) => cell,
+    );
+    const names = rows.flatMap((cell) =>
+      [...cell.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name = '']) => name),
+    );
     expect(names.length).toBeGreaterThan(12);
     expect(names.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
   });

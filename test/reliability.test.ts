@@ -4,13 +4,15 @@ import { expect, test } from 'vitest';
 const page = readFileSync(new URL('../docs/reliability.md', import.meta.url), 'utf8');
 
 /** What happens, what comes of it, and the tests that show it. */
-const rows = [...page.matchAll(/^\| (?!what breaks \||what happens \||attack \||---)(.+?) \| (.+) \| (.+?) \|$/gm)].map(
-  ([, what = '', outcome = '', tests = '']) => ({
-    what,
-    outcome,
-    tests,
-  }),
-);
+const rows = [
+  ...page.matchAll(
+    /^\| (?!what breaks \||what happens \||attack \||---)(.+?) \| (.+) \| (.+?) \|$/gm,
+  ),
+].map(([, what = '', outcome = '', tests = '']) => ({
+  what,
+  outcome,
+  tests,
+}));
 
 /** The faults and attacks that nobody may forget to show. */
 const expected: readonly RegExp[] = [
@@ -53,7 +55,9 @@ test('no fault and no attack is forgotten', () => {
 
 test.each(rows)('$what: has its outcome, and tests of that name', ({ outcome, tests }) => {
   expect(outcome.trim()).not.toBe('');
-  const named = tests.split('; ').map((one) => /^`([\w./-]+\.test\.ts)` · (.+)$/.exec(one)?.slice(1) ?? one);
+  const named = tests
+    .split('; ')
+    .map((one) => /^`([\w./-]+\.test\.ts)` · (.+)$/.exec(one)?.slice(1) ?? one);
   expect(named.filter((one) => typeof one === 'string')).toEqual([]);
   for (const [file = '', words = ''] of named) {
     const url = new URL(`../${file}`, import.meta.url);

@@ -31,14 +31,18 @@ export interface TranslatedFormat {
 
 /** What a recorded conversation is in chat's words, as `said` tells; undefined where there is none. */
 export const conversation =
-  (said: (native: Record<string, unknown>) => Record<string, unknown> | undefined): TranslatedFormat['chatRequest'] =>
+  (
+    said: (native: Record<string, unknown>) => Record<string, unknown> | undefined,
+  ): TranslatedFormat['chatRequest'] =>
   ({ request }) =>
     Array.isArray(request?.['messages']) ? said({ ...request }) : undefined;
 
 /** Arguments are compared as JSON: streamed ones keep the vendor's white space. */
 export function sameMeaning(got: Meaning, want: Meaning): void {
   expect(got.text).toBe(want.text);
-  expect(got.calls.map(({ name, args }) => [name, JSON.parse(args)])).toEqual(want.calls.map(({ name, args }) => [name, JSON.parse(args)]));
+  expect(got.calls.map(({ name, args }) => [name, JSON.parse(args)])).toEqual(
+    want.calls.map(({ name, args }) => [name, JSON.parse(args)]),
+  );
   expect(got.reasoning).toBe(want.reasoning);
   expect(got.finish).toBe(want.finish);
   expect(got.usage).toEqual(want.usage);
@@ -51,29 +55,40 @@ export function replayTranslated(format: TranslatedFormat): void {
   const recordings = all.map(format.prepare ?? ((one) => one));
   const suite = replays(endpoint);
   const callOf = (recording: Recording): Call =>
-    callAs(recording, format.chatRequest(recording) ?? { messages: [{ role: 'user', content: 'Go on.' }] }, format.model(recording));
+    callAs(
+      recording,
+      format.chatRequest(recording) ?? { messages: [{ role: 'user', content: 'Go on.' }] },
+      format.model(recording),
+    );
 
   const checkStream = (recording: Recording, random: Random): void => {
     const call = reader(callOf(recording));
     const want = format.meaning(recording.reply);
     const { text, meter } = play(chat, call, [recording.reply]);
     // A stream that was lost, or cut, is a fault.
-    if (want.finish === undefined || recording.reply.length === 0) expect(meter.fault).toBeDefined();
+    if (want.finish === undefined || recording.reply.length === 0)
+      expect(meter.fault).toBeDefined();
     else same(streamMeaning(text), want);
     expectSameAtEveryCut(chat, call, recording, text, random);
     const collector = chat.collect(call);
     collector.push(recording.reply);
-    if (meter.fault === undefined) same(answerMeaning(collector.answer().body.toString('utf8')), want);
+    if (meter.fault === undefined)
+      same(answerMeaning(collector.answer().body.toString('utf8')), want);
   };
   const checkWhole = (recording: Recording): void => {
     const want = format.meaning(recording.reply);
     const result = chat.read(recording.reply, 'application/json', reader(callOf(recording)));
     if (format.failed?.(want, recording) === true) expect(isFault(result)).toBe(true);
     else if (isFault(result)) throw new Error(`${result.kind}: ${result.message}`);
-    else same(answerMeaning(result.body.toString('utf8')), { ...want, finish: want.finish ?? 'stop' });
+    else
+      same(answerMeaning(result.body.toString('utf8')), { ...want, finish: want.finish ?? 'stop' });
   };
   const checkFault = (recording: Recording): void => {
-    const { kind, message } = chat.fault(recording.status, recording.headers, recording.reply.toString('utf8'));
+    const { kind, message } = chat.fault(
+      recording.status,
+      recording.headers,
+      recording.reply.toString('utf8'),
+    );
     expect(message).not.toBe('');
     expect(format.faults(recording)).toContain(kind);
   };

@@ -27,7 +27,9 @@ export function replays(suite: string): Replays {
   afterAll(() => {
     if (figures.length === 0) return;
     process.stdout.write(`recorded ${suite} (seed ${seed}): ${figures.join(' · ')}\n`);
-    const file = fileURLToPath(new URL(`../coverage/recordings/${suite.replaceAll(/\W+/g, '-')}.json`, import.meta.url));
+    const file = fileURLToPath(
+      new URL(`../coverage/recordings/${suite.replaceAll(/\W+/g, '-')}.json`, import.meta.url),
+    );
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, JSON.stringify({ passed: [...passed], failed: [...failed] }));
   });
@@ -42,7 +44,9 @@ export function replays(suite: string): Replays {
           passed.add(recording.id);
         } catch (error) {
           failed.add(recording.id);
-          wrong.push(`${recording.id} ${recording.source}: ${String(error).slice(0, wrongCharsMax)}`);
+          wrong.push(
+            `${recording.id} ${recording.source}: ${String(error).slice(0, wrongCharsMax)}`,
+          );
         }
         judged += 1;
       }
@@ -53,7 +57,9 @@ export function replays(suite: string): Replays {
 }
 
 /** By vendor, in the order in which they first appear. */
-export const vendorsOf = (all: readonly Recording[]): readonly string[] => [...new Set(all.map(({ vendor }) => vendor))];
+export const vendorsOf = (all: readonly Recording[]): readonly string[] => [
+  ...new Set(all.map(({ vendor }) => vendor)),
+];
 
 /** The call that a recording answers. */
 export function callAs(
@@ -87,7 +93,11 @@ export function play(adapter: Adapter, call: Call, pieces: Iterable<Buffer>): Pl
   const translator = adapter.stream(call);
   let text = '';
   for (const piece of pieces) text += translator.push(piece);
-  return { text: Buffer.from(text + translator.end(), 'latin1').toString('utf8'), meter: translator.meter, translator };
+  return {
+    text: Buffer.from(text + translator.end(), 'latin1').toString('utf8'),
+    meter: translator.meter,
+    translator,
+  };
 }
 
 /** A recorded stream says the same however a network cuts it. */
@@ -99,5 +109,6 @@ export function expectSameAtEveryCut(
   random: Random,
   ways: typeof cuts = cuts,
 ): void {
-  for (const pieces of ways(reply, random)) if (play(adapter, call, pieces).text !== text) throw new Error('a cut changes the answer');
+  for (const pieces of ways(reply, random))
+    if (play(adapter, call, pieces).text !== text) throw new Error('a cut changes the answer');
 }

@@ -28,8 +28,17 @@ onSqlite((_, __, fresh) => {
     ['over chat', 'deepseek', '/deepseek'],
   ])('%s', (_name, vendor, prefix) => {
     const start = async (model: string, yuan: string): Promise<Running> =>
-      startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(vendor, prefix, [model]), yuan });
-    const ask = (running: Running, model: string, stream: boolean, signal?: AbortSignal): Promise<Response> =>
+      startRunning({
+        databaseUrl: (await fresh()).url,
+        configuration: configuration(vendor, prefix, [model]),
+        yuan,
+      });
+    const ask = (
+      running: Running,
+      model: string,
+      stream: boolean,
+      signal?: AbortSignal,
+    ): Promise<Response> =>
       running.post('/v1/responses', { model, input: 'Hello', stream }, signal ? { signal } : {});
     const books = async (running: Running): Promise<void> => {
       const { check } = await import('../src/ledger/check.ts');
@@ -44,13 +53,19 @@ onSqlite((_, __, fresh) => {
         expect(reply.status).toBe(200);
         const text = await reply.text();
         const response = stream ? lastResponse(text) : JSON.parse(text);
-        expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, error: null });
+        expect(response).toMatchObject({
+          status: 'incomplete',
+          incomplete_details: { reason: 'max_output_tokens' },
+          error: null,
+        });
         expect(schema.response(response)).toBe('');
         const { text: said, usage } = responseMeaning(response);
         expect(said.length).toBeGreaterThan(500);
         if (stream) {
           const events = eventsOf(text);
-          expect(events.map(({ data }) => data['sequence_number'])).toEqual(events.map((_event, i) => i));
+          expect(events.map(({ data }) => data['sequence_number'])).toEqual(
+            events.map((_event, i) => i),
+          );
           expect(
             events
               .filter(({ name }) => name === 'response.output_text.delta')
@@ -65,9 +80,11 @@ onSqlite((_, __, fresh) => {
           input_tokens: BigInt(usage?.input ?? 0),
           output_tokens: BigInt(usage?.output ?? 0),
         });
-        expect(await running.gateway.database.query('SELECT code FROM transfer WHERE id=$1', [String(record?.['id'])])).toEqual([
-          { code: 'responses' },
-        ]);
+        expect(
+          await running.gateway.database.query('SELECT code FROM transfer WHERE id=$1', [
+            String(record?.['id']),
+          ]),
+        ).toEqual([{ code: 'responses' }]);
         expect(Number(await running.balance())).toBeGreaterThanOrEqual(0);
         await books(running);
       },
@@ -76,21 +93,31 @@ onSqlite((_, __, fresh) => {
     test('a stream that breaks ends with a numbered error event, and what was delivered is charged', async () => {
       const running = await start('sim-cut-after-3', '10');
       const events = eventsOf(await (await ask(running, 'sim-cut-after-3', true)).text());
-      expect(events.map(({ data }) => data['sequence_number'])).toEqual(events.map((_event, i) => i));
+      expect(events.map(({ data }) => data['sequence_number'])).toEqual(
+        events.map((_event, i) => i),
+      );
       const error = events.at(-1)?.data ?? {};
-      expect(error).toMatchObject({ type: 'error', error: { type: 'service_unavailable_error', param: null } });
+      expect(error).toMatchObject({
+        type: 'error',
+        error: { type: 'service_unavailable_error', param: null },
+      });
       expect(schema.event(error)).toBe('');
       expect(await running.usage()).toMatchObject([{ status: 'cut', estimated: 1n }]);
       await books(running);
     });
 
-    test.each([true, false])('without the vendor’s count the answer is counted (stream: %s)', async (stream) => {
-      const running = await start('sim-no-usage', '10');
-      const reply = await ask(running, 'sim-no-usage', stream);
-      expect(reply.status).toBe(200);
-      if (!stream) expect(responseMeaning(await reply.json()).usage?.output).toBeGreaterThan(0);
-      await expect.poll(() => running.usage(), { timeout: 2_000 }).toMatchObject([{ status: 'ok', estimated: 1n }]);
-      await books(running);
-    });
+    test.each([true, false])(
+      'without the vendor’s count the answer is counted (stream: %s)',
+      async (stream) => {
+        const running = await start('sim-no-usage', '10');
+        const reply = await ask(running, 'sim-no-usage', stream);
+        expect(reply.status).toBe(200);
+        if (!stream) expect(responseMeaning(await reply.json()).usage?.output).toBeGreaterThan(0);
+        await expect
+          .poll(() => running.usage(), { timeout: 2_000 })
+          .toMatchObject([{ status: 'ok', estimated: 1n }]);
+        await books(running);
+      },
+    );
   });
 });

@@ -28,32 +28,55 @@ channels:
     const headers = { authorization: `Bearer ${here.key}`, 'content-type': 'application/json' };
     const ask = async (url: string, body: object): Promise<Answer> => {
       const answer: Answer = JSON.parse(
-        await (await fetch(`${url}/v1/responses`, { method: 'POST', headers, body: JSON.stringify(body) })).text(),
+        await (
+          await fetch(`${url}/v1/responses`, {
+            method: 'POST',
+            headers,
+            body: JSON.stringify(body),
+          })
+        ).text(),
       );
       return answer;
     };
 
     let previous = (await ask(here.url, { model: 'sim-chat', input: 'Begin' })).id;
     for (const url of [there.url, here.url, there.url]) {
-      const next = await ask(url, { model: 'sim-chat', input: 'Go on', previous_response_id: previous });
+      const next = await ask(url, {
+        model: 'sim-chat',
+        input: 'Go on',
+        previous_response_id: previous,
+      });
       expect(next).toMatchObject({ status: 'completed', previous_response_id: previous });
       previous = next.id;
     }
-    const items = await fetch(`${here.url}/v1/responses/${previous}/input_items?limit=100`, { headers });
+    const items = await fetch(`${here.url}/v1/responses/${previous}/input_items?limit=100`, {
+      headers,
+    });
     const said = Array.from({ length: 7 }, () => ({ type: 'message' }));
     expect(await items.json()).toMatchObject({ object: 'list', data: said, has_more: false });
 
     const endless = await ask(here.url, { model: 'sim-hang', input: 'Never', background: true });
-    await expect.poll(() => sim.requests.some(({ body }) => body.includes('Never')), { timeout: 5_000 }).toBe(true);
-    const cancelled = await fetch(`${there.url}/v1/responses/${endless.id}/cancel`, { method: 'POST', headers });
+    await expect
+      .poll(() => sim.requests.some(({ body }) => body.includes('Never')), { timeout: 5_000 })
+      .toBe(true);
+    const cancelled = await fetch(`${there.url}/v1/responses/${endless.id}/cancel`, {
+      method: 'POST',
+      headers,
+    });
     expect(await cancelled.json()).toMatchObject({ id: endless.id, status: 'cancelled' });
     await expect.poll(() => sim.requests.at(-1)?.left, { timeout: 5_000 }).toBe(true);
   });
 
   test('what is remembered in a database that is away is a 503, to be asked for again', async () => {
     const relay = await relayTo((await fresh()).url);
-    const running = await startRunning({ databaseUrl: relay.url, configuration: oneModel('http://127.0.0.1:1') });
-    const find = () => fetch(`${running.url}/v1/responses/resp_1`, { headers: { authorization: `Bearer ${running.key}` } });
+    const running = await startRunning({
+      databaseUrl: relay.url,
+      configuration: oneModel('http://127.0.0.1:1'),
+    });
+    const find = () =>
+      fetch(`${running.url}/v1/responses/resp_1`, {
+        headers: { authorization: `Bearer ${running.key}` },
+      });
     expect((await find()).status).toBe(404);
     relay.cut();
     const away = await find();

@@ -13,9 +13,16 @@ import { type Recording, recordingsFolder, recordingsAt, sentBy } from './record
 import { fewCuts } from './cuts.ts';
 import { callAs, expectSameAtEveryCut, play, replays } from './replay.ts';
 import { openSchema } from './responses-schema.ts';
-import { asResponse, eventsOf, lastResponse, responseMeaning, type ResponseMeaning } from './responses-meaning.ts';
+import {
+  asResponse,
+  eventsOf,
+  lastResponse,
+  responseMeaning,
+  type ResponseMeaning,
+} from './responses-meaning.ts';
 
-const recordings = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'responses');
+const recordings =
+  recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'responses');
 const schema = openSchema();
 const suite = replays('responses');
 
@@ -34,7 +41,9 @@ function checkChat(recording: Recording, random: Random): void {
   const adapter = chatOverResponses();
   const call = callOf(recording);
   if (recording.status >= 400) {
-    expect(adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8')).message).not.toBe('');
+    expect(
+      adapter.fault(recording.status, recording.headers, recording.reply.toString('utf8')).message,
+    ).not.toBe('');
     return;
   }
   if (!recording.streamed) {
@@ -74,15 +83,24 @@ function checkNative(recording: Recording, random: Random): void {
   const { text, meter } = play(adapter, call, [recording.reply]);
   if (last === undefined || responseMeaning(last).failed) return expect(meter.fault).toBeDefined();
   expect(meter.fault).toBeUndefined();
-  expect(eventsOf(text).map(({ data }) => ours(data))).toEqual(eventsOf(reply).map(({ data }) => ours(data)));
+  expect(eventsOf(text).map(({ data }) => ours(data))).toEqual(
+    eventsOf(reply).map(({ data }) => ours(data)),
+  );
   const told = responseMeaning(last).usage;
-  expect(total(meter.quantities)).toBeGreaterThanOrEqual(Math.min(1, (told?.input ?? 0) + (told?.output ?? 0)));
+  expect(total(meter.quantities)).toBeGreaterThanOrEqual(
+    Math.min(1, (told?.input ?? 0) + (told?.output ?? 0)),
+  );
   expectSameAtEveryCut(adapter, call, recording, text, random);
   const cutShort = adapter.stream(call);
   const half = cutShort.push(recording.reply.subarray(0, recording.reply.length / 2));
   if (cutShort.meter.done) return;
-  const ended = eventsOf(Buffer.from(half + cutShort.cutShort({ input: 1, output: 1 }), 'latin1').toString('utf8')).at(-1);
-  expect(ended?.data).toMatchObject({ type: 'response.incomplete', response: { id: 'resp_replayed', status: 'incomplete' } });
+  const ended = eventsOf(
+    Buffer.from(half + cutShort.cutShort({ input: 1, output: 1 }), 'latin1').toString('utf8'),
+  ).at(-1);
+  expect(ended?.data).toMatchObject({
+    type: 'response.incomplete',
+    response: { id: 'resp_replayed', status: 'incomplete' },
+  });
 }
 
 /** What was asked arrives as it was asked, natively; over chat, what chat has no word for is refused by its place, and nothing else. */
@@ -92,22 +110,29 @@ function checkRequests(native: Adapter, call: Call): void {
   const { model: _, store: __, previous_response_id: ___, background: ____, ...said } = call.body;
   expect([model, store]).toEqual([call.upstreamModel, false]);
   const sealed = (item: unknown): boolean => JSON.stringify(item).includes('"encrypted_content":"');
-  const thoughts = (item: object): boolean => 'type' in item && item.type === 'reasoning' && !sealed(item);
-  const input = Array.isArray(said['input']) ? said['input'].filter((item) => !thoughts(item)) : said['input'];
+  const thoughts = (item: object): boolean =>
+    'type' in item && item.type === 'reasoning' && !sealed(item);
+  const input = Array.isArray(said['input'])
+    ? said['input'].filter((item) => !thoughts(item))
+    : said['input'];
   expect(sent).toEqual({ ...said, input });
   try {
     const chat = JSON.parse(sentBy(responsesOverChat(openaiChat({})).ask(call)));
-    const results = (list: unknown, match: RegExp): number => (JSON.stringify(list).match(match) ?? []).length;
+    const results = (list: unknown, match: RegExp): number =>
+      (JSON.stringify(list).match(match) ?? []).length;
     expect(results(chat.messages, /"role":"tool"/g)).toBe(
       results(call.body['input'], /"type":"(function_call_output|custom_tool_call_output)"/g),
     );
   } catch (error) {
     if (!(error instanceof Refusal) || error.param === null) throw error;
-    expect(error.param).toMatch(/^(tools\[\d+\]\.type|input\[\d+\]|prompt$|tool_choice\.type|context_management)/);
+    expect(error.param).toMatch(
+      /^(tools\[\d+\]\.type|input\[\d+\]|prompt$|tool_choice\.type|context_management)/,
+    );
   }
 }
 
-const total = (quantities: object | undefined): number => Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
+const total = (quantities: object | undefined): number =>
+  Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
 
 /** Without the members that the gateway sets. */
 function ours(value: object): object {
@@ -139,7 +164,8 @@ function checkBridged(recording: Recording, random: Random): void {
   }
   const want = streamMeaning(recording.reply.toString('utf8'));
   const { text, meter } = play(adapter, call, [recording.reply]);
-  if (want.error !== undefined || want.finish === undefined) return expect(meter.fault).toBeDefined();
+  if (want.error !== undefined || want.finish === undefined)
+    return expect(meter.fault).toBeDefined();
   const events = eventsOf(text);
   expect(events.map(({ data }) => data['sequence_number'])).toEqual(events.map((_, i) => i));
   for (const { name, data } of events) {
@@ -147,7 +173,9 @@ function checkBridged(recording: Recording, random: Random): void {
     expect(schema.event(data)).toBe('');
   }
   sameSaid(responseMeaning(lastResponse(text)), asResponse(want));
-  const deltas = events.filter(({ name }) => name === 'response.output_text.delta').map(({ data }) => String(data['delta']));
+  const deltas = events
+    .filter(({ name }) => name === 'response.output_text.delta')
+    .map(({ data }) => String(data['delta']));
   expect(deltas.join('')).toBe(want.text);
   expectSameAtEveryCut(adapter, call, recording, text, random, fewCuts);
 }
@@ -156,7 +184,10 @@ function checkBridged(recording: Recording, random: Random): void {
 function checkForeign(recording: Recording): void {
   const chat = vendors.get(recording.vendor)?.speaks.chat;
   if (chat === undefined || recording.status >= 400) return;
-  const call: Call = { ...callOf(recording), body: { model: 'public/model', input: 'Hi', messages: [] } };
+  const call: Call = {
+    ...callOf(recording),
+    body: { model: 'public/model', input: 'Hi', messages: [] },
+  };
   const adapter = responsesOverChat(chat);
   if (!recording.streamed) {
     const want = chat.read(recording.reply, 'application/json', call);
@@ -175,7 +206,10 @@ function checkForeign(recording: Recording): void {
 }
 
 /** Counts are corrected where the vendor's contradict each other; chat's own test looks at them. */
-function sameSaid({ usage: _, ...got }: ResponseMeaning, { usage: __, ...want }: ResponseMeaning): void {
+function sameSaid(
+  { usage: _, ...got }: ResponseMeaning,
+  { usage: __, ...want }: ResponseMeaning,
+): void {
   expect(got).toEqual(want);
 }
 
@@ -189,7 +223,9 @@ const chats =
 const foreign =
   recordingsFolder === undefined
     ? []
-    : ['messages', 'gemini', 'nativechat'].flatMap((endpoint) => recordingsAt(recordingsFolder ?? '', endpoint));
+    : ['messages', 'gemini', 'nativechat'].flatMap((endpoint) =>
+        recordingsAt(recordingsFolder ?? '', endpoint),
+      );
 
 describe.skipIf(recordingsFolder === undefined)('recorded responses', () => {
   it.each([
@@ -197,5 +233,9 @@ describe.skipIf(recordingsFolder === undefined)('recorded responses', () => {
     ['responses to clients of responses', checkNative, recordings],
     ['chats to clients of responses', checkBridged, chats],
     ['answers in other formats to clients of responses', checkForeign, foreign],
-  ] as const)('%s mean the same, at every cut', (name, check, all) => suite.each(name, all, check), 180_000);
+  ] as const)(
+    '%s mean the same, at every cut',
+    (name, check, all) => suite.each(name, all, check),
+    180_000,
+  );
 });

@@ -15,7 +15,12 @@ export interface ResponsesSchema {
 
 interface Description {
   readonly components: {
-    readonly schemas: Readonly<Record<string, { readonly properties?: { readonly type?: { readonly enum?: readonly string[] } } }>>;
+    readonly schemas: Readonly<
+      Record<
+        string,
+        { readonly properties?: { readonly type?: { readonly enum?: readonly string[] } } }
+      >
+    >;
   };
 }
 
@@ -25,7 +30,11 @@ export function openSchema(): ResponsesSchema {
   if (!existsSync(file)) return silent;
   const description: Description = JSON.parse(readFileSync(file, 'utf8'));
   // It has no word for the schema that everybody sends back.
-  Reflect.set(description.components.schemas['JsonSchemaResponseFormat']?.properties ?? {}, 'schema', {});
+  Reflect.set(
+    description.components.schemas['JsonSchemaResponseFormat']?.properties ?? {},
+    'schema',
+    {},
+  );
   return schemaOf(description, 'ResponseResource', /StreamingEvent$/);
 }
 
@@ -47,7 +56,8 @@ function schemaOf(
 ): ResponsesSchema {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema(prepare(description), 'responses');
-  const compiled = (name: string): ValidateFunction => ajv.compile({ $ref: `responses#/components/schemas/${name}` });
+  const compiled = (name: string): ValidateFunction =>
+    ajv.compile({ $ref: `responses#/components/schemas/${name}` });
   const names = new Map<unknown, string>();
   for (const [name, { properties }] of Object.entries(description.components.schemas))
     if (isEvent.test(name)) names.set(properties?.type?.enum?.[0], name);
@@ -60,17 +70,24 @@ function schemaOf(
   const response = compiled(responseName);
   const wrong = (validate: ValidateFunction | undefined, value: unknown): string =>
     validate === undefined || validate(value) ? '' : ajv.errorsText(validate.errors);
-  return { response: (value) => wrong(response, value), event: (value) => wrong(eventOf(value['type']), value) };
+  return {
+    response: (value) => wrong(response, value),
+    event: (value) => wrong(eventOf(value['type']), value),
+  };
 }
 
 /** Several alternatives may fit, and null is what is not there. */
 function relaxed(value: Description): Description {
   return JSON.parse(JSON.stringify(value), (key, inner: unknown) => {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
-    if (key === 'properties') return Object.fromEntries(Object.entries(inner).map(([name, schema]) => [name, orNull(schema)]));
+    if (key === 'properties')
+      return Object.fromEntries(
+        Object.entries(inner).map(([name, schema]) => [name, orNull(schema)]),
+      );
     const { required: _, oneOf, ...rest } = { oneOf: undefined, required: undefined, ...inner };
     return oneOf === undefined || 'anyOf' in rest ? rest : { ...rest, anyOf: oneOf };
   });
 }
 
-const orNull = (schema: unknown): unknown => (typeof schema === 'object' ? { anyOf: [schema, { type: 'null' }] } : schema);
+const orNull = (schema: unknown): unknown =>
+  typeof schema === 'object' ? { anyOf: [schema, { type: 'null' }] } : schema;

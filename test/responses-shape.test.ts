@@ -26,14 +26,28 @@ const weather = {
   name: 'get_weather',
   description: 'The weather of a city',
   strict: false,
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
+  parameters: {
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+    additionalProperties: false,
+  },
 };
-const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false };
+const person = {
+  type: 'object',
+  properties: { name: { type: 'string' } },
+  required: ['name'],
+  additionalProperties: false,
+};
 const input = 'Hello, who are you?';
 
 type Json = { readonly [name: string]: unknown };
 
-async function call(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> {
+async function call(
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ readonly status: number; readonly text: string }> {
   const response = await fetch(`${temporary.gateway.url}/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${temporary.key}`, 'content-type': 'application/json' },
@@ -70,47 +84,73 @@ async function stream(body: object): Promise<readonly ResponseEvent[]> {
   return events;
 }
 
-const typesOf = (response: Json): unknown[] => [response['output']].flat().map((item) => Object(item).type);
+const typesOf = (response: Json): unknown[] =>
+  [response['output']].flat().map((item) => Object(item).type);
 
 /** One of each vendor is enough: how a vendor answers is the same for all of its models. */
 const oneOfEach = models.filter(
-  (model, i) => models.findIndex(({ vendor }) => vendor === model.vendor) === i || model.skills.has('thinks'),
+  (model, i) =>
+    models.findIndex(({ vendor }) => vendor === model.vendor) === i || model.skills.has('thinks'),
 );
 
 describe.each(oneOfEach)('$vendor: $id', ({ id: model, skills }) => {
   test('text, whole and streamed', async () => {
-    const response = await create({ model, input, instructions: 'Be brief.', metadata: { a: 'b' }, temperature: 0.5, user: 'u' });
+    const response = await create({
+      model,
+      input,
+      instructions: 'Be brief.',
+      metadata: { a: 'b' },
+      temperature: 0.5,
+      user: 'u',
+    });
     expect(typesOf(response)).toContain('message');
     expect((await stream({ model, input })).at(-1)?.name).toBe('response.completed');
   });
 
   test('thinking', async () => {
-    const body = { model, input, reasoning: { effort: 'medium', summary: 'auto' }, include: ['reasoning.encrypted_content'] };
-    expect(typesOf(await create(body)).includes('reasoning')).toBe(skills.has('thinks') || skills.has('sums-up'));
+    const body = {
+      model,
+      input,
+      reasoning: { effort: 'medium', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+    };
+    expect(typesOf(await create(body)).includes('reasoning')).toBe(
+      skills.has('thinks') || skills.has('sums-up'),
+    );
     await stream(body);
   });
 
   test('the end of what may be said', async () => {
     const body = { model, input, max_output_tokens: 16 };
-    expect(await create(body)).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+    expect(await create(body)).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    });
     expect((await stream(body)).at(-1)?.name).toBe('response.incomplete');
   });
 
   test('an error in mid-stream and before it', async () => {
     expect((await stream({ model: `${model}+${breaking}`, input })).at(-1)?.name).toBe('error');
-    const { status, text } = await call('POST', '/responses', { model: `${model}+${failing}`, input });
+    const { status, text } = await call('POST', '/responses', {
+      model: `${model}+${failing}`,
+      input,
+    });
     expect([status, Object.keys(JSON.parse(text))]).toEqual([503, ['error']]);
   });
 
   test('in the background, and what is kept of it', async () => {
     const { id, status } = await create({ model, input, background: true });
     expect(status).toBe('queued');
-    const read = async (): Promise<Json> => JSON.parse((await call('GET', `/responses/${String(id)}`)).text);
+    const read = async (): Promise<Json> =>
+      JSON.parse((await call('GET', `/responses/${String(id)}`)).text);
     await expect.poll(async () => (await read())['status'], { timeout: 5_000 }).toBe('completed');
     expectResponse(await read());
     const failed = await create({ model: `${model}+${failing}`, input, background: true });
-    const readFailed = async (): Promise<Json> => JSON.parse((await call('GET', `/responses/${String(failed['id'])}`)).text);
-    await expect.poll(async () => (await readFailed())['status'], { timeout: 5_000 }).toBe('failed');
+    const readFailed = async (): Promise<Json> =>
+      JSON.parse((await call('GET', `/responses/${String(failed['id'])}`)).text);
+    await expect
+      .poll(async () => (await readFailed())['status'], { timeout: 5_000 })
+      .toBe('failed');
     expectResponse(await readFailed());
   });
 
@@ -125,19 +165,33 @@ describe.each(oneOfEach)('$vendor: $id', ({ id: model, skills }) => {
   });
 });
 
-describe.each(oneOfEach.filter(({ skills }) => skills.has('tools')))('$vendor: $id', ({ id: model }) => {
-  test('two calls, whole and streamed', async () => {
-    const body = { model, input: 'The weather in both Paris and Rome, please.', tools: [weather] };
-    expect(typesOf(await create(body)).filter((type) => type === 'function_call')).toHaveLength(2);
-    const names = (await stream(body)).map(({ name }) => name);
-    expect(names.filter((name) => name === 'response.function_call_arguments.done')).toHaveLength(2);
-  });
-});
+describe.each(oneOfEach.filter(({ skills }) => skills.has('tools')))(
+  '$vendor: $id',
+  ({ id: model }) => {
+    test('two calls, whole and streamed', async () => {
+      const body = {
+        model,
+        input: 'The weather in both Paris and Rome, please.',
+        tools: [weather],
+      };
+      expect(typesOf(await create(body)).filter((type) => type === 'function_call')).toHaveLength(
+        2,
+      );
+      const names = (await stream(body)).map(({ name }) => name);
+      expect(names.filter((name) => name === 'response.function_call_arguments.done')).toHaveLength(
+        2,
+      );
+    });
+  },
+);
 
-describe.each(oneOfEach.filter(({ skills }) => skills.has('schema')))('$vendor: $id', ({ id: model }) => {
-  test('an answer by schema', async () => {
-    const format = { type: 'json_schema', name: 'person', strict: true, schema: person };
-    await create({ model, input: 'Name somebody. Answer in JSON.', text: { format } });
-    await stream({ model, input: 'Name somebody. Answer in JSON.', text: { format } });
-  });
-});
+describe.each(oneOfEach.filter(({ skills }) => skills.has('schema')))(
+  '$vendor: $id',
+  ({ id: model }) => {
+    test('an answer by schema', async () => {
+      const format = { type: 'json_schema', name: 'person', strict: true, schema: person };
+      await create({ model, input: 'Name somebody. Answer in JSON.', text: { format } });
+      await stream({ model, input: 'Name somebody. Answer in JSON.', text: { format } });
+    });
+  },
+);

@@ -37,14 +37,26 @@ async function newFolder(): Promise<string> {
 }
 
 async function tollgate({ folder, env }: Place, ...args: readonly string[]): Promise<string> {
-  return (await run(process.execPath, [entry, ...args, '--data', folder], { env: { ...process.env, ...env } })).stdout;
+  return (
+    await run(process.execPath, [entry, ...args, '--data', folder], {
+      env: { ...process.env, ...env },
+    })
+  ).stdout;
 }
 
 /** `copy` makes a backup of the place and returns what puts it into another. */
-async function drill(here: Place, there: Place, copy: () => Promise<() => Promise<unknown>>): Promise<void> {
+async function drill(
+  here: Place,
+  there: Place,
+  copy: () => Promise<() => Promise<unknown>>,
+): Promise<void> {
   const vendor = await startVendor();
   vendor.answer((_, response) => json(response, 200, completion()));
-  const gateway = await startProcess({ folder: here.folder, configuration: oneModel(vendor.url), env: here.env });
+  const gateway = await startProcess({
+    folder: here.folder,
+    configuration: oneModel(vendor.url),
+    env: here.env,
+  });
   onTestFinished(() => gateway.kill());
   const database = await open(here.url);
   const { key, userId } = await newCustomer(database, 100n * nanoPerYuan);
@@ -70,25 +82,44 @@ async function drill(here: Place, there: Place, copy: () => Promise<() => Promis
   await gateway.kill();
   await restore();
 
-  expect(JSON.parse(await tollgate(there, 'check', '--json'))).toMatchObject({ ok: true, problems: [] });
+  expect(JSON.parse(await tollgate(there, 'check', '--json'))).toMatchObject({
+    ok: true,
+    problems: [],
+  });
   const restored = await open(there.url);
-  const charged = new Set((await restored.query('SELECT u.id FROM usage u JOIN transfer t ON t.id = u.id')).map((row) => row['id']));
+  const charged = new Set(
+    (await restored.query('SELECT u.id FROM usage u JOIN transfer t ON t.id = u.id')).map(
+      (row) => row['id'],
+    ),
+  );
   await restored.close();
   expect([...before].filter((id) => !charged.has(id))).toEqual([]);
   // A copy is of one moment: what it has of the time while it was made was delivered, or was about to be.
   expect(charged.size).toBeLessThanOrEqual(delivered.size + clients);
-  const users: readonly { readonly id: string; readonly balance: string }[] = JSON.parse(await tollgate(there, 'user', 'list', '--json'));
-  const spent = 100_000 - Math.round(Number(users.find(({ id }) => id === userId)?.balance) * 1_000);
+  const users: readonly { readonly id: string; readonly balance: string }[] = JSON.parse(
+    await tollgate(there, 'user', 'list', '--json'),
+  );
+  const spent =
+    100_000 - Math.round(Number(users.find(({ id }) => id === userId)?.balance) * 1_000);
   // One model at a thousandth of a yuan a token, 29 tokens a request.
   expect(spent).toBe(charged.size * 29);
 
-  const again = await startProcess({ folder: there.folder, configuration: oneModel(vendor.url), env: there.env });
+  const again = await startProcess({
+    folder: there.folder,
+    configuration: oneModel(vendor.url),
+    env: there.env,
+  });
   onTestFinished(() => again.kill());
   const answer = await askPlainly(again.url, key.secret, new Agent(), false, 50);
   expect(answer?.whole).toBe(true);
   expect(await again.stop()).toBe(0);
-  expect(JSON.parse(await tollgate(there, 'check', '--json'))).toMatchObject({ ok: true, problems: [] });
-  console.info(`${before.size} requests before the copy, ${during} while it was made: ${charged.size} restored, none of the first missing`);
+  expect(JSON.parse(await tollgate(there, 'check', '--json'))).toMatchObject({
+    ok: true,
+    problems: [],
+  });
+  console.info(
+    `${before.size} requests before the copy, ${during} while it was made: ${charged.size} restored, none of the first missing`,
+  );
 }
 
 onSqlite(() => {
@@ -111,23 +142,30 @@ async function placeOf(folder: string): Promise<Place> {
 }
 
 /** PostgreSQL's own tools: in the path, or beside the server. */
-const tools = [...(process.env['PATH'] ?? '').split(delimiter), findBinaries(process.env['PATH'] ?? '') ?? ''].find((folder) =>
-  existsSync(join(folder, 'pg_dump')),
-);
+const tools = [
+  ...(process.env['PATH'] ?? '').split(delimiter),
+  findBinaries(process.env['PATH'] ?? '') ?? '',
+].find((folder) => existsSync(join(folder, 'pg_dump')));
 
 onPostgres((_, _openFresh, fresh) => {
   test.skipIf(tools === undefined)(
     'what pg_dump made under load is restored: nothing committed is missing, and the books are right',
     { timeout: 60_000 },
     async () => {
-      const place = async ({ url }: FreshDatabase): Promise<Place> => ({ url, folder: await newFolder(), env: { DATABASE_URL: url } });
+      const place = async ({ url }: FreshDatabase): Promise<Place> => ({
+        url,
+        folder: await newFolder(),
+        env: { DATABASE_URL: url },
+      });
       const here = await place(await fresh());
       const there = await place(await fresh());
-      const tool = (name: string, ...args: readonly string[]) => run(join(tools ?? '', name), [...args]);
+      const tool = (name: string, ...args: readonly string[]) =>
+        run(join(tools ?? '', name), [...args]);
       await drill(here, there, async () => {
         const file = join(await newFolder(), 'tollgate.dump');
         await tool('pg_dump', '--format=custom', `--file=${file}`, here.url);
-        return () => tool('pg_restore', '--exit-on-error', '--no-owner', `--dbname=${there.url}`, file);
+        return () =>
+          tool('pg_restore', '--exit-on-error', '--no-owner', `--dbname=${there.url}`, file);
       });
     },
   );

@@ -18,7 +18,10 @@ const clients = 12;
 
 /** The guide's lines, with these nodes in place of its own. */
 function siteOf(nodes: readonly GatewayProcess[], down?: GatewayProcess): string {
-  const servers = nodes.map((node) => `    server ${new URL(node.url).host}${node === down ? ' down' : ' max_fails=1 fail_timeout=2s'};\n`);
+  const servers = nodes.map(
+    (node) =>
+      `    server ${new URL(node.url).host}${node === down ? ' down' : ' max_fails=1 fail_timeout=2s'};\n`,
+  );
   return written.replace(/(?: {4}server 10\..*\n)+/, servers.join(''));
 }
 
@@ -30,10 +33,15 @@ onPostgres((_name, _openFresh, fresh) => {
       const vendor = await startVendor();
       const redis = await startRedis();
       onTestFinished(() => redis.stop());
-      const configuration = oneModel(vendor.url).replace('1.0 }', '1.0, limits: { rpm: 1000000, tpm: 1000000000, concurrency: 64 } }');
+      const configuration = oneModel(vendor.url).replace(
+        '1.0 }',
+        '1.0, limits: { rpm: 1000000, tpm: 1000000000, concurrency: 64 } }',
+      );
       const folder = await temporaryFolder();
       const env = { DATABASE_URL: databaseUrl, REDIS_URL: redis.url, TRUSTED_PROXIES: '127.0.0.1' };
-      const nodes = await Promise.all([1, 2, 3].map(() => startProcess({ folder, configuration, env })));
+      const nodes = await Promise.all(
+        [1, 2, 3].map(() => startProcess({ folder, configuration, env })),
+      );
       onTestFinished(async () => {
         await Promise.all(nodes.map((node) => node.kill()));
       });
@@ -46,7 +54,9 @@ onPostgres((_name, _openFresh, fresh) => {
       const load = startLoad([nginx], key.secret, clients);
       const delivered = async (more: number) => {
         const from = load.delivered.size;
-        await expect.poll(() => load.delivered.size - from, { timeout: 15_000, interval: 20 }).toBeGreaterThan(more);
+        await expect
+          .poll(() => load.delivered.size - from, { timeout: 15_000, interval: 20 })
+          .toBeGreaterThan(more);
       };
       await delivered(60);
       await redis.kill();
@@ -62,7 +72,10 @@ onPostgres((_name, _openFresh, fresh) => {
       await wait(200);
       await load.stop();
       expect([...load.refused.keys()].filter((status) => status !== 502)).toEqual([]);
-      const lost = [...load.refused.values(), ...load.broken].reduce((sum, count) => sum + count, 0);
+      const lost = [...load.refused.values(), ...load.broken].reduce(
+        (sum, count) => sum + count,
+        0,
+      );
       expect(lost).toBeLessThanOrEqual(clients);
       await expectNothingLost(database, load);
     },

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { type Running, startGateway, startRunning } from './support/running.ts';
-import { json, type Received, type ScriptedVendor, sse, startVendor } from './support/scripted-vendor.ts';
+import {
+  json,
+  type Received,
+  type ScriptedVendor,
+  sse,
+  startVendor,
+} from './support/scripted-vendor.ts';
 
 /**
  * Vendors as strict as the real ones: a tool call comes back with what was signed with it, or the request is refused. Clients that bring back
@@ -49,7 +55,10 @@ const vendors: readonly Strict[] = [
     vendor: 'gemini',
     prefix: '/v1beta',
     upstream: 'gemini-3-pro-preview',
-    call: parts({ functionCall: { id: 'call_1', name: 'weather', args: { city: 'Köln', days: 2 } }, thoughtSignature: 'ErkE/+1==' }),
+    call: parts({
+      functionCall: { id: 'call_1', name: 'weather', args: { city: 'Köln', days: 2 } },
+      thoughtSignature: 'ErkE/+1==',
+    }),
     word: parts({ text: 'It rains.' }),
     signed: '"thoughtSignature":"ErkE/+1=="',
     lost: (text) => text.includes('"thoughtSignature":"skip_thought_signature_validator"'),
@@ -58,7 +67,12 @@ const vendors: readonly Strict[] = [
     vendor: 'anthropic',
     prefix: '/v1',
     upstream: 'claude-sonnet-4-5',
-    call: message(thinking, { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Köln', days: 2 } }),
+    call: message(thinking, {
+      type: 'tool_use',
+      id: 'toolu_1',
+      name: 'weather',
+      input: { city: 'Köln', days: 2 },
+    }),
     word: message({ type: 'text', text: 'It rains.' }),
     signed: JSON.stringify(thinking),
     // "Expected `thinking` … but found `tool_use`" holds while thinking is on.
@@ -102,21 +116,33 @@ interface Seen {
   readonly accepted: ('signed' | 'lost')[];
 }
 
-const hasResult = (text: string): boolean => /"functionResponse"|"tool_result"|"function_call_output"/.test(text);
+const hasResult = (text: string): boolean =>
+  /"functionResponse"|"tool_result"|"function_call_output"/.test(text);
 
-function answerStrictly(vendor: ScriptedVendor, { vendor: id, call, word, signed, lost }: Strict): Seen {
+function answerStrictly(
+  vendor: ScriptedVendor,
+  { vendor: id, call, word, signed, lost }: Strict,
+): Seen {
   const seen: Seen = { accepted: [] };
   vendor.answer(({ text, url }: Received, reply: ServerResponse) => {
     if (!hasResult(text)) return say(reply, id, call, url, text);
-    if (!text.includes(signed) && !lost(text)) return json(reply, 400, '{"error":{"message":"it lacks what was signed"}}');
+    if (!text.includes(signed) && !lost(text))
+      return json(reply, 400, '{"error":{"message":"it lacks what was signed"}}');
     seen.accepted.push(text.includes(signed) ? 'signed' : 'lost');
     return say(reply, id, word, url, text);
   });
   return seen;
 }
 
-function say(reply: ServerResponse, id: string, answer: object, url: string, text: string): unknown {
-  if (id === 'gemini' && url.includes('alt=sse')) return sse(reply).end(`data: ${JSON.stringify(answer)}\r\n\r\n`);
+function say(
+  reply: ServerResponse,
+  id: string,
+  answer: object,
+  url: string,
+  text: string,
+): unknown {
+  if (id === 'gemini' && url.includes('alt=sse'))
+    return sse(reply).end(`data: ${JSON.stringify(answer)}\r\n\r\n`);
   if (/"stream":true/.test(text)) throw new Error('only Gemini streams here');
   return json(reply, 200, JSON.stringify(answer));
 }
@@ -129,7 +155,13 @@ ${names.map((name, i) => `  - { name: ${name}, vendor: ${strict.vendor}, base_ur
 `;
 
 const tools = [
-  { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } } },
+  {
+    type: 'function',
+    function: {
+      name: 'weather',
+      parameters: { type: 'object', properties: { city: { type: 'string' } } },
+    },
+  },
 ];
 const question = { role: 'user', content: 'How is the weather?' };
 
@@ -156,12 +188,20 @@ const postTo =
 /** A plain client of chat asks, calls its tool and asks again; `then` is where it asks the second time. */
 async function converse(first: Post, then: Post): Promise<string> {
   const ask = { model: 'm1', tools, reasoning_effort: 'low', max_tokens: 4000 };
-  const called = (await (await first('/v1/chat/completions', { ...ask, messages: [question] })).json()) as Chat;
+  const called = (await (
+    await first('/v1/chat/completions', { ...ask, messages: [question] })
+  ).json()) as Chat;
   const [call] = called.choices[0]?.message.tool_calls ?? [];
-  const kept = { role: 'assistant', content: null, tool_calls: [{ id: call?.id, type: 'function', function: call?.function }] };
+  const kept = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: call?.id, type: 'function', function: call?.function }],
+  };
   const result = { role: 'tool', tool_call_id: call?.id, content: 'rain' };
   const said = await then('/v1/chat/completions', { ...ask, messages: [question, kept, result] });
-  return said.status === 200 ? (((await said.json()) as Chat).choices[0]?.message.content ?? '') : said.text();
+  return said.status === 200
+    ? (((await said.json()) as Chat).choices[0]?.message.content ?? '')
+    : said.text();
 }
 
 forEachDatabase((database, _, fresh) => {
@@ -169,7 +209,10 @@ forEachDatabase((database, _, fresh) => {
     async function start(names?: string[]) {
       const vendor = await startVendor();
       const seen = answerStrictly(vendor, strict);
-      const options = { databaseUrl: (await fresh()).url, configuration: configuration(vendor.url, strict, names) };
+      const options = {
+        databaseUrl: (await fresh()).url,
+        configuration: configuration(vendor.url, strict, names),
+      };
       const running = await startRunning(options);
       /** Another node; the next one where a database has one node only. */
       const another = async (): Promise<Post> => {
@@ -182,7 +225,9 @@ forEachDatabase((database, _, fresh) => {
     test('a client that knows nothing of signatures goes on with its tool, on this node and on another', async () => {
       const { seen, first, another } = await start();
       expect(await converse(first, first)).toBe('It rains.');
-      expect(await converse(first, async (path, body) => (await another())(path, body))).toBe('It rains.');
+      expect(await converse(first, async (path, body) => (await another())(path, body))).toBe(
+        'It rains.',
+      );
       expect(seen.accepted).toEqual(['signed', 'signed']);
     });
 
@@ -213,7 +258,10 @@ forEachDatabase((database, _, fresh) => {
     if (strict === undefined) throw new Error('there is Gemini');
     const vendor = await startVendor();
     const seen = answerStrictly(vendor, strict);
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(vendor.url, strict) });
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: configuration(vendor.url, strict),
+    });
     expect(await overMessages(running)).toContain('It rains.');
     expect(await overResponses(running)).toContain('It rains.');
     expect(seen.accepted).toEqual(['signed', 'signed']);
@@ -224,13 +272,28 @@ forEachDatabase((database, _, fresh) => {
     if (strict === undefined) throw new Error('there is Gemini');
     const vendor = await startVendor();
     answerStrictly(vendor, strict);
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(vendor.url, strict) });
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: configuration(vendor.url, strict),
+    });
     const rows = () => running.gateway.database.query('SELECT signer, account FROM signature');
-    const text = await (await running.post('/v1/chat/completions', { model: 'm1', tools, messages: [question], stream: true })).text();
+    const text = await (
+      await running.post('/v1/chat/completions', {
+        model: 'm1',
+        tools,
+        messages: [question],
+        stream: true,
+      })
+    ).text();
     expect(text).toContain('"name":"weather"');
-    expect(await rows()).toEqual([{ signer: 'gemini gemini-3-pro-preview', account: running.userId }]);
+    expect(await rows()).toEqual([
+      { signer: 'gemini gemini-3-pro-preview', account: running.userId },
+    ]);
     vendor.answer((_request, reply) => json(reply, 200, JSON.stringify(strict.word)));
-    expect((await running.post('/v1/chat/completions', { model: 'm1', tools, messages: [question] })).status).toBe(200);
+    expect(
+      (await running.post('/v1/chat/completions', { model: 'm1', tools, messages: [question] }))
+        .status,
+    ).toBe(200);
     expect(await rows()).toHaveLength(1);
   });
 });
@@ -246,19 +309,36 @@ function refuseOnce(vendor: ScriptedVendor, strict: Strict, seen: Seen): void {
 async function overMessages({ post }: Running): Promise<string> {
   const own = [{ name: 'weather', input_schema: { type: 'object', properties: {} } }];
   const ask = { model: 'm1', max_tokens: 4000, tools: own };
-  const called = (await (await post('/v1/messages', { ...ask, messages: [question] })).json()) as { content: Block[] };
+  const called = (await (await post('/v1/messages', { ...ask, messages: [question] })).json()) as {
+    content: Block[];
+  };
   const use = called.content.find(({ type }) => type === 'tool_use');
-  const kept = { role: 'assistant', content: [{ type: 'tool_use', id: use?.id, name: use?.name, input: use?.input }] };
-  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: use?.id, content: 'rain' }] };
+  const kept = {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: use?.id, name: use?.name, input: use?.input }],
+  };
+  const result = {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: use?.id, content: 'rain' }],
+  };
   return (await post('/v1/messages', { ...ask, messages: [question, kept, result] })).text();
 }
 
 async function overResponses({ post }: Running): Promise<string> {
-  const own = [{ type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } }];
+  const own = [
+    { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } },
+  ];
   const ask = { model: 'm1', tools: own, store: false };
-  const called = (await (await post('/v1/responses', { ...ask, input: [question] })).json()) as { output: Block[] };
+  const called = (await (await post('/v1/responses', { ...ask, input: [question] })).json()) as {
+    output: Block[];
+  };
   const call = called.output.find(({ type }) => type === 'function_call');
-  const kept = { type: 'function_call', call_id: call?.call_id, name: call?.name, arguments: call?.arguments };
+  const kept = {
+    type: 'function_call',
+    call_id: call?.call_id,
+    name: call?.name,
+    arguments: call?.arguments,
+  };
   const result = { type: 'function_call_output', call_id: call?.call_id, output: 'rain' };
   return (await post('/v1/responses', { ...ask, input: [question, kept, result] })).text();
 }

@@ -20,14 +20,20 @@ export async function copySqlite(path: string, migrations: readonly Migration[])
     const own = join(inject('templates'), `${randomText(16)}.db`);
     const whole = `${own}.whole`;
     // One file without a log beside it.
-    await migrated(`sqlite:${own}`, migrations, (database) => database.query(`VACUUM INTO '${whole}'`));
+    await migrated(`sqlite:${own}`, migrations, (database) =>
+      database.query(`VACUUM INTO '${whole}'`),
+    );
     await rename(whole, template);
   }
   await copyFile(template, path);
 }
 
 /** Makes the database `name` on the server. */
-export async function copyPostgres(server: string, name: string, migrations: readonly Migration[]): Promise<void> {
+export async function copyPostgres(
+  server: string,
+  name: string,
+  migrations: readonly Migration[],
+): Promise<void> {
   const template = `${templatePrefix(inject('templates'))}${nameOf(migrations)}`;
   await onServer(server, async (client) => {
     if (!(await isThere(client, template))) {
@@ -35,7 +41,11 @@ export async function copyPostgres(server: string, name: string, migrations: rea
       await client.query(`CREATE DATABASE ${own}`);
       await migrated(databaseAt(server, own), migrations);
       await client.query('SELECT pg_advisory_lock(1)');
-      await client.query((await isThere(client, template)) ? `DROP DATABASE ${own}` : `ALTER DATABASE ${own} RENAME TO ${template}`);
+      await client.query(
+        (await isThere(client, template))
+          ? `DROP DATABASE ${own}`
+          : `ALTER DATABASE ${own} RENAME TO ${template}`,
+      );
       await client.query('SELECT pg_advisory_unlock(1)');
     }
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
@@ -59,7 +69,10 @@ export function databaseAt(server: string, name: string): string {
   return url.href;
 }
 
-export async function onServer(url: string, act: (client: pg.Client) => Promise<unknown>): Promise<void> {
+export async function onServer(
+  url: string,
+  act: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
   const client = new pg.Client(url);
   client.on('error', () => {});
   await client.connect();
@@ -70,13 +83,18 @@ export async function onServer(url: string, act: (client: pg.Client) => Promise<
   }
 }
 
-const templatePrefix = (folder: string): string => `test_template_${basename(folder).split('-').at(-1)?.toLowerCase()}_`;
+const templatePrefix = (folder: string): string =>
+  `test_template_${basename(folder).split('-').at(-1)?.toLowerCase()}_`;
 
 async function isThere(client: pg.Client, name: string): Promise<boolean> {
   return (await client.query('SELECT 1 FROM pg_database WHERE datname=$1', [name])).rows.length > 0;
 }
 
-async function migrated(url: string, migrations: readonly Migration[], then?: (database: Database) => Promise<unknown>): Promise<void> {
+async function migrated(
+  url: string,
+  migrations: readonly Migration[],
+  then?: (database: Database) => Promise<unknown>,
+): Promise<void> {
   const database = await open(url);
   await migrate(database, migrations);
   await then?.(database);

@@ -32,7 +32,11 @@ test('a request is a span within its client’s trace, each attempt one within i
   const vendor = await startVendor();
   const configuration = oneModel(vendor.url);
   const trouble: unknown[] = [];
-  const traces = openSpans({ version: '1.2.3', clock: systemClock, trouble: (error) => trouble.push(error) });
+  const traces = openSpans({
+    version: '1.2.3',
+    clock: systemClock,
+    trouble: (error) => trouble.push(error),
+  });
   const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, traces });
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const secret = 'the-prompt-is-nobody-elses';
@@ -60,9 +64,11 @@ test('a request is a span within its client’s trace, each attempt one within i
     'gen_ai.usage.input_tokens',
     'overloaded',
   ];
-  for (const word of [...all, 'invalid_type', answer.headers.get('x-request-id') ?? 'no id']) expect(sent.includes(word), word).toBe(true);
+  for (const word of [...all, 'invalid_type', answer.headers.get('x-request-id') ?? 'no id'])
+    expect(sent.includes(word), word).toBe(true);
   expect(sent.includes(Buffer.from(traceId, 'hex'))).toBe(true);
-  for (const word of [secret, 'fine-answer', running.key, 'up-key']) expect(sent.includes(word), word).toBe(false);
+  for (const word of [secret, 'fine-answer', running.key, 'up-key'])
+    expect(sent.includes(word), word).toBe(false);
   // A trace ends here: a vendor hears nothing of it.
   expect(vendor.received.length).toBeGreaterThan(1);
   for (const { headers: got } of vendor.received) expect(got).not.toHaveProperty('traceparent');

@@ -20,7 +20,10 @@ afterAll(() => sim.close());
 const question = 'Why is the sea salt? 海';
 const tool = {
   type: 'function',
-  function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+  function: {
+    name: 'get_weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  },
 };
 
 function callOf(upstreamModel: string, stream: boolean, more: object = {}): Call {
@@ -31,26 +34,52 @@ function callOf(upstreamModel: string, stream: boolean, more: object = {}): Call
     ...more,
   };
   const bytes = Buffer.from(JSON.stringify(body));
-  const shape = { stream, includeUsage: stream, streamUpstream: stream, outputTokensMax: undefined };
-  return { body, bytes, publicModel: 'public', upstreamModel, ...shape, answerId: 'chatcmpl-1', created: 1 };
+  const shape = {
+    stream,
+    includeUsage: stream,
+    streamUpstream: stream,
+    outputTokensMax: undefined,
+  };
+  return {
+    body,
+    bytes,
+    publicModel: 'public',
+    upstreamModel,
+    ...shape,
+    answerId: 'chatcmpl-1',
+    created: 1,
+  };
 }
 
-describe.each([...simulated, anthropic, bedrock].map((dialect) => [dialect.vendor, dialect] as const))('%s', (name, { prefix }) => {
+describe.each(
+  [...simulated, anthropic, bedrock].map((dialect) => [dialect.vendor, dialect] as const),
+)('%s', (name, { prefix }) => {
   const vendor = vendors.get(name);
   const adapter = vendor?.speaks.chat;
 
   async function post(call: Call, secret = 'sk-sim') {
     if (vendor === undefined || adapter === undefined) throw new Error(`no vendor ${name}`);
     const { path, headers, body } = adapter.ask(call);
-    const response = await fetch(sim.url + prefix + path, { method: 'POST', headers: { ...headers, ...vendor.sign(secret) }, body });
+    const response = await fetch(sim.url + prefix + path, {
+      method: 'POST',
+      headers: { ...headers, ...vendor.sign(secret) },
+      body,
+    });
     const received = Buffer.from(await response.arrayBuffer());
-    return { adapter, status: response.status, headers: Object.fromEntries(response.headers), received };
+    return {
+      adapter,
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      received,
+    };
   }
 
   async function whole(call: Call): Promise<Answer> {
     const { adapter: speaks, status, headers, received } = await post(call);
     const answer =
-      status === 200 ? speaks.read(received, headers['content-type'] ?? '', call) : speaks.fault(status, headers, received.toString());
+      status === 200
+        ? speaks.read(received, headers['content-type'] ?? '', call)
+        : speaks.fault(status, headers, received.toString());
     if (isFault(answer)) throw new Error(`${answer.kind}: ${answer.message}`);
     return answer;
   }
@@ -64,14 +93,19 @@ describe.each([...simulated, anthropic, bedrock].map((dialect) => [dialect.vendo
     const call = callOf(model, false);
     const { adapter: speaks, status, headers, received } = await post(call, secret);
     const result =
-      status === 200 ? speaks.read(received, headers['content-type'] ?? '', call) : speaks.fault(status, headers, received.toString());
+      status === 200
+        ? speaks.read(received, headers['content-type'] ?? '', call)
+        : speaks.fault(status, headers, received.toString());
     return isFault(result) ? result.kind : undefined;
   }
 
   test('the same words arrive, whole and streamed, and every token is counted', async () => {
     const answer = await whole(callOf('sim-chat', false));
     const { choices, usage } = JSON.parse(answer.body.toString());
-    expect(choices[0]).toMatchObject({ message: { content: expect.stringContaining(question) }, finish_reason: 'stop' });
+    expect(choices[0]).toMatchObject({
+      message: { content: expect.stringContaining(question) },
+      finish_reason: 'stop',
+    });
     expect(sum(answer.quantities)).toBe(usage.total_tokens);
     const stream = await streamed(callOf('sim-chat', true));
     expect(stream.text).toBe(choices[0].message.content);
@@ -81,9 +115,14 @@ describe.each([...simulated, anthropic, bedrock].map((dialect) => [dialect.vendo
   });
 
   test('reasoning is paid for, also where the vendor counts it apart', async () => {
-    const [plain, thinking] = [await whole(callOf('sim-chat', false)), await whole(callOf('sim-think', false))];
+    const [plain, thinking] = [
+      await whole(callOf('sim-chat', false)),
+      await whole(callOf('sim-think', false)),
+    ];
     expect(sum(thinking.quantities)).toBeGreaterThan(sum(plain.quantities) + 10);
-    expect(sum((await streamed(callOf('sim-think', true))).meter.quantities)).toBe(sum(thinking.quantities));
+    expect(sum((await streamed(callOf('sim-think', true))).meter.quantities)).toBe(
+      sum(thinking.quantities),
+    );
   });
 
   test('usage that is not told is not made up', async () => {
@@ -95,8 +134,14 @@ describe.each([...simulated, anthropic, bedrock].map((dialect) => [dialect.vendo
     if (name === 'perplexity') return; // which has no tools
     const more = { tools: [tool], messages: [{ role: 'user', content: 'The weather in Paris?' }] };
     const { choices } = JSON.parse((await whole(callOf('sim-chat', false, more))).body.toString());
-    const called = { type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } };
-    expect(choices[0]).toMatchObject({ message: { tool_calls: [called] }, finish_reason: 'tool_calls' });
+    const called = {
+      type: 'function',
+      function: { name: 'get_weather', arguments: '{"city":"Paris"}' },
+    };
+    expect(choices[0]).toMatchObject({
+      message: { tool_calls: [called] },
+      finish_reason: 'tool_calls',
+    });
     const stream = await streamed(callOf('sim-chat', true, more));
     expect(stream.calls).toBe('function get_weather {"city":"Paris"}');
     expect(stream.finishes).toEqual(['tool_calls']);
@@ -104,21 +149,32 @@ describe.each([...simulated, anthropic, bedrock].map((dialect) => [dialect.vendo
 
   test('a fault is taken for what it is', async () => {
     const parks: readonly (FaultKind | undefined)[] = ['credentials', 'quota'];
-    const goesOn: readonly (FaultKind | undefined)[] = ['rate_limited', 'overloaded', 'server_error', 'timeout'];
+    const goesOn: readonly (FaultKind | undefined)[] = [
+      'rate_limited',
+      'overloaded',
+      'server_error',
+      'timeout',
+    ];
     const clients: readonly (FaultKind | undefined)[] = ['bad_request', 'context_length'];
     expect(await faultOf('sim-chat', 'sk-wrong')).toBe('credentials');
-    for (const model of ['sim-401', 'sim-402']) expect(parks, model).toContain(await faultOf(model));
-    for (const model of ['sim-429', 'sim-500', 'sim-503']) expect(goesOn, model).toContain(await faultOf(model));
-    for (const model of ['sim-400', 'sim-context']) expect(clients, model).toContain(await faultOf(model));
+    for (const model of ['sim-401', 'sim-402'])
+      expect(parks, model).toContain(await faultOf(model));
+    for (const model of ['sim-429', 'sim-500', 'sim-503'])
+      expect(goesOn, model).toContain(await faultOf(model));
+    for (const model of ['sim-400', 'sim-context'])
+      expect(clients, model).toContain(await faultOf(model));
   });
 
-  test.each(['sim-cut-after-3', 'sim-half-event', 'sim-error-in-stream', 'sim-bad-json', 'sim-html-200'])(
-    '%s is a fault, whole and streamed',
-    async (model) => {
-      expect((await streamed(callOf(model, true))).meter.fault?.kind).toBeDefined();
-      expect(await faultOf(model)).toBeDefined();
-    },
-  );
+  test.each([
+    'sim-cut-after-3',
+    'sim-half-event',
+    'sim-error-in-stream',
+    'sim-bad-json',
+    'sim-html-200',
+  ])('%s is a fault, whole and streamed', async (model) => {
+    expect((await streamed(callOf(model, true))).meter.fault?.kind).toBeDefined();
+    expect(await faultOf(model)).toBeDefined();
+  });
 });
 
 function sum(quantities: Answer['quantities']): number {
@@ -129,7 +185,8 @@ function sum(quantities: Answer['quantities']): number {
 function translate(adapter: Adapter, call: Call, received: Buffer) {
   const translator = adapter.stream(call);
   let sent = '';
-  for (let at = 0; at < received.length; at += 61) sent += translator.push(received.subarray(at, at + 61));
+  for (let at = 0; at < received.length; at += 61)
+    sent += translator.push(received.subarray(at, at + 61));
   sent += translator.end();
   const choices = [
     ...Buffer.from(sent, 'latin1')

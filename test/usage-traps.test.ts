@@ -26,7 +26,11 @@ type Counted = Readonly<Partial<Record<Measure, number>>>;
 const priceOf = (counted: Counted, factor = 1): bigint =>
   Object.entries(counted).reduce((sum, [name, n]) => {
     const measure = measures.find((one) => one === name);
-    return sum + BigInt(n * factor * (measure === undefined ? 0 : (yuan[measure] ?? 0))) * nanoPerYuanPerMillion;
+    return (
+      sum +
+      BigInt(n * factor * (measure === undefined ? 0 : (yuan[measure] ?? 0))) *
+        nanoPerYuanPerMillion
+    );
   }, 0n);
 
 const members = (factor: number): string =>
@@ -82,11 +86,17 @@ const answers: Readonly<Record<Form, (usage: object) => object>> = {
     usage,
   }),
   gemini: (usageMetadata) => ({
-    candidates: [{ content: { parts: [{ text: 'Hi' }], role: 'model' }, finishReason: 'STOP', index: 0 }],
+    candidates: [
+      { content: { parts: [{ text: 'Hi' }], role: 'model' }, finishReason: 'STOP', index: 0 },
+    ],
     usageMetadata,
     responseId: 'x',
   }),
-  converse: (usage) => ({ output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } }, stopReason: 'end_turn', usage }),
+  converse: (usage) => ({
+    output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+    stopReason: 'end_turn',
+    usage,
+  }),
   cohere: (usage) => ({
     id: 'x',
     finish_reason: 'COMPLETE',
@@ -115,7 +125,12 @@ const traps: readonly Trap[] = [
   {
     ...claude,
     name: 'Anthropic counts what it read from and wrote to its cache outside of the input',
-    usage: { input_tokens: 10, cache_creation_input_tokens: 30, cache_read_input_tokens: 200, output_tokens: 5 },
+    usage: {
+      input_tokens: 10,
+      cache_creation_input_tokens: 30,
+      cache_read_input_tokens: 200,
+      output_tokens: 5,
+    },
     counted: { input: 10, cached_input: 200, cache_write_5m: 30, output: 5 },
     told: [240, 5],
   },
@@ -142,14 +157,25 @@ const traps: readonly Trap[] = [
   {
     ...google,
     name: 'Gemini counts thoughts outside of the candidates, and the cache within the prompt',
-    usage: { promptTokenCount: 120, cachedContentTokenCount: 100, candidatesTokenCount: 32, thoughtsTokenCount: 132, totalTokenCount: 284 },
+    usage: {
+      promptTokenCount: 120,
+      cachedContentTokenCount: 100,
+      candidatesTokenCount: 32,
+      thoughtsTokenCount: 132,
+      totalTokenCount: 284,
+    },
     counted: { input: 20, cached_input: 100, output: 32, reasoning: 132 },
     told: [120, 164],
   },
   {
     ...google,
     name: 'Gemini counts what tools read outside of the prompt',
-    usage: { promptTokenCount: 20, toolUsePromptTokenCount: 300, candidatesTokenCount: 5, totalTokenCount: 325 },
+    usage: {
+      promptTokenCount: 20,
+      toolUsePromptTokenCount: 300,
+      candidatesTokenCount: 5,
+      totalTokenCount: 325,
+    },
     counted: { input: 320, output: 5 },
     told: [320, 5],
   },
@@ -172,7 +198,14 @@ const traps: readonly Trap[] = [
         { modality: 'IMAGE', tokenCount: 40 },
       ],
     },
-    counted: { input: 50, cached_input: 10, audio_input: 30, image_input: 20, output: 5, image_output: 40 },
+    counted: {
+      input: 50,
+      cached_input: 10,
+      audio_input: 30,
+      image_input: 20,
+      output: 5,
+      image_output: 40,
+    },
     told: [110, 45],
   },
   {
@@ -185,7 +218,14 @@ const traps: readonly Trap[] = [
       prompt_tokens_details: { cached_tokens: 40, audio_tokens: 25 },
       completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 20 },
     },
-    counted: { input: 35, cached_input: 40, audio_input: 25, output: 10, reasoning: 30, audio_output: 20 },
+    counted: {
+      input: 35,
+      cached_input: 40,
+      audio_input: 25,
+      output: 10,
+      reasoning: 30,
+      audio_output: 20,
+    },
     told: [100, 60],
   },
   {
@@ -219,7 +259,13 @@ const traps: readonly Trap[] = [
     vendor: 'deepseek',
     upstream: 'deepseek-chat',
     name: 'DeepSeek tells its cache beside the prompt',
-    usage: { prompt_tokens: 100, completion_tokens: 6, total_tokens: 106, prompt_cache_hit_tokens: 64, prompt_cache_miss_tokens: 36 },
+    usage: {
+      prompt_tokens: 100,
+      completion_tokens: 6,
+      total_tokens: 106,
+      prompt_cache_hit_tokens: 64,
+      prompt_cache_miss_tokens: 36,
+    },
     counted: { input: 36, cached_input: 64, output: 6 },
     told: [100, 6],
   },
@@ -243,7 +289,12 @@ const traps: readonly Trap[] = [
     vendor: 'xai',
     upstream: 'grok-4.3',
     name: 'xAI counts the cache outside of the prompt when there is more of it',
-    usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12, prompt_tokens_details: { cached_tokens: 161 } },
+    usage: {
+      prompt_tokens: 7,
+      completion_tokens: 5,
+      total_tokens: 12,
+      prompt_tokens_details: { cached_tokens: 161 },
+    },
     counted: { input: 7, cached_input: 161, output: 5 },
     told: [168, 5],
   },
@@ -271,7 +322,11 @@ const traps: readonly Trap[] = [
     upstream: 'command-a-03-2025',
     form: 'cohere',
     name: 'Cohere bills less than it counts, and tells both',
-    usage: { billed_units: { input_tokens: 4, output_tokens: 3 }, tokens: { input_tokens: 90, output_tokens: 8 }, cached_tokens: 20 },
+    usage: {
+      billed_units: { input_tokens: 4, output_tokens: 3 },
+      tokens: { input_tokens: 90, output_tokens: 8 },
+      cached_tokens: 20,
+    },
     counted: { input: 70, cached_input: 20, output: 8 },
     told: [90, 8],
   },
@@ -289,7 +344,9 @@ onSqlite((_, __, fresh) => {
   };
   const hello = { model: 'm1', messages: [{ role: 'user', content: 'Hi' }] };
   const charged = async (running: Running): Promise<bigint> => {
-    const [transfer] = await running.gateway.database.query('SELECT amount FROM transfer ORDER BY at DESC, id DESC LIMIT 1');
+    const [transfer] = await running.gateway.database.query(
+      'SELECT amount FROM transfer ORDER BY at DESC, id DESC LIMIT 1',
+    );
     return BigInt(String(transfer?.['amount']));
   };
   const lines = async (running: Running): Promise<Record<string, number>> => {
@@ -300,11 +357,16 @@ onSqlite((_, __, fresh) => {
 
   test.each(traps)('$name', async (trap) => {
     const running = await start(trap);
-    vendor.answer((_request, response) => json(response, 200, JSON.stringify(answers[trap.form](trap.usage))));
+    vendor.answer((_request, response) =>
+      json(response, 200, JSON.stringify(answers[trap.form](trap.usage))),
+    );
     const reply = await running.post('/v1/chat/completions', hello);
     expect(reply.status).toBe(200);
     const { usage } = JSON.parse(await reply.text());
-    expect([usage.prompt_tokens, usage.completion_tokens, usage.total_tokens]).toEqual([...trap.told, trap.told[0] + trap.told[1]]);
+    expect([usage.prompt_tokens, usage.completion_tokens, usage.total_tokens]).toEqual([
+      ...trap.told,
+      trap.told[0] + trap.told[1],
+    ]);
     expect(await lines(running)).toEqual(trap.counted);
     expect(await charged(running)).toBe(priceOf(trap.counted));
     await running.expectBooks();
@@ -319,8 +381,12 @@ onSqlite((_, __, fresh) => {
       input_tokens_details: { cached_tokens: 40 },
       output_tokens_details: { reasoning_tokens: 30 },
     };
-    vendor.answer((_request, response) => json(response, 200, JSON.stringify(answers.responses(usage))));
-    expect((await running.post('/v1/responses', { model: 'm1', input: 'Hi', store: false })).status).toBe(200);
+    vendor.answer((_request, response) =>
+      json(response, 200, JSON.stringify(answers.responses(usage))),
+    );
+    expect(
+      (await running.post('/v1/responses', { model: 'm1', input: 'Hi', store: false })).status,
+    ).toBe(200);
     const counted = { input: 60, cached_input: 40, output: 30, reasoning: 30 };
     expect(await lines(running)).toEqual(counted);
     expect(await charged(running)).toBe(priceOf(counted));
@@ -328,32 +394,59 @@ onSqlite((_, __, fresh) => {
 
   test('a message’s last count is the count: it includes what the first one told', async () => {
     const running = await start(claude);
-    const event = (data: { readonly type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-    const first = { input_tokens: 10, cache_creation_input_tokens: 30, cache_read_input_tokens: 7, output_tokens: 1 };
+    const event = (data: { readonly type: string }): string =>
+      `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+    const first = {
+      input_tokens: 10,
+      cache_creation_input_tokens: 30,
+      cache_read_input_tokens: 7,
+      output_tokens: 1,
+    };
     const split = { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 };
-    const message = { ...answers.messages({ ...first, cache_creation: split }), content: [], stop_reason: null };
+    const message = {
+      ...answers.messages({ ...first, cache_creation: split }),
+      content: [],
+      stop_reason: null,
+    };
     const events = [
       { type: 'message_start', message },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
       { type: 'content_block_stop', index: 0 },
-      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { ...first, output_tokens: 75 } },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: { ...first, output_tokens: 75 },
+      },
       { type: 'message_stop' },
     ];
     vendor.answer((_request, response) => sse(response).end(events.map(event).join('')));
     const reply = await running.post('/v1/chat/completions', { ...hello, stream: true });
     expect(await reply.text()).toContain('[DONE]');
-    const counted = { input: 10, cached_input: 7, cache_write_5m: 10, cache_write_1h: 20, output: 75 };
+    const counted = {
+      input: 10,
+      cached_input: 7,
+      cache_write_5m: 10,
+      cache_write_1h: 20,
+      output: 75,
+    };
     expect(await lines(running)).toEqual(counted);
     expect(await charged(running)).toBe(priceOf(counted));
   });
 
   test('a stream of Converse is counted by its metadata', async () => {
     const running = await start({ vendor: 'bedrock', upstream: 'amazon.nova-lite-v1:0' });
-    const usage = { inputTokens: 10, outputTokens: 5, cacheReadInputTokens: 60, cacheWriteInputTokens: 0 };
+    const usage = {
+      inputTokens: 10,
+      outputTokens: 5,
+      cacheReadInputTokens: 60,
+      cacheWriteInputTokens: 0,
+    };
     vendor.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
-      response.write(eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hi' } }));
+      response.write(
+        eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hi' } }),
+      );
       response.write(eventFrame('messageStop', { stopReason: 'end_turn' }));
       response.end(eventFrame('metadata', { usage }));
     });
@@ -362,15 +455,29 @@ onSqlite((_, __, fresh) => {
   });
 
   describe('a price by the length of the context', () => {
-    const counted = (input: number): Counted => ({ input, cached_input: 400, cache_write_5m: 100, output: 3 });
+    const counted = (input: number): Counted => ({
+      input,
+      cached_input: 400,
+      cache_write_5m: 100,
+      output: 3,
+    });
     test.each([
       ['exactly as long as the tier', tierAbove - 500, 1],
       ['one token longer, cache included', tierAbove - 499, 2],
     ])('%s', async (_name, input, factor) => {
       const running = await start(claude);
-      const usage = { input_tokens: input, cache_read_input_tokens: 400, cache_creation_input_tokens: 100, output_tokens: 3 };
-      vendor.answer((_request, response) => json(response, 200, JSON.stringify(answers.messages(usage))));
-      expect((await running.post('/v1/chat/completions', { ...hello, model: 'm2' })).status).toBe(200);
+      const usage = {
+        input_tokens: input,
+        cache_read_input_tokens: 400,
+        cache_creation_input_tokens: 100,
+        output_tokens: 3,
+      };
+      vendor.answer((_request, response) =>
+        json(response, 200, JSON.stringify(answers.messages(usage))),
+      );
+      expect((await running.post('/v1/chat/completions', { ...hello, model: 'm2' })).status).toBe(
+        200,
+      );
       expect(await charged(running)).toBe(priceOf(counted(input), factor));
       await running.expectBooks();
     });

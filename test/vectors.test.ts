@@ -13,12 +13,18 @@ let client: OpenAI;
 
 beforeAll(async () => {
   temporary = await openSimulatedGateway();
-  client = new OpenAI({ baseURL: `${temporary.gateway.url}/v1`, apiKey: temporary.key, maxRetries: 0 });
+  client = new OpenAI({
+    baseURL: `${temporary.gateway.url}/v1`,
+    apiKey: temporary.key,
+    maxRetries: 0,
+  });
 });
 afterAll(() => temporary.close());
 
-const modelsOf = (kind: string): string[] => vectorModels.filter((model) => model.kind === kind).map(({ id }) => id);
-const cosine = (a: readonly number[] = [], b: readonly number[] = []): number => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+const modelsOf = (kind: string): string[] =>
+  vectorModels.filter((model) => model.kind === kind).map(({ id }) => id);
+const cosine = (a: readonly number[] = [], b: readonly number[] = []): number =>
+  a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 
 describe.each(modelsOf('embedding'))('%s', (model) => {
   test('similar texts have similar vectors, in numbers as in the package’s own encoding', async () => {
@@ -49,7 +55,12 @@ describe.each(modelsOf('embedding'))('%s', (model) => {
 
 test('more texts than a vendor takes at a time come back in order', async () => {
   const input = Array.from({ length: 25 }, (_, i) => `text number ${i}`);
-  for (const model of ['text-embedding-v4', 'titan-embed-text-v2', 'bge-m3', 'gemini-embedding-001']) {
+  for (const model of [
+    'text-embedding-v4',
+    'titan-embed-text-v2',
+    'bge-m3',
+    'gemini-embedding-001',
+  ]) {
     const all = await client.embeddings.create({ model, input });
     const [last] = (await client.embeddings.create({ model, input: 'text number 24' })).data;
     expect(all.data.map(({ index }) => index)).toEqual(input.map((_, i) => i));
@@ -58,9 +69,14 @@ test('more texts than a vendor takes at a time come back in order', async () => 
 });
 
 test('tokens pass to models that read them, and are refused for those that do not', async () => {
-  const { usage } = await client.embeddings.create({ model: 'text-embedding-3-small', input: [[1111, 2222, 3333], [4444]] });
+  const { usage } = await client.embeddings.create({
+    model: 'text-embedding-3-small',
+    input: [[1111, 2222, 3333], [4444]],
+  });
   expect(usage.prompt_tokens).toBe(4);
-  await expect(client.embeddings.create({ model: 'gemini-embedding-001', input: [1, 2, 3] })).rejects.toMatchObject({
+  await expect(
+    client.embeddings.create({ model: 'gemini-embedding-001', input: [1, 2, 3] }),
+  ).rejects.toMatchObject({
     status: 400,
     param: 'input',
   });
@@ -83,29 +99,58 @@ test.each(modelsOf('embedding'))('other packages get the same vectors of %s', as
     expect(embeddings[0]?.map(Math.fround)).toEqual(first?.embedding.map(Math.fround));
     expect(usage.tokens).toBeGreaterThan(12);
   }
-  const langchain = new OpenAIEmbeddings({ model, apiKey, maxRetries: 0, configuration: { baseURL } });
+  const langchain = new OpenAIEmbeddings({
+    model,
+    apiKey,
+    maxRetries: 0,
+    configuration: { baseURL },
+  });
   const documents = await langchain.embedDocuments(values);
   expect(documents[0]?.map(Math.fround)).toEqual(first?.embedding.map(Math.fround));
 });
 
-test.each(modelsOf('moderation'))('moderation: %s flags what it should, and nothing else', async (model) => {
-  const { results } = await client.moderations.create({ model, input: ['Have a great day!', 'I will kill you'] });
-  expect(results.map(({ flagged }) => flagged)).toEqual([false, true]);
-});
+test.each(modelsOf('moderation'))(
+  'moderation: %s flags what it should, and nothing else',
+  async (model) => {
+    const { results } = await client.moderations.create({
+      model,
+      input: ['Have a great day!', 'I will kill you'],
+    });
+    expect(results.map(({ flagged }) => flagged)).toEqual([false, true]);
+  },
+);
 
 test('moderation without a model asks the usual one', async () => {
   const answer = await client.moderations.create({ input: 'Have a great day!' });
-  expect(answer).toMatchObject({ id: expect.stringMatching(/^modr-/), model: 'omni-moderation-latest', results: [{ flagged: false }] });
+  expect(answer).toMatchObject({
+    id: expect.stringMatching(/^modr-/),
+    model: 'omni-moderation-latest',
+    results: [{ flagged: false }],
+  });
 });
 
 test.each(modelsOf('rerank'))('rerank: %s puts the answer first', async (model) => {
-  const documents = ['Carson City is the capital of Nevada.', { text: 'The capital of France is Paris.' }, 'Bread is baked.'];
-  const asked = { model, query: 'What is the capital of France?', documents, top_n: 2, return_documents: true };
+  const documents = [
+    'Carson City is the capital of Nevada.',
+    { text: 'The capital of France is Paris.' },
+    'Bread is baked.',
+  ];
+  const asked = {
+    model,
+    query: 'What is the capital of France?',
+    documents,
+    top_n: 2,
+    return_documents: true,
+  };
   const answer: unknown = await client.post('/rerank', { body: asked });
   expect(answer).toMatchObject({
     model,
     results: [
-      { index: 1, relevance_score: expect.any(Number), document: { text: 'The capital of France is Paris.' } },
+      {
+        index: 1,
+        relevance_score: expect.any(Number),
+        document: { text: 'The capital of France is Paris.' },
+      },
       { index: 0, document: { text: documents[0] } },
     ],
   });

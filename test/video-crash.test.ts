@@ -19,7 +19,9 @@ import { type GatewayProcess, startProcess } from './support/process.ts';
 import { json } from './support/scripted-vendor.ts';
 
 /** `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/video-crash.test.ts` is the long run. */
-const rounds = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 12 : 4));
+const rounds = Number(
+  process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 12 : 4),
+);
 const clients = 6;
 const price = 5n * 700_000_000n;
 
@@ -52,7 +54,11 @@ async function submit(url: string, key: string, once: string): Promise<string | 
   try {
     const response = await fetch(`${url}/v1/video/generations`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': once },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': once,
+      },
       body: JSON.stringify({ model: 'sora-2', prompt: once, duration: 5, async: true }),
     });
     const body = (await response.json()) as { id?: string };
@@ -84,7 +90,10 @@ function play(vendor: FilmVendor, random: Random): void {
   };
 }
 
-async function expectNothingLost(database: Database, known: ReadonlyMap<string, string>): Promise<void> {
+async function expectNothingLost(
+  database: Database,
+  known: ReadonlyMap<string, string>,
+): Promise<void> {
   expect(await check(database, taskProof)).toMatchObject({ ok: true, problems: [] });
   const ids = new Set((await database.query('SELECT id FROM task')).map((row) => row['id']));
   expect([...known.values()].filter((id) => !ids.has(id))).toEqual([]);
@@ -102,7 +111,11 @@ forEachDatabase((name, _openFresh, fresh) => {
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-films-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const place = name === 'sqlite' ? undefined : (await fresh()).url;
-    const options = { folder, configuration: films(vendor.url), env: { DATABASE_URL: place ?? '' } };
+    const options = {
+      folder,
+      configuration: films(vendor.url),
+      env: { DATABASE_URL: place ?? '' },
+    };
     let gateway: GatewayProcess = await startProcess(options);
     onTestFinished(() => gateway.kill());
     const database = await open(place ?? `sqlite:${join(folder, 'tollgate.db')}`);
@@ -125,14 +138,22 @@ forEachDatabase((name, _openFresh, fresh) => {
       await gateway.kill();
       await expectNothingLost(database, known);
       // Nobody waits for the leases of a dead process: on SQLite the next one knows that it is alone.
-      if (name === 'postgres') await Promise.all([releaseTasks(database), openAnswerMemory(database, systemClock).release()]);
+      if (name === 'postgres')
+        await Promise.all([
+          releaseTasks(database),
+          openAnswerMemory(database, systemClock).release(),
+        ]);
       gateway = await startProcess(options);
     }
     running = false;
     await submitting;
     // What is left is asked for as soon as can be, whatever is under way.
     const openTasks = async () =>
-      (await database.query("UPDATE task SET next_poll_at=0 WHERE ended_at IS NULL AND state<>'new' RETURNING id")).length;
+      (
+        await database.query(
+          "UPDATE task SET next_poll_at=0 WHERE ended_at IS NULL AND state<>'new' RETURNING id",
+        )
+      ).length;
     await expect.poll(openTasks, { timeout: 60_000, interval: 200 }).toBe(0);
     expect(await gateway.stop()).toBe(0);
     await expectNothingLost(database, known);
@@ -140,7 +161,9 @@ forEachDatabase((name, _openFresh, fresh) => {
       "SELECT COUNT(*) AS paid, COALESCE(SUM(amount), 0) AS amount FROM transfer WHERE credit='revenue' AND debit=$1",
       [userId],
     );
-    const [completed] = await database.query("SELECT COUNT(*) AS tasks FROM task WHERE state='completed'");
+    const [completed] = await database.query(
+      "SELECT COUNT(*) AS tasks FROM task WHERE state='completed'",
+    );
     expect(counted?.['paid']).toBe(completed?.['tasks']);
     expect(counted?.['amount']).toBe(price * BigInt(String(completed?.['tasks'])));
     expect(known.size).toBeGreaterThan(rounds);

@@ -40,7 +40,13 @@ async function startCrowded(answers: boolean) {
     response.on('close', () => asking.set(id, (asking.get(id) ?? 1) - 1));
     if (!answers) return;
     const body = JSON.stringify({ id, status: 'in_progress', progress: 10 });
-    setTimeout(() => response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body), 20);
+    setTimeout(
+      () =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+          .end(body),
+      20,
+    );
   });
   server.on('connection', (socket) => {
     seen.sockets += 1;
@@ -60,11 +66,19 @@ async function startCrowded(answers: boolean) {
 }
 
 /** Tasks that are being made, as submissions a minute ago have left them: all of them due now. */
-async function fill(database: Database, account: string, channel: string, count: number): Promise<void> {
+async function fill(
+  database: Database,
+  account: string,
+  channel: string,
+  count: number,
+): Promise<void> {
   const at = systemClock.now() - pollMs * 4;
   const rowsAtOnce = 200;
   for (let from = 0; from < count; from += rowsAtOnce) {
-    const ids = Array.from({ length: Math.min(rowsAtOnce, count - from) }, (_, i) => `video_${channel}_${from + i}`);
+    const ids = Array.from(
+      { length: Math.min(rowsAtOnce, count - from) },
+      (_, i) => `video_${channel}_${from + i}`,
+    );
     const values = ids.map(
       (id) =>
         `('${id}', '${account}', 'k', '[]', 'video', 'sora-2', 'default', '${channel}', 'm', 'up_${id}', 'running', 5, '[]', '[]', 1000, ${at}, 0)`,
@@ -91,7 +105,10 @@ forEachDatabase((name, _openFresh, fresh) => {
   }, async () => {
     const [vendor, hanging] = [await startCrowded(true), await startCrowded(false)];
     const place = await fresh();
-    const threads = name === 'sqlite' ? { thread: threadFrom(new URL('../src/ledger/sqlite-thread.ts', import.meta.url)) } : {};
+    const threads =
+      name === 'sqlite'
+        ? { thread: threadFrom(new URL('../src/ledger/sqlite-thread.ts', import.meta.url)) }
+        : {};
     const open = () => place.open({ procedures: ledgerProcedures, ...threads });
     const database = await open();
     await migrate(database, migrations);
@@ -100,7 +117,12 @@ forEachDatabase((name, _openFresh, fresh) => {
       `  - { name: hangs, vendor: openai-compatible, base_url: "${hanging.url}/v1", models: [sora-2] }`,
     );
     const all = [
-      await openTaskNode(database, configuration, { pollMsLeast: 2_000, pollMsMost: pollMs, lookEveryMs: 500, backoffMsMost: 60_000 }),
+      await openTaskNode(database, configuration, {
+        pollMsLeast: 2_000,
+        pollMsMost: pollMs,
+        lookEveryMs: 500,
+        backoffMsMost: 60_000,
+      }),
     ];
     while (all.length < nodes)
       all.push(
@@ -125,7 +147,10 @@ forEachDatabase((name, _openFresh, fresh) => {
     }
     const endMs = systemClock.monotonicMs();
     const { seen } = vendor;
-    const waitedMs = Math.max(seen.gapMs, ...[...seen.last.values()].map((lastMs) => endMs - lastMs));
+    const waitedMs = Math.max(
+      seen.gapMs,
+      ...[...seen.last.values()].map((lastMs) => endMs - lastMs),
+    );
     console.info(
       `${seen.polls} polls, ${seen.last.size} tasks, longest ${Math.round(waitedMs)} ms, ${seen.socketsMost} and ${hanging.seen.socketsMost} sockets, ${Math.round((most - before) / 1e6)} MB`,
     );

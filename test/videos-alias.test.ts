@@ -6,7 +6,10 @@ import { sqliteUrl } from './databases.ts';
 import { quickTasks } from './support/film-vendor.ts';
 import { type Running, startRunning } from './support/running.ts';
 
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** `sora-2` on a server of OpenAI's format that makes every length, `sora-2-openai` on OpenAI itself; `scenario` models fail in their way. */
 const configuration = (sim: string): string => `
@@ -29,21 +32,44 @@ interface Studio extends Running {
 async function studio(): Promise<Studio> {
   const sim = await startSim();
   onTestFinished(() => sim.close());
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: configuration(sim.url), taskLimits: quickTasks });
-  return { ...running, sim, openai: new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 }) };
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration: configuration(sim.url),
+    taskLimits: quickTasks,
+  });
+  return {
+    ...running,
+    sim,
+    openai: new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 }),
+  };
 }
 
 async function ended({ openai }: Studio, id: string): Promise<OpenAI.Videos.Video> {
-  await expect.poll(async () => (await openai.videos.retrieve(id)).status, { timeout: 10_000, interval: 20 }).toMatch(/completed|failed/);
+  await expect
+    .poll(async () => (await openai.videos.retrieve(id)).status, { timeout: 10_000, interval: 20 })
+    .toMatch(/completed|failed/);
   return openai.videos.retrieve(id);
 }
 
 test('the official package makes, waits for, downloads, lists and deletes videos', async () => {
   const at = await studio();
   const { openai } = at;
-  const made = await openai.videos.create({ model: 'sora-2-openai', prompt: 'A fox', seconds: '8', size: '1792x1024' });
+  const made = await openai.videos.create({
+    model: 'sora-2-openai',
+    prompt: 'A fox',
+    seconds: '8',
+    size: '1792x1024',
+  });
   expect(made).toMatchObject({
-    ...{ object: 'video', model: 'sora-2-openai', status: 'queued', progress: 0, prompt: 'A fox', seconds: '8', size: '1792x1024' },
+    ...{
+      object: 'video',
+      model: 'sora-2-openai',
+      status: 'queued',
+      progress: 0,
+      prompt: 'A fox',
+      seconds: '8',
+      size: '1792x1024',
+    },
     ...{ completed_at: null, remixed_from_video_id: null, error: null },
   });
   const video = await ended(at, made.id);
@@ -68,9 +94,19 @@ test('the official package makes, waits for, downloads, lists and deletes videos
   const all: string[] = [];
   for await (const one of openai.videos.list({ limit: 1 })) all.push(one.id);
   expect(all).toEqual([second.id, made.id]);
-  expect((await openai.videos.list({ order: 'asc' })).data.map(({ id }) => id)).toEqual([made.id, second.id]);
-  expect(await openai.videos.delete(made.id)).toEqual({ id: made.id, object: 'video.deleted', deleted: true });
-  await expect(openai.videos.retrieve(made.id)).rejects.toMatchObject({ status: 404, code: 'task_not_found' });
+  expect((await openai.videos.list({ order: 'asc' })).data.map(({ id }) => id)).toEqual([
+    made.id,
+    second.id,
+  ]);
+  expect(await openai.videos.delete(made.id)).toEqual({
+    id: made.id,
+    object: 'video.deleted',
+    deleted: true,
+  });
+  await expect(openai.videos.retrieve(made.id)).rejects.toMatchObject({
+    status: 404,
+    code: 'task_not_found',
+  });
   await expect(openai.videos.downloadContent(made.id)).rejects.toMatchObject({ status: 404 });
   expect(
     at.sim.requests
@@ -83,11 +119,17 @@ test('the official package makes, waits for, downloads, lists and deletes videos
 test('a picture to begin with goes along, as a file and by its address', async () => {
   const { openai, sim } = await studio();
   /** The last submission: what is under way is asked for meanwhile. */
-  const submitted = (): unknown => JSON.parse(String(sim.requests.findLast(({ method }) => method === 'POST')?.body));
+  const submitted = (): unknown =>
+    JSON.parse(String(sim.requests.findLast(({ method }) => method === 'POST')?.body));
   // The package sends what it reads from a disk as a stream of bytes.
   for (const type of ['image/png', 'application/octet-stream']) {
     const input_reference = await toFile(png, 'a.png', { type });
-    await openai.videos.create({ model: 'sora-2-openai', prompt: 'It moves', seconds: '4', input_reference });
+    await openai.videos.create({
+      model: 'sora-2-openai',
+      prompt: 'It moves',
+      seconds: '4',
+      input_reference,
+    });
     expect(submitted()).toMatchObject({
       input_reference: { image_url: `data:image/png;base64,${png.toString('base64')}` },
     });
@@ -104,7 +146,9 @@ test('a picture to begin with goes along, as a file and by its address', async (
     seconds: '4',
     input_reference: { image_url: 'https://example.com/a.png' },
   });
-  expect(submitted()).toMatchObject({ input_reference: { image_url: 'https://example.com/a.png' } });
+  expect(submitted()).toMatchObject({
+    input_reference: { image_url: 'https://example.com/a.png' },
+  });
 });
 
 test('why a video failed is told in both ways', async () => {
@@ -114,12 +158,21 @@ test('why a video failed is told in both ways', async () => {
     ['moderated', 'content_policy_violation'],
   ] as const) {
     const { id } = await at.openai.videos.create({ model, prompt: 'A fox', seconds: '4' });
-    expect(await ended(at, id)).toMatchObject({ status: 'failed', error: { code, message: expect.any(String) }, completed_at: null });
+    expect(await ended(at, id)).toMatchObject({
+      status: 'failed',
+      error: { code, message: expect.any(String) },
+      completed_at: null,
+    });
     const shown = (await (
-      await fetch(`${at.url}/v1/video/generations/${id}`, { headers: { authorization: `Bearer ${at.key}` } })
+      await fetch(`${at.url}/v1/video/generations/${id}`, {
+        headers: { authorization: `Bearer ${at.key}` },
+      })
     ).json()) as object;
     expect(shown).toMatchObject({ status: 'failed', error: expect.any(String) });
-    await expect(at.openai.videos.downloadContent(id)).rejects.toMatchObject({ status: 400, param: 'video_id' });
+    await expect(at.openai.videos.downloadContent(id)).rejects.toMatchObject({
+      status: 400,
+      param: 'video_id',
+    });
   }
   expect(await at.balance()).toBe('100.00');
   await at.expectBooks();
@@ -139,7 +192,11 @@ test('what is wrong is a 400 that names it, and a vendor’s own refusal is one,
     ],
     [
       { model: 'sora-2', prompt: 'x', seconds: '7' },
-      { status: 400, param: 'seconds', message: expect.stringContaining('4, 5, 8, 10, 12, 15, 20') },
+      {
+        status: 400,
+        param: 'seconds',
+        message: expect.stringContaining('4, 5, 8, 10, 12, 15, 20'),
+      },
     ],
     [
       { model: 'sora-2', prompt: 'x', size: 'large' },
@@ -163,11 +220,22 @@ test('what is wrong is a 400 that names it, and a vendor’s own refusal is one,
     ],
   ];
   for (const [body, expected] of wrong)
-    await expect(openai.videos.create(body as OpenAI.VideoCreateParams), JSON.stringify(body)).rejects.toMatchObject(expected);
-  await expect(openai.videos.retrieve('video_nobody')).rejects.toMatchObject({ status: 404, code: 'task_not_found' });
+    await expect(
+      openai.videos.create(body as OpenAI.VideoCreateParams),
+      JSON.stringify(body),
+    ).rejects.toMatchObject(expected);
+  await expect(openai.videos.retrieve('video_nobody')).rejects.toMatchObject({
+    status: 404,
+    code: 'task_not_found',
+  });
   const slow = await openai.videos.create({ model: 'sora-2', prompt: 'x' });
-  await expect(openai.videos.delete(slow.id)).rejects.toMatchObject({ status: 400, param: 'video_id' });
-  await expect(openai.videos.downloadContent(slow.id, { variant: 'thumbnail' })).rejects.toMatchObject({ status: 400, param: 'variant' });
+  await expect(openai.videos.delete(slow.id)).rejects.toMatchObject({
+    status: 400,
+    param: 'video_id',
+  });
+  await expect(
+    openai.videos.downloadContent(slow.id, { variant: 'thumbnail' }),
+  ).rejects.toMatchObject({ status: 400, param: 'variant' });
   await ended(at, slow.id);
   await at.expectBooks();
 });
@@ -186,7 +254,9 @@ test('a submission with an Idempotency-Key happens once, as JSON and as a form',
   const ids = await Promise.all(
     [1, 2, 3].map(
       async () =>
-        (await (await at.post('/v1/video/generations', plain, { headers: { 'idempotency-key': 'two' } })).json()) as { id: string },
+        (await (
+          await at.post('/v1/video/generations', plain, { headers: { 'idempotency-key': 'two' } })
+        ).json()) as { id: string },
     ),
   );
   expect(new Set(ids.map(({ id }) => id)).size).toBe(1);
@@ -201,17 +271,33 @@ test('a range of a video is given to its owner, and nothing to anybody else', as
   const { id } = await at.openai.videos.create({ model: 'sora-2', prompt: 'A fox' });
   await ended(at, id);
   const get = (key: string, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(`${at.url}/v1/videos/${id}/content`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+    fetch(`${at.url}/v1/videos/${id}/content`, {
+      headers: { authorization: `Bearer ${key}`, ...headers },
+    });
   const part = await get(at.key, { range: 'bytes=4-7' });
   expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
   const { newCustomer } = await import('./support/customer.ts');
   const { key: other } = await newCustomer(at.gateway.database, 1n);
-  for (const path of [`/v1/videos/${id}`, `/v1/videos/${id}/content`, `/v1/video/generations/${id}`]) {
-    const response = await fetch(at.url + path, { headers: { authorization: `Bearer ${other.secret}` } });
+  for (const path of [
+    `/v1/videos/${id}`,
+    `/v1/videos/${id}/content`,
+    `/v1/video/generations/${id}`,
+  ]) {
+    const response = await fetch(at.url + path, {
+      headers: { authorization: `Bearer ${other.secret}` },
+    });
     expect([path, response.status]).toEqual([path, 404]);
   }
-  const list = (await (await fetch(`${at.url}/v1/videos`, { headers: { authorization: `Bearer ${other.secret}` } })).json()) as object;
-  expect(list).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+  const list = (await (
+    await fetch(`${at.url}/v1/videos`, { headers: { authorization: `Bearer ${other.secret}` } })
+  ).json()) as object;
+  expect(list).toEqual({
+    object: 'list',
+    data: [],
+    first_id: null,
+    last_id: null,
+    has_more: false,
+  });
 });
 
 test('no word of a vendor reaches a client', async () => {
@@ -219,6 +305,11 @@ test('no word of a vendor reaches a client', async () => {
   const { id } = await at.openai.videos.create({ model: 'sora-2', prompt: 'A fox' });
   const told =
     JSON.stringify(await ended(at, id)) +
-    (await (await fetch(`${at.url}/v1/video/generations/${id}`, { headers: { authorization: `Bearer ${at.key}` } })).text());
-  for (const word of [at.sim.url, 'new-api', 'some-video', 'films', 't-']) expect(told).not.toContain(word);
+    (await (
+      await fetch(`${at.url}/v1/video/generations/${id}`, {
+        headers: { authorization: `Bearer ${at.key}` },
+      })
+    ).text());
+  for (const word of [at.sim.url, 'new-api', 'some-video', 'films', 't-'])
+    expect(told).not.toContain(word);
 });

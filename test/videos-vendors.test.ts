@@ -8,7 +8,8 @@ import { onTestFinished } from 'vitest';
 import { type Running, startRunning } from './support/running.ts';
 
 const quick = { pollMsLeast: 60, pollMsMost: 120, lookEveryMs: 20, backoffMsMost: 150 };
-const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const png =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const path = '/v1/video/generations';
 
 type Shown = Readonly<Record<string, unknown>> & { readonly id: string; readonly status: string };
@@ -21,13 +22,23 @@ interface Studio extends Running {
 async function studio(scenario = '', limits: Partial<TaskLimits> = {}): Promise<Studio> {
   const sim = await startSim();
   onTestFinished(() => sim.close());
-  const configuration = simConfig(sim.url).replaceAll(/(name: "sim-[^"]+-[^"]+".*upstream: "[^"]+)"/g, `$1${scenario && `+${scenario}`}"`);
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, taskLimits: { ...quick, ...limits }, yuan: '200' });
+  const configuration = simConfig(sim.url).replaceAll(
+    /(name: "sim-[^"]+-[^"]+".*upstream: "[^"]+)"/g,
+    `$1${scenario && `+${scenario}`}"`,
+  );
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration,
+    taskLimits: { ...quick, ...limits },
+    yuan: '200',
+  });
   return { ...running, sim };
 }
 
 async function shown(running: Running, id: string): Promise<Shown> {
-  const response = await fetch(`${running.url}${path}/${id}`, { headers: { authorization: `Bearer ${running.key}` } });
+  const response = await fetch(`${running.url}${path}/${id}`, {
+    headers: { authorization: `Bearer ${running.key}` },
+  });
   return (await response.json()) as Shown;
 }
 
@@ -39,7 +50,9 @@ async function submitted(running: Running, body: object): Promise<string> {
 
 async function ended(running: Running, id: string): Promise<Shown> {
   let task = await shown(running, id);
-  await expect.poll(async () => (task = await shown(running, id)).status, { timeout: 15_000, interval: 50 }).toMatch(/completed|failed/);
+  await expect
+    .poll(async () => (task = await shown(running, id)).status, { timeout: 15_000, interval: 50 })
+    .toMatch(/completed|failed/);
   return task;
 }
 
@@ -56,7 +69,12 @@ const films: readonly (readonly [model: string, wish: object, yuan: string, aske
   ['wan2.7-i2v', { duration: 5, image: png }, '3.55', /"type":"first_frame"/],
   // 1280 × 720 × 121 / 1024 tokens.
   ['seedance-2.0-fast', { duration: 5 }, '4.329864', /"duration":5/],
-  ['grok-imagine-video', { duration: 5, resolution: '480p', image: png }, '1.7892', /"resolution":"480p"/],
+  [
+    'grok-imagine-video',
+    { duration: 5, resolution: '480p', image: png },
+    '1.7892',
+    /"resolution":"480p"/,
+  ],
   ['gen4.5', { duration: 5, aspect_ratio: '9:16' }, '4.26', /"ratio":"720:1280"/],
   ['cogvideox-3', { duration: 10, size: '1280x720' }, '1', /"size":"1280x720"/],
   ['viduq3-turbo', { duration: 15, resolution: '1080p' }, '8.52', /"resolution":"1080p"/],
@@ -67,9 +85,16 @@ const films: readonly (readonly [model: string, wish: object, yuan: string, aske
 test('every vendor’s film is asked for, waited for, copied, and charged exactly', async () => {
   const running = await studio();
   const tasks = await Promise.all(
-    films.map(async ([model, wish, yuan, asked]) => ({ model, yuan, asked, id: await submitted(running, { model, ...wish }) })),
+    films.map(async ([model, wish, yuan, asked]) => ({
+      model,
+      yuan,
+      asked,
+      id: await submitted(running, { model, ...wish }),
+    })),
   );
-  const submissions = running.sim.requests.filter(({ method }) => method === 'POST').map(({ body }) => body.toString('utf8'));
+  const submissions = running.sim.requests
+    .filter(({ method }) => method === 'POST')
+    .map(({ body }) => body.toString('utf8'));
   for (const { id, model, yuan, asked } of tasks) {
     const task = await ended(running, id);
     expect(task, model).toMatchObject({ status: 'completed', model, progress: 100 });
@@ -81,7 +106,9 @@ test('every vendor’s film is asked for, waited for, copied, and charged exactl
         .toString('latin1'),
       model,
     ).toBe('ftyp');
-    const [record] = await running.gateway.database.query('SELECT cost FROM usage WHERE id=$1', [id]);
+    const [record] = await running.gateway.database.query('SELECT cost FROM usage WHERE id=$1', [
+      id,
+    ]);
     expect(record?.['cost'], model).toBe(BigInt(Math.round(Number(yuan) * 1e9)));
     expect(
       submissions.some((body) => asked.test(body)),
@@ -109,9 +136,13 @@ const each: readonly (readonly [string, object])[] = [
   ['jimeng-3.0', { duration: 5 }],
 ];
 
-async function all(scenario: string): Promise<{ readonly running: Studio; readonly tasks: readonly Shown[] }> {
+async function all(
+  scenario: string,
+): Promise<{ readonly running: Studio; readonly tasks: readonly Shown[] }> {
   const running = await studio(scenario);
-  const ids = await Promise.all(each.map(([model, wish]) => submitted(running, { model, ...wish })));
+  const ids = await Promise.all(
+    each.map(([model, wish]) => submitted(running, { model, ...wish })),
+  );
   return { running, tasks: await Promise.all(ids.map((id) => ended(running, id))) };
 }
 
@@ -119,7 +150,10 @@ describe('of every vendor', () => {
   test('what fails costs nothing', async () => {
     const { running, tasks } = await all('sim-task-failed');
     for (const task of tasks) {
-      expect(task, String(task['model'])).toMatchObject({ status: 'failed', error: expect.stringMatching(/could not be generated/) });
+      expect(task, String(task['model'])).toMatchObject({
+        status: 'failed',
+        error: expect.stringMatching(/could not be generated/),
+      });
       expect(task).not.toHaveProperty('video_url');
     }
     expect(await running.balance()).toBe('200.00');
@@ -129,7 +163,10 @@ describe('of every vendor', () => {
   test('what is moderated says so, and costs nothing', async () => {
     const { running, tasks } = await all('sim-task-moderated');
     for (const task of tasks)
-      expect(task, String(task['model'])).toMatchObject({ status: 'failed', error: expect.stringMatching(/content policy/) });
+      expect(task, String(task['model'])).toMatchObject({
+        status: 'failed',
+        error: expect.stringMatching(/content policy/),
+      });
     expect(await running.balance()).toBe('200.00');
     await running.expectBooks();
   }, 60_000);
@@ -138,7 +175,8 @@ describe('of every vendor', () => {
     'a task is made all the same: %s',
     async (scenario) => {
       const { running, tasks } = await all(scenario);
-      for (const task of tasks) expect(task, String(task['model'])).toMatchObject({ status: 'completed' });
+      for (const task of tasks)
+        expect(task, String(task['model'])).toMatchObject({ status: 'completed' });
       await running.expectBooks();
     },
     60_000,
@@ -146,10 +184,20 @@ describe('of every vendor', () => {
 
   test('what does not end in its time is stopped where it can be, and costs nothing', async () => {
     const running = await studio('sim-task-stuck', { ageMs: 1_500 });
-    const ids = await Promise.all(each.map(([model, wish]) => submitted(running, { model, ...wish })));
-    for (const id of ids) expect(await ended(running, id)).toMatchObject({ status: 'failed', error: 'Task timed out and was cancelled.' });
-    const stops = running.sim.requests.filter(({ method, path: at }) => method === 'DELETE' || at.endsWith('/cancel'));
-    expect(new Set(stops.map(({ vendor }) => vendor))).toEqual(new Set(['qwen', 'volcengine', 'runway', 'vidu']));
+    const ids = await Promise.all(
+      each.map(([model, wish]) => submitted(running, { model, ...wish })),
+    );
+    for (const id of ids)
+      expect(await ended(running, id)).toMatchObject({
+        status: 'failed',
+        error: 'Task timed out and was cancelled.',
+      });
+    const stops = running.sim.requests.filter(
+      ({ method, path: at }) => method === 'DELETE' || at.endsWith('/cancel'),
+    );
+    expect(new Set(stops.map(({ vendor }) => vendor))).toEqual(
+      new Set(['qwen', 'volcengine', 'runway', 'vidu']),
+    );
     expect(await running.balance()).toBe('200.00');
     await running.expectBooks();
   }, 60_000);
@@ -181,8 +229,14 @@ test('a service account’s token is shown to Vertex at every question', async (
 groups: [{ name: default, price_multiplier: 1.0 }]
 models: [{ id: veo, owned_by: google, kind: video, durations: [4], price: { second: 1 } }]
 channels: [{ name: v, vendor: vertex, base_url: "${sim.url}/vertex/v1", api_key: ${JSON.stringify(simServiceAccount(sim.url))}, groups: [default], models: [{ id: veo, upstream: veo-3.1-generate-001 }] }]`;
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, taskLimits: quick });
-  expect(await ended(running, await submitted(running, { model: 'veo', duration: 4 }))).toMatchObject({ status: 'completed' });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(),
+    configuration,
+    taskLimits: quick,
+  });
+  expect(
+    await ended(running, await submitted(running, { model: 'veo', duration: 4 })),
+  ).toMatchObject({ status: 'completed' });
   expect(await running.balance()).toBe('96.00');
 });
 
@@ -207,7 +261,9 @@ test('a length that no channel makes is refused with those that are made', async
     status: 400,
     message: expect.stringContaining('5, 10, 15, 20'),
   });
-  expect(await refused({ model: 'sora-2', duration: 20, size: '1080x1080', resolution: '1080p' })).toMatchObject({
+  expect(
+    await refused({ model: 'sora-2', duration: 20, size: '1080x1080', resolution: '1080p' }),
+  ).toMatchObject({
     status: 400,
     param: 'size',
   });

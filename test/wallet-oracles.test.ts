@@ -17,7 +17,10 @@ import { authorize, sealHolds, sealOf, unseal } from '../src/payments/wallets/we
 // Three readings of the wallets' documents: ours, the simulator's, and that of the packages which others pay with.
 
 const pair = newPair();
-const text = fc.oneof(fc.string(), fc.constantFrom('', '充值 ¥1.00', '{"a":"b\\"c"}', 'a=b&c=d', '%41+ '));
+const text = fc.oneof(
+  fc.string(),
+  fc.constantFrom('', '充值 ¥1.00', '{"a":"b\\"c"}', 'a=b&c=d', '%41+ '),
+);
 const paths = fc.constantFrom(
   '/v3/certificates',
   '/wechat-pay/v3/pay/transactions/native',
@@ -29,21 +32,33 @@ const runs = { numRuns: 40 };
 test("WeChat Pay's package finds our signature under any request, and we find its own under any answer", () => {
   const merchant = { mchId: '1900000001', serial: 'ABCD', privateKey: pair.privateKey };
   fc.assert(
-    fc.property(fc.constantFrom('GET', 'POST'), paths, text, fc.nat(), (method, path, body, timestamp) => {
-      const header = authorize(merchant, { method, path, body, timestamp, nonce: 'n0nce' });
-      const [, signature = ''] = /,signature="([^"]+)"/.exec(header) ?? [];
-      expect(Rsa.verify(Formatter.request(method, path, timestamp, 'n0nce', body), signature, pair.publicKey)).toBe(true);
-      const theirs = Formatter.authorization('1900000001', 'n0nce', signature, timestamp, 'ABCD');
-      expect(new Set(header.split(/[ ,]/))).toEqual(new Set(theirs.split(/[ ,]/)));
-      const seal = {
-        serial: 'x',
-        timestamp,
-        nonce: 'n0nce',
-        signature: Rsa.sign(Formatter.response(timestamp, 'n0nce', body), pair.privateKey),
-      };
-      expect(sealHolds(seal, body, pair.publicKey)).toBe(true);
-      expect(sealHolds(seal, `${body} `, pair.publicKey)).toBe(false);
-    }),
+    fc.property(
+      fc.constantFrom('GET', 'POST'),
+      paths,
+      text,
+      fc.nat(),
+      (method, path, body, timestamp) => {
+        const header = authorize(merchant, { method, path, body, timestamp, nonce: 'n0nce' });
+        const [, signature = ''] = /,signature="([^"]+)"/.exec(header) ?? [];
+        expect(
+          Rsa.verify(
+            Formatter.request(method, path, timestamp, 'n0nce', body),
+            signature,
+            pair.publicKey,
+          ),
+        ).toBe(true);
+        const theirs = Formatter.authorization('1900000001', 'n0nce', signature, timestamp, 'ABCD');
+        expect(new Set(header.split(/[ ,]/))).toEqual(new Set(theirs.split(/[ ,]/)));
+        const seal = {
+          serial: 'x',
+          timestamp,
+          nonce: 'n0nce',
+          signature: Rsa.sign(Formatter.response(timestamp, 'n0nce', body), pair.privateKey),
+        };
+        expect(sealHolds(seal, body, pair.publicKey)).toBe(true);
+        expect(sealHolds(seal, `${body} `, pair.publicKey)).toBe(false);
+      },
+    ),
     runs,
   );
 });
@@ -74,7 +89,10 @@ test('its package buys from the simulated WeChat Pay, believes its answers, and 
     mchid: keys.mchId,
     serial: keys.merchantSerial,
     privateKey: privatePem(keys.merchant),
-    certs: { [keys.publicKeyId]: publicPem(keys.platform), [keys.certificateSerial]: keys.certificate },
+    certs: {
+      [keys.publicKeyId]: publicPem(keys.platform),
+      [keys.certificateSerial]: keys.certificate,
+    },
   });
   const order = {
     ...{ appid: keys.appId, mchid: keys.mchId, description: '充值', out_trade_no: 'ord_oracle' },
@@ -83,7 +101,9 @@ test('its package buys from the simulated WeChat Pay, believes its answers, and 
   const made = await client.chain('v3/pay/transactions/native').post(order);
   expect(made.data).toMatchObject({ code_url: expect.stringMatching(/^weixin:/) });
   wallets.pay('ord_oracle');
-  const asked = await client.chain('v3/pay/transactions/out-trade-no/ord_oracle').get({ params: { mchid: keys.mchId } });
+  const asked = await client
+    .chain('v3/pay/transactions/out-trade-no/ord_oracle')
+    .get({ params: { mchid: keys.mchId } });
   expect(asked.data).toMatchObject({ trade_state: 'SUCCESS', amount: { total: 100 } });
   await expect.poll(() => wallets.notices).toHaveLength(1);
   const [notice] = wallets.notices;
@@ -91,22 +111,47 @@ test('its package buys from the simulated WeChat Pay, believes its answers, and 
   const { headers, body } = notice;
   const seal = sealOf(headers, Date.now());
   expect(seal && sealHolds(seal, body, keys.platform.publicKey)).toBe(true);
-  const content = Formatter.response(Number(headers['wechatpay-timestamp']), headers['wechatpay-nonce'] ?? '', body);
-  expect(Rsa.verify(content, headers['wechatpay-signature'] ?? '', Rsa.from(keys.certificate, Rsa.KEY_TYPE_PUBLIC))).toBe(true);
+  const content = Formatter.response(
+    Number(headers['wechatpay-timestamp']),
+    headers['wechatpay-nonce'] ?? '',
+    body,
+  );
+  expect(
+    Rsa.verify(
+      content,
+      headers['wechatpay-signature'] ?? '',
+      Rsa.from(keys.certificate, Rsa.KEY_TYPE_PUBLIC),
+    ),
+  ).toBe(true);
   expect(publicKeyFrom(keys.certificate)?.equals(keys.platform.publicKey)).toBe(true);
   const { resource } = JSON.parse(body);
-  const opened = Aes.AesGcm.decrypt(resource.ciphertext, keys.apiV3Key, resource.nonce, resource.associated_data);
+  const opened = Aes.AesGcm.decrypt(
+    resource.ciphertext,
+    keys.apiV3Key,
+    resource.nonce,
+    resource.associated_data,
+  );
   expect(JSON.parse(opened)).toMatchObject({ out_trade_no: 'ord_oracle', trade_state: 'SUCCESS' });
   expect(unseal(Buffer.from(keys.apiV3Key), resource)).toBe(opened);
   const { counter } = wallets;
-  const { plain } = wechatBill(chinaTime(counter.now()).slice(0, 10), [...counter.trades.values()], keys) ?? { plain: Buffer.alloc(0) };
-  const lines = readWechatBill(plain.toString('utf8'))?.map(({ number, orderId }) => ({ 微信订单号: number, 商户订单号: orderId }));
+  const { plain } = wechatBill(
+    chinaTime(counter.now()).slice(0, 10),
+    [...counter.trades.values()],
+    keys,
+  ) ?? { plain: Buffer.alloc(0) };
+  const lines = readWechatBill(plain.toString('utf8'))?.map(({ number, orderId }) => ({
+    微信订单号: number,
+    商户订单号: orderId,
+  }));
   expect(lines).toHaveLength(1);
   expect(Formatter.castCsvBill(plain)).toMatchObject({ rows: lines });
   await close();
 });
 
-const alipayOf = (keys: { readonly appId: string; readonly app: typeof pair; readonly alipay: typeof pair }, gateway: string) =>
+const alipayOf = (
+  keys: { readonly appId: string; readonly app: typeof pair; readonly alipay: typeof pair },
+  gateway: string,
+) =>
   new AlipaySdk({
     ...{ appId: keys.appId, gateway, keyType: 'PKCS8', camelcase: false },
     ...{ privateKey: privatePem(keys.app), alipayPublicKey: publicPem(keys.alipay) },
@@ -116,8 +161,16 @@ test("Alipay's package signs as we do, character by character", () => {
   const sdk = alipayOf({ appId: '2021', app: pair, alipay: pair }, 'http://127.0.0.1:9/gateway.do');
   fc.assert(
     fc.property(text, fc.nat({ max: 99 }), (subject, fen) => {
-      const content = { out_trade_no: 'ord_1', total_amount: `1.${String(fen).padStart(2, '0')}`, subject };
-      const told = { bizContent: content, notify_url: 'https://gw.example/pay?a=b&c=%20', timestamp: '2026-11-21 10:00:00' };
+      const content = {
+        out_trade_no: 'ord_1',
+        total_amount: `1.${String(fen).padStart(2, '0')}`,
+        subject,
+      };
+      const told = {
+        bizContent: content,
+        notify_url: 'https://gw.example/pay?a=b&c=%20',
+        timestamp: '2026-11-21 10:00:00',
+      };
       const { searchParams } = new URL(sdk.pageExecute('alipay.trade.page.pay', 'GET', told));
       const parameters = Object.fromEntries(searchParams);
       expect(parameters['biz_content']).toBe(JSON.stringify(content));
@@ -133,23 +186,51 @@ test('its package buys from the simulated Alipay, believes its answers, and take
   const gateway = `${url}/alipay/gateway.do`;
   const sdk = alipayOf(keys, gateway);
   const timestamp = chinaTime(Date.now());
-  const content = { out_trade_no: 'ord_oracle', total_amount: '1.00', subject: '充值', product_code: 'QR_CODE_OFFLINE' };
+  const content = {
+    out_trade_no: 'ord_oracle',
+    total_amount: '1.00',
+    subject: '充值',
+    product_code: 'QR_CODE_OFFLINE',
+  };
   const call = (method: string, bizContent: object) =>
-    sdk.exec(method, { bizContent, notify_url: 'http://127.0.0.1:9/pay', timestamp }, { validateSign: true });
+    sdk.exec(
+      method,
+      { bizContent, notify_url: 'http://127.0.0.1:9/pay', timestamp },
+      { validateSign: true },
+    );
   const made = await call('alipay.trade.precreate', content);
-  expect(made).toMatchObject({ code: '10000', qr_code: expect.stringMatching(/^https:\/\/qr\.alipay\.com/) });
+  expect(made).toMatchObject({
+    code: '10000',
+    qr_code: expect.stringMatching(/^https:\/\/qr\.alipay\.com/),
+  });
   const trade = wallets.pay('ord_oracle');
-  expect(await call('alipay.trade.query', { out_trade_no: 'ord_oracle' })).toMatchObject({ trade_status: 'TRADE_SUCCESS' });
+  expect(await call('alipay.trade.query', { out_trade_no: 'ord_oracle' })).toMatchObject({
+    trade_status: 'TRADE_SUCCESS',
+  });
   const notice = wallets.alipay.notice(trade);
-  expect([sdk.checkNotifySignV2({ ...notice }), noticeHolds(notice, keys.alipay.publicKey)]).toEqual([true, true]);
+  expect([
+    sdk.checkNotifySignV2({ ...notice }),
+    noticeHolds(notice, keys.alipay.publicKey),
+  ]).toEqual([true, true]);
   const forged = { ...notice, total_amount: '100.00' };
-  expect([sdk.checkNotifySignV2({ ...forged }), noticeHolds(forged, keys.alipay.publicKey)]).toEqual([false, false]);
+  expect([
+    sdk.checkNotifySignV2({ ...forged }),
+    noticeHolds(forged, keys.alipay.publicKey),
+  ]).toEqual([false, false]);
   expect(Object.fromEntries(new URLSearchParams(formOf('', notice).body))).toEqual(notice);
 
-  const account = { ...keys, privateKey: keys.app.privateKey, alipayKey: keys.alipay.publicKey, gateway };
+  const account = {
+    ...keys,
+    privateKey: keys.app.privateKey,
+    alipayKey: keys.alipay.publicKey,
+    gateway,
+  };
   const ours = new AlipayCaller(account, systemClock, new AbortController().signal);
   const page = { ...content, out_trade_no: 'ord_page', product_code: 'FAST_INSTANT_TRADE_PAY' };
-  const addresses = { notify_url: 'http://127.0.0.1:9/pay', return_url: 'http://127.0.0.1:9/top-up' };
+  const addresses = {
+    notify_url: 'http://127.0.0.1:9/pay',
+    return_url: 'http://127.0.0.1:9/top-up',
+  };
   const [mine, theirs] = [
     ours.page('alipay.trade.page.pay', page, { ...addresses, timestamp }),
     sdk.pageExecute('alipay.trade.page.pay', 'GET', { bizContent: page, ...addresses, timestamp }),
@@ -157,7 +238,9 @@ test('its package buys from the simulated Alipay, believes its answers, and take
   const { format: _, ...said } = Object.fromEntries(mine ?? []);
   const { format: __, alipay_sdk: ___, ...told } = Object.fromEntries(theirs ?? []);
   expect({ ...said, sign: '' }).toEqual({ ...told, sign: '' });
-  expect(await (await fetch(`${gateway}?${String(mine)}`)).text()).toBe(await (await fetch(`${gateway}?${String(theirs)}`)).text());
+  expect(await (await fetch(`${gateway}?${String(mine)}`)).text()).toBe(
+    await (await fetch(`${gateway}?${String(theirs)}`)).text(),
+  );
   await close();
 });
 

@@ -27,20 +27,33 @@ models:
 channels:
   - { name: a, vendor: openai, base_url: "${vendor.url}/v1", api_key: k, groups: [default, free], models: [m1] }
 `;
-  const node = await startProcess({ folder, configuration, env: { TOLLGATE_WORKERS: '2', TOLLGATE_METRICS_TOKEN: 'token' } });
+  const node = await startProcess({
+    folder,
+    configuration,
+    env: { TOLLGATE_WORKERS: '2', TOLLGATE_METRICS_TOKEN: 'token' },
+  });
   onTestFinished(() => node.kill());
-  const database = await open(`sqlite:${join(folder, 'tollgate.db')}`, { procedures: ledgerProcedures });
+  const database = await open(`sqlite:${join(folder, 'tollgate.db')}`, {
+    procedures: ledgerProcedures,
+  });
   onTestFinished(() => database.close());
   const limited = await newCustomer(database, 1_000_000_000n);
   const free = await newCustomer(database, 1_000_000_000n, { group: 'free' });
-  const metrics = () => fetch(`${node.url}/metrics`, { headers: { authorization: 'Bearer token' } }).then((answer) => answer.text());
+  const metrics = () =>
+    fetch(`${node.url}/metrics`, { headers: { authorization: 'Bearer token' } }).then((answer) =>
+      answer.text(),
+    );
   await expect.poll(async () => workersIn(await metrics()).length, { timeout: 15_000 }).toBe(2);
 
   const ask = async (secret: string): Promise<number> => {
     const answer = await fetch(`${node.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }),
+      body: JSON.stringify({
+        model: 'm1',
+        messages: [{ role: 'user', content: 'hi' }],
+        max_tokens: 5,
+      }),
     });
     await answer.text();
     return answer.status;
@@ -48,10 +61,15 @@ channels:
   const statuses = await Promise.all(Array.from({ length: 16 }, () => ask(limited.key.secret)));
   expect(statuses.filter((status) => status === 200)).toHaveLength(6);
   expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-  expect(await metrics()).toMatch(/^tollgate_requests_total\{model="m1",channel="a",outcome="ok"\} 6$/m);
+  expect(await metrics()).toMatch(
+    /^tollgate_requests_total\{model="m1",channel="a",outcome="ok"\} 6$/m,
+  );
 
   const before = workersIn(await metrics());
-  const [worker] = readFileSync(`/proc/${node.child.pid}/task/${node.child.pid}/children`, 'utf8').trim().split(' ').map(Number);
+  const [worker] = readFileSync(`/proc/${node.child.pid}/task/${node.child.pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number);
   // It dies with questions on their way to the supervisor, who will answer nobody.
   node.child.kill('SIGSTOP');
   const cut = Promise.allSettled(Array.from({ length: 16 }, () => ask(limited.key.secret)));
@@ -60,8 +78,14 @@ channels:
   node.child.kill('SIGCONT');
   // Whose connection was being handed to it may wait for long.
   await Promise.race([cut, wait(1_000)]);
-  await expect.poll(async () => workersIn(await metrics()).some((worker) => !before.includes(worker)), { timeout: 15_000 }).toBe(true);
-  expect(await Promise.all(Array.from({ length: 8 }, () => ask(free.key.secret)))).toEqual(Array.from({ length: 8 }, () => 200));
+  await expect
+    .poll(async () => workersIn(await metrics()).some((worker) => !before.includes(worker)), {
+      timeout: 15_000,
+    })
+    .toBe(true);
+  expect(await Promise.all(Array.from({ length: 8 }, () => ask(free.key.secret)))).toEqual(
+    Array.from({ length: 8 }, () => 200),
+  );
   expect(await node.stop()).toBe(0);
   expect(await check(database)).toMatchObject({ ok: true, holds: 0, problems: [] });
 }, 60_000);

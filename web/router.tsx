@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
 import { queryClient, sessionData } from './api/data.ts';
 import { BrokenPage, MissingPage, OperatorFrame, Root } from './shell/root.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -38,11 +44,20 @@ const frame = createRoute({
   errorComponent: BrokenPage,
   beforeLoad: async ({ location }) => {
     const { me } = await queryClient.ensureQueryData(sessionData);
-    if (me === null) redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href }, throw: true });
+    if (me === null)
+      redirect({
+        to: '/sign-in',
+        search: location.href === '/' ? {} : { next: location.href },
+        throw: true,
+      });
   },
 });
 
-const operator = createRoute({ getParentRoute: () => frame, path: '/operator', component: OperatorFrame });
+const operator = createRoute({
+  getParentRoute: () => frame,
+  path: '/operator',
+  component: OperatorFrame,
+});
 
 type PageFile = Readonly<Record<string, unknown>>;
 
@@ -50,7 +65,12 @@ type PageFile = Readonly<Record<string, unknown>>;
  * A page of the console: its path, the file with its component (loaded when it is visited, or when a link to it is pointed at), the component's name, and
  * the families of words that it uses, which load beside it. What the file exports as `ahead({ params, search })` asks for the page's data at the same time.
  */
-function page<const Path extends string>(path: Path, file: () => Promise<PageFile>, name: string, ...families: readonly Family<unknown>[]) {
+function page<const Path extends string>(
+  path: Path,
+  file: () => Promise<PageFile>,
+  name: string,
+  ...families: readonly Family<unknown>[]
+) {
   return createRoute({ getParentRoute: () => frame, path, ...pageOf(file, name, families) });
 }
 
@@ -65,9 +85,14 @@ function operatorPage<const Path extends string>(
 
 function pageOf(file: () => Promise<PageFile>, name: string, families: readonly Family<unknown>[]) {
   return {
-    component: lazyRouteComponent(file as () => Promise<Record<string, () => React.ReactNode>>, name),
+    component: lazyRouteComponent(
+      file as () => Promise<Record<string, () => React.ReactNode>>,
+      name,
+    ),
     loader: ({ params, location }: Visited) => {
-      void file().then(({ ahead }) => typeof ahead === 'function' && ahead({ params, search: location.search }));
+      void file().then(
+        ({ ahead }) => typeof ahead === 'function' && ahead({ params, search: location.search }),
+      );
       return Promise.all(families.map(preload));
     },
   };
@@ -101,21 +126,50 @@ const user = [
   page('/keys/new', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
   page('/keys/$id', () => import('./pages/key.tsx'), 'KeyPage', keysWords),
   usage.addChildren([usageRecord]),
-  page('/statement', () => import('./pages/statement.tsx'), 'StatementPage', statementWords, usageWords),
+  page(
+    '/statement',
+    () => import('./pages/statement.tsx'),
+    'StatementPage',
+    statementWords,
+    usageWords,
+  ),
   page('/top-up', () => import('./pages/top-up.tsx'), 'TopUpPage', topUpWords),
   page('/top-up/$orderId', () => import('./pages/order.tsx'), 'OrderPage', topUpWords),
   page('/models/', () => import('./pages/models.tsx'), 'ModelsPage', modelsWords),
   page('/models/$', () => import('./pages/model.tsx'), 'ModelPage', modelsWords),
-  page('/playground', () => import('./pages/playground.tsx'), 'PlaygroundPage', playgroundWords, tasksWords),
-  page('/playground/$kind', () => import('./pages/playground.tsx'), 'PlaygroundPage', playgroundWords, tasksWords),
+  page(
+    '/playground',
+    () => import('./pages/playground.tsx'),
+    'PlaygroundPage',
+    playgroundWords,
+    tasksWords,
+  ),
+  page(
+    '/playground/$kind',
+    () => import('./pages/playground.tsx'),
+    'PlaygroundPage',
+    playgroundWords,
+    tasksWords,
+  ),
   page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),
   page('/tasks/$id', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),
-  page('/settings', () => import('./pages/settings.tsx'), 'SettingsPage', settingsWords, signInWords),
+  page(
+    '/settings',
+    () => import('./pages/settings.tsx'),
+    'SettingsPage',
+    settingsWords,
+    signInWords,
+  ),
   createRoute({ getParentRoute: () => frame, path: '/$', component: MissingPage }),
 ];
 
 const operators = [
-  operatorPage('/', () => import('./pages/operator/overview.tsx'), 'OperatorOverviewPage', operatorWords),
+  operatorPage(
+    '/',
+    () => import('./pages/operator/overview.tsx'),
+    'OperatorOverviewPage',
+    operatorWords,
+  ),
   operatorPage(
     '/channels',
     () => import('./pages/operator/channels.tsx'),
@@ -145,7 +199,14 @@ const operators = [
     modelsWords,
     channelWords,
   ),
-  operatorPage('/models/import', () => import('./pages/operator/import.tsx'), 'ImportPage', operatorWords, priceWords, modelsWords),
+  operatorPage(
+    '/models/import',
+    () => import('./pages/operator/import.tsx'),
+    'ImportPage',
+    operatorWords,
+    priceWords,
+    modelsWords,
+  ),
   operatorPage(
     '/models/$',
     () => import('./pages/operator/model.tsx'),
@@ -155,7 +216,14 @@ const operators = [
     modelsWords,
     channelWords,
   ),
-  operatorPage('/groups', () => import('./pages/operator/groups.tsx'), 'GroupsPage', operatorWords, priceWords, modelsWords),
+  operatorPage(
+    '/groups',
+    () => import('./pages/operator/groups.tsx'),
+    'GroupsPage',
+    operatorWords,
+    priceWords,
+    modelsWords,
+  ),
   operatorPage(
     '/groups/$name',
     () => import('./pages/operator/group.tsx'),
@@ -165,7 +233,13 @@ const operators = [
     modelsWords,
     channelWords,
   ),
-  operatorPage('/users', () => import('./pages/operator/users.tsx'), 'UsersPage', operatorWords, peopleWords),
+  operatorPage(
+    '/users',
+    () => import('./pages/operator/users.tsx'),
+    'UsersPage',
+    operatorWords,
+    peopleWords,
+  ),
   operatorPage(
     '/users/$id',
     () => import('./pages/operator/user.tsx'),
@@ -178,15 +252,49 @@ const operators = [
     usageWords,
     modelsWords,
   ),
-  operatorPage('/orders', () => import('./pages/operator/orders.tsx'), 'OrdersPage', operatorWords, peopleWords),
-  operatorPage('/reconciliation', () => import('./pages/operator/reconciliation.tsx'), 'ReconciliationPage', operatorWords, peopleWords),
-  operatorPage('/ledger', () => import('./pages/operator/ledger.tsx'), 'LedgerPage', operatorWords, bookWords),
-  operatorPage('/audit', () => import('./pages/operator/audit.tsx'), 'AuditPage', operatorWords, bookWords, channelWords),
-  operatorPage('/announcements', () => import('./pages/operator/announcements.tsx'), 'AnnouncementsPage', operatorWords, bookWords),
+  operatorPage(
+    '/orders',
+    () => import('./pages/operator/orders.tsx'),
+    'OrdersPage',
+    operatorWords,
+    peopleWords,
+  ),
+  operatorPage(
+    '/reconciliation',
+    () => import('./pages/operator/reconciliation.tsx'),
+    'ReconciliationPage',
+    operatorWords,
+    peopleWords,
+  ),
+  operatorPage(
+    '/ledger',
+    () => import('./pages/operator/ledger.tsx'),
+    'LedgerPage',
+    operatorWords,
+    bookWords,
+  ),
+  operatorPage(
+    '/audit',
+    () => import('./pages/operator/audit.tsx'),
+    'AuditPage',
+    operatorWords,
+    bookWords,
+    channelWords,
+  ),
+  operatorPage(
+    '/announcements',
+    () => import('./pages/operator/announcements.tsx'),
+    'AnnouncementsPage',
+    operatorWords,
+    bookWords,
+  ),
 ];
 
 export const router = createRouter({
-  routeTree: root.addChildren([...outside, frame.addChildren([...user, operator.addChildren(operators)])]),
+  routeTree: root.addChildren([
+    ...outside,
+    frame.addChildren([...user, operator.addChildren(operators)]),
+  ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 40,
   defaultPendingMs: 60_000, // the page that is there stays until the next one can be shown
@@ -194,7 +302,9 @@ export const router = createRouter({
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {
     const written = new URLSearchParams(
-      Object.entries(search).flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, String(value)]])),
+      Object.entries(search).flatMap(([name, value]) =>
+        value == null || value === '' ? [] : [[name, String(value)]],
+      ),
     );
     return written.size > 0 ? `?${written}` : '';
   },

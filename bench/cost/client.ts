@@ -96,7 +96,8 @@ class Voice {
   }
 
   #count(from: number): void {
-    for (let at = this.#text.indexOf(word, from); at >= 0; at = this.#text.indexOf(word, at + 1)) this.#hall.words++;
+    for (let at = this.#text.indexOf(word, from); at >= 0; at = this.#text.indexOf(word, at + 1))
+      this.#hall.words++;
     this.#text = this.#text.slice(-keptLength);
   }
 }
@@ -106,8 +107,16 @@ export async function choir(port: number, size: number): Promise<Choir> {
   const waits: number[] = [];
   const voices: Voice[] = [];
   while (voices.length < size) {
-    const some = Array.from({ length: Math.min(connectedAtOnce, size - voices.length) }, () => new Voice(port, hall));
-    await Promise.all(some.map(({ socket }) => new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))));
+    const some = Array.from(
+      { length: Math.min(connectedAtOnce, size - voices.length) },
+      () => new Voice(port, hall),
+    );
+    await Promise.all(
+      some.map(
+        ({ socket }) =>
+          new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject)),
+      ),
+    );
     voices.push(...some);
   }
   const begin = (next: () => string, from = 0, to = size): void => {

@@ -67,7 +67,11 @@ export function low(figures: readonly number[]): number {
 /**
  * Slices of all payers at once: each gets a volley in turn, a few milliseconds each, so that whatever else the machine does it does to all of them.
  */
-export async function takeSlices(payers: readonly Payer[], rounds: number, warmRounds: number): Promise<Taken[]> {
+export async function takeSlices(
+  payers: readonly Payer[],
+  rounds: number,
+  warmRounds: number,
+): Promise<Taken[]> {
   const all = await Promise.all(
     payers.map(
       async (payer): Promise<Paying> => ({
@@ -85,7 +89,8 @@ export async function takeSlices(payers: readonly Payer[], rounds: number, warmR
       const requests = await costsOf(all, () => ask(all));
       const chunks: number[][] = [];
       await openStreams(all);
-      for (let slice = 0; slice < chunkSlices; slice++) chunks.push(await costsOf(all, () => speak(all)));
+      for (let slice = 0; slice < chunkSlices; slice++)
+        chunks.push(await costsOf(all, () => speak(all)));
       for (const { payer } of all) payer.vendor.finish();
       for (const { streams } of all) await streams.ended();
       if (round < 0) continue;
@@ -97,7 +102,10 @@ export async function takeSlices(payers: readonly Payer[], rounds: number, warmR
   } finally {
     for (const { choir, streams } of all) for (const one of [choir, streams]) one.close();
   }
-  return all.map(({ slices, choir }) => ({ ...slices, waits: choir.waits.slice(warmRounds * requestsEach) }));
+  return all.map(({ slices, choir }) => ({
+    ...slices,
+    waits: choir.waits.slice(warmRounds * requestsEach),
+  }));
 }
 
 interface Paying {
@@ -120,7 +128,8 @@ async function costsOf(all: readonly Paying[], work: () => Promise<void>): Promi
 }
 
 async function ask(all: readonly Paying[]): Promise<void> {
-  for (let volley = 0; volley < volleys; volley++) for (const one of all) await one.choir.ask(() => nextRequest(one, whole));
+  for (let volley = 0; volley < volleys; volley++)
+    for (const one of all) await one.choir.ask(() => nextRequest(one, whole));
 }
 
 async function openStreams(all: readonly Paying[]): Promise<void> {
@@ -147,7 +156,8 @@ async function speak(all: readonly Paying[]): Promise<void> {
   }
 }
 
-const bodyOf = (more: object): string => JSON.stringify({ model: 'm1', messages, temperature: 0.7, max_tokens: 200, ...more });
+const bodyOf = (more: object): string =>
+  JSON.stringify({ model: 'm1', messages, temperature: 0.7, max_tokens: 200, ...more });
 /** The body of a whole one. */
 export const whole = bodyOf({});
 /** The body of a streamed request. */
@@ -166,5 +176,9 @@ export const requestText = (key: string, json: string): string =>
 /** Of all threads that it has, to the nanosecond. */
 export function processorNs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
-  return threads.reduce((sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]), 0);
+  return threads.reduce(
+    (sum, thread) =>
+      sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]),
+    0,
+  );
 }

@@ -65,7 +65,12 @@ export async function hireGateway({
   });
   const database = await open(place);
   try {
-    const payer = { pid: started.child.pid ?? 0, port: Number(new URL(started.url).port), keys: await keys(database), vendor };
+    const payer = {
+      pid: started.child.pid ?? 0,
+      port: Number(new URL(started.url).port),
+      keys: await keys(database),
+      vendor,
+    };
     return {
       payer,
       async stop() {
@@ -82,10 +87,16 @@ export async function hireGateway({
 /** What everything is compared with. */
 export async function hireReference(): Promise<Hired> {
   const vendor = await startPrompter();
-  const child = spawn(process.execPath, [join(folderOfFiles, 'reference.mjs'), String(vendor.port)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const port = await new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve));
+  const child = spawn(
+    process.execPath,
+    [join(folderOfFiles, 'reference.mjs'), String(vendor.port)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const port = await new Promise<string>((resolve) =>
+    createInterface(child.stdout).once('line', resolve),
+  );
   return {
     payer: { pid: child.pid ?? 0, port: Number(port), keys: ['none'], vendor },
     async stop() {

@@ -7,10 +7,13 @@ const agent = new Agent({ keepAlive: true, maxSockets: 512 });
 
 const server = createServer((asked, answer) => {
   const headers = { ...asked.headers, host: `127.0.0.1:${port}` };
-  const passed = request({ host: '127.0.0.1', port, method: asked.method, path: asked.url, headers, agent }, (told) => {
-    answer.writeHead(told.statusCode ?? 502, told.headers);
-    told.pipe(answer);
-  });
+  const passed = request(
+    { host: '127.0.0.1', port, method: asked.method, path: asked.url, headers, agent },
+    (told) => {
+      answer.writeHead(told.statusCode ?? 502, told.headers);
+      told.pipe(answer);
+    },
+  );
   passed.on('error', () => answer.destroy());
   asked.pipe(passed);
 });

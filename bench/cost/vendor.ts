@@ -22,24 +22,37 @@ const wholeAnswer = JSON.stringify({
   choices: [
     {
       index: 0,
-      message: { role: 'assistant', content: 'The toll is paid, the gate is open. '.repeat(10).trim(), refusal: null, annotations: [] },
+      message: {
+        role: 'assistant',
+        content: 'The toll is paid, the gate is open. '.repeat(10).trim(),
+        refusal: null,
+        annotations: [],
+      },
       logprobs: null,
       finish_reason: 'stop',
     },
   ],
-  usage: { prompt_tokens: 300, completion_tokens: 90, total_tokens: 390, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 } },
+  usage: {
+    prompt_tokens: 300,
+    completion_tokens: 90,
+    total_tokens: 390,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  },
   service_tier: 'default',
   system_fingerprint: 'fp_fc9f1d7035',
 });
 const wholeBytes = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(wholeAnswer)}\r\n\r\n${wholeAnswer}`;
-const streamHead = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+const streamHead =
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
 /** What every said chunk holds, and nothing else. */
 export const word = ' gate';
 
 const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 const event = (choices: unknown, rest: object = {}): string =>
   `data: ${JSON.stringify({ id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG', object: 'chat.completion.chunk', created: 1741570283, model: 'instant', choices, ...rest })}\n\n`;
-const said = chunked(event([{ index: 0, delta: { content: word }, logprobs: null, finish_reason: null }]));
+const said = chunked(
+  event([{ index: 0, delta: { content: word }, logprobs: null, finish_reason: null }]),
+);
 const ending = [
   event([{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }]),
   event([], { usage: { prompt_tokens: 300, completion_tokens: 40, total_tokens: 340 } }),

@@ -37,14 +37,28 @@ interface Measured extends Size {
 }
 
 /** What a request and a chunk cost at each size: gateways of all sizes run at the same time and are asked in turn, so that the machine is the same for all. Ratios are to the first whose label ends alike. */
-export async function compareSizes(what: string, sizes: readonly Size[], rounds: number): Promise<Table> {
+export async function compareSizes(
+  what: string,
+  sizes: readonly Size[],
+  rounds: number,
+): Promise<Table> {
   const all: Measured[] = [];
   try {
     for (const { label, wish } of sizes) {
       const hired = await hireGateway(wish);
       console.log(`${what}: ${label}`);
       const meters = metersOf(hired.payer.pid, wish.databaseUrl);
-      all.push({ label, wish, hired, meters, choir: await choir(hired.payer.port, voices), asked: 0, requests: [], few: [], chunks: [] });
+      all.push({
+        label,
+        wish,
+        hired,
+        meters,
+        choir: await choir(hired.payer.port, voices),
+        asked: 0,
+        requests: [],
+        few: [],
+        chunks: [],
+      });
     }
     await Promise.all(all.map(({ hired }) => useEach(hired)));
     // A side that is woken on another core costs the one that wakes it several microseconds: it must not be chance where they are.
@@ -63,7 +77,8 @@ export async function compareSizes(what: string, sizes: readonly Size[], rounds:
 async function takeRound(all: readonly Measured[], counts: boolean): Promise<void> {
   for (const one of all) {
     const before = readings(one.meters);
-    for (let volley = 0; volley < volleys; volley++) await one.choir.ask(() => nextRequest(one, whole));
+    for (let volley = 0; volley < volleys; volley++)
+      await one.choir.ask(() => nextRequest(one, whole));
     await wait(afterMs);
     const spent = readings(one.meters).map((now, n) => (now - (before[n] ?? 0)) / each);
     const few = await fewNs(one);
@@ -78,7 +93,8 @@ async function takeRound(all: readonly Measured[], counts: boolean): Promise<voi
 async function fewNs(one: Measured): Promise<number> {
   const { pid, keys } = one.hired.payer;
   let asked = 0;
-  const next = (): string => requestText(keys[asked++ % Math.min(keys.length, fewKeys)] ?? '', whole);
+  const next = (): string =>
+    requestText(keys[asked++ % Math.min(keys.length, fewKeys)] ?? '', whole);
   await one.choir.ask(next);
   const before = processorNs(pid);
   for (let volley = 0; volley < volleys; volley++) await one.choir.ask(next);
@@ -121,7 +137,9 @@ async function useEach({ payer }: { readonly payer: Payer }): Promise<void> {
 function tableOf(what: string, all: readonly Measured[]): Table {
   const [first] = all;
   if (first === undefined) throw new Error('nothing was measured');
-  const names = all.flatMap(({ meters }) => meters.map(({ name }) => name)).filter((name, n, list) => list.indexOf(name) === n);
+  const names = all
+    .flatMap(({ meters }) => meters.map(({ name }) => name))
+    .filter((name, n, list) => list.indexOf(name) === n);
   const costOf = ({ meters, requests }: Measured, name: string): number | undefined => {
     const at = meters.findIndex((meter) => meter.name === name);
     return at < 0 ? undefined : low(requests.map((reading) => reading[at] ?? 0));
@@ -132,7 +150,16 @@ function tableOf(what: string, all: readonly Measured[]): Table {
   };
   const [total = '', ...others] = names;
   return {
-    head: [what, total, '÷ first', 'the same 16 keys', ...others, 'CPU µs per chunk', '÷ first', 'p50 ms, 16 at once'],
+    head: [
+      what,
+      total,
+      '÷ first',
+      'the same 16 keys',
+      ...others,
+      'CPU µs per chunk',
+      '÷ first',
+      'p50 ms, 16 at once',
+    ],
     rows: all.map((one) => [
       one.label,
       shown(one, total),

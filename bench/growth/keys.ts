@@ -8,16 +8,28 @@ const keysEach = 100;
 const atOnce = 1_000;
 
 /** So many keys of a hundredth as many users, or of so many, each with money; no two keys in a row are of the same user. */
-export async function manyKeys(database: Database, count: number, userCount = Math.ceil(count / keysEach)): Promise<readonly string[]> {
+export async function manyKeys(
+  database: Database,
+  count: number,
+  userCount = Math.ceil(count / keysEach),
+): Promise<readonly string[]> {
   const users: string[] = [];
-  while (users.length < userCount) users.push((await newCustomer(database, 10_000n * nanoPerYuan)).userId);
+  while (users.length < userCount)
+    users.push((await newCustomer(database, 10_000n * nanoPerYuan)).userId);
   return keysOf(database, users, count);
 }
 
 /** So many new keys, one for each of these users in turn. */
-export async function keysOf(database: Database, users: readonly string[], count: number): Promise<readonly string[]> {
+export async function keysOf(
+  database: Database,
+  users: readonly string[],
+  count: number,
+): Promise<readonly string[]> {
   const secrets: string[] = [];
-  while (secrets.length < count) await database.transact(() => someKeys(users, secrets, Math.min(count, secrets.length + atOnce)));
+  while (secrets.length < count)
+    await database.transact(() =>
+      someKeys(users, secrets, Math.min(count, secrets.length + atOnce)),
+    );
   return secrets;
 }
 
@@ -25,7 +37,14 @@ function* someKeys(users: readonly string[], secrets: string[], until: number) {
   while (secrets.length < until) {
     const userId = users[secrets.length % users.length] ?? '';
     const at = systemClock.now();
-    const made = yield* createKey({ userId, name: 'growth', group: 'default', limit: undefined, expiresAt: undefined, at });
+    const made = yield* createKey({
+      userId,
+      name: 'growth',
+      group: 'default',
+      limit: undefined,
+      expiresAt: undefined,
+      at,
+    });
     if (made !== undefined) secrets.push(made.secret);
   }
 }

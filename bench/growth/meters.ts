@@ -18,7 +18,9 @@ export function metersOf(pid: number, databaseUrl: string | undefined): readonly
     { name: 'main thread', read: () => threadNs(pid, pid) },
     { name: 'KB from disk', read: () => bytesRead(postgres ? backendsOf(databaseUrl) : [pid]) },
     { name: 'KB to disk', read: () => bytesWritten(postgres ? backendsOf(databaseUrl) : [pid]) },
-    ...(postgres ? [{ name: "PostgreSQL's", read: () => sum(backendsOf(databaseUrl), processorNs) }] : []),
+    ...(postgres
+      ? [{ name: "PostgreSQL's", read: () => sum(backendsOf(databaseUrl), processorNs) }]
+      : []),
   ];
 }
 
@@ -28,10 +30,13 @@ const threadNs = (pid: number, thread: number): number =>
   Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]);
 
 const bytesRead = (pids: readonly number[]): number => sum(pids, (pid) => ioOf(pid, 'read_bytes'));
-const bytesWritten = (pids: readonly number[]): number => sum(pids, (pid) => ioOf(pid, 'write_bytes'));
+const bytesWritten = (pids: readonly number[]): number =>
+  sum(pids, (pid) => ioOf(pid, 'write_bytes'));
 
 function ioOf(pid: number, what: string): number {
-  return Number(new RegExp(`^${what}: (\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
+  return Number(
+    new RegExp(`^${what}: (\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0,
+  );
 }
 
 /** Processes of a local server that serve this database, as their titles say: `postgres: role database …`. */
@@ -41,7 +46,9 @@ function backendsOf(url: string): number[] {
     if (!/^\d+$/.test(name)) return [];
     try {
       const title = readFileSync(`/proc/${name}/cmdline`, 'utf8');
-      return title.startsWith('postgres: ') && title.split(' ')[2] === database ? [Number(name)] : [];
+      return title.startsWith('postgres: ') && title.split(' ')[2] === database
+        ? [Number(name)]
+        : [];
     } catch {
       return [];
     }

@@ -10,17 +10,30 @@ import { said, type Table } from './table.ts';
 const users = 200;
 
 /** An empty database beside one that `npm run bench:console` has filled, of the same kind, on the same server. */
-export async function compareRecords(url: string, rounds: number): Promise<{ readonly table: Table; readonly words: string }> {
+export async function compareRecords(
+  url: string,
+  rounds: number,
+): Promise<{ readonly table: Table; readonly words: string }> {
   const database = await open(url);
   try {
     const count = await countOf(database, 'usage');
     const postgres = database.dialect === 'postgres';
     const sizes: Size[] = [
-      { label: '0', wish: { ...(postgres ? { databaseUrl: await newDatabase(url) } : {}), keys: (its) => manyKeys(its, users, users) } },
+      {
+        label: '0',
+        wish: {
+          ...(postgres ? { databaseUrl: await newDatabase(url) } : {}),
+          keys: (its) => manyKeys(its, users, users),
+        },
+      },
       { label: said(count), wish: { databaseUrl: url, keys: keysOfUsers } },
     ];
     const before = await rowsScanned(database);
-    const table = await compareSizes(`records, ${postgres ? 'PostgreSQL' : 'SQLite'}`, sizes, rounds);
+    const table = await compareSizes(
+      `records, ${postgres ? 'PostgreSQL' : 'SQLite'}`,
+      sizes,
+      rounds,
+    );
     return { table, words: postgres ? scanText(before, await rowsScanned(database)) : '' };
   } finally {
     await database.close();

@@ -42,7 +42,8 @@ export function beginSection(name: string): (found: Found) => void {
   };
 }
 
-const results = (): Results => (existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : {});
+const results = (): Results =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : {};
 
 export interface Section {
   readonly title: string;
@@ -61,5 +62,9 @@ export function writePage(introduction: string, sections: Readonly<Record<string
 }
 
 function textOf({ at, machine, quiet, tables, words }: Kept): string {
-  return [...tables.map(markdown), ...(words === undefined || words === '' ? [] : [words]), `${at}, ${machine}; ${quiet}.`].join('\n\n');
+  return [
+    ...tables.map(markdown),
+    ...(words === undefined || words === '' ? [] : [words]),
+    `${at}, ${machine}; ${quiet}.`,
+  ].join('\n\n');
 }

@@ -86,7 +86,14 @@ async function proxy(streams: number): Promise<Actor> {
     listen 127.0.0.1:${port} backlog=4096;
     location / { proxy_pass http://vendor; proxy_http_version 1.1; proxy_set_header Connection ''; proxy_buffering off; proxy_read_timeout 3600s; }
   }`;
-  const started = startNginx(folder, 'proxy', 'any', nginx, servers, connectionsEach * (streams + openedAtOnce));
+  const started = startNginx(
+    folder,
+    'proxy',
+    'any',
+    nginx,
+    servers,
+    connectionsEach * (streams + openedAtOnce),
+  );
   await listening(port, started);
   return {
     pid: started.pid,
@@ -116,7 +123,11 @@ async function open(streams: number): Promise<Opened> {
   await one.words(streams);
   voices = one;
   heard = streams;
-  return { kbEach: ((memoryMb(actor.pid) - before) * 1024) / streams, port: actor.port, key: actor.key };
+  return {
+    kbEach: ((memoryMb(actor.pid) - before) * 1024) / streams,
+    port: actor.port,
+    key: actor.key,
+  };
 }
 
 async function untilOpen(streams: number): Promise<void> {

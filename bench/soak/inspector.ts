@@ -37,7 +37,8 @@ export async function inspect(output: string): Promise<Inspector> {
     async heapBytes() {
       await call('HeapProfiler.collectGarbage');
       const usage = await call('Runtime.getHeapUsage');
-      const used = typeof usage === 'object' && usage !== null ? Reflect.get(usage, 'usedSize') : undefined;
+      const used =
+        typeof usage === 'object' && usage !== null ? Reflect.get(usage, 'usedSize') : undefined;
       if (typeof used !== 'number') throw new Error(`no heap in ${JSON.stringify(usage)}`);
       return used;
     },

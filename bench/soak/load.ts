@@ -33,7 +33,9 @@ export function startSoakLoad(url: string, keys: readonly string[], perSecond: n
   const timer = setInterval(() => {
     for (; due < ((performance.now() - begun) / 1000) * perSecond; due++) {
       if (open.size >= openMax) continue;
-      const one = ask(url, agent, keys[seen.asked % keys.length] ?? '', seen.asked, seen).finally(() => open.delete(one));
+      const one = ask(url, agent, keys[seen.asked % keys.length] ?? '', seen.asked, seen).finally(
+        () => open.delete(one),
+      );
       open.add(one);
       seen.asked++;
     }
@@ -48,14 +50,30 @@ export function startSoakLoad(url: string, keys: readonly string[], perSecond: n
   };
 }
 
-async function ask(url: string, dispatcher: Agent, key: string, n: number, seen: Soaked): Promise<void> {
+async function ask(
+  url: string,
+  dispatcher: Agent,
+  key: string,
+  n: number,
+  seen: Soaked,
+): Promise<void> {
   const question = questionAt(n);
   const body = question.body(n);
   const gone = new AbortController();
-  const headers = { authorization: `Bearer ${key}`, ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }) };
-  const leaving = question.leaves === true ? setTimeout(() => gone.abort(), 60 + (n % 100)) : undefined;
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }),
+  };
+  const leaving =
+    question.leaves === true ? setTimeout(() => gone.abort(), 60 + (n % 100)) : undefined;
   try {
-    const answer = await fetch(url + question.path, { method: 'POST', dispatcher, headers, body, signal: gone.signal });
+    const answer = await fetch(url + question.path, {
+      method: 'POST',
+      dispatcher,
+      headers,
+      body,
+      signal: gone.signal,
+    });
     const text = Buffer.from(await answer.arrayBuffer()).toString('latin1');
     if (answer.status === 200 && !text.includes('"error":{')) seen.delivered++;
     else if (question.fails === true) seen.failed++;

@@ -15,7 +15,15 @@ export interface Question {
 }
 
 /** What vendors do wrong, each with a model of a vendor that nobody else asks, so that its channels' rest is not theirs. */
-export const faults = ['sim-500', 'sim-429', 'sim-cut-after-3', 'sim-reset-after-3', 'sim-html-error', 'sim-bad-json', 'sim-context'];
+export const faults = [
+  'sim-500',
+  'sim-429',
+  'sim-cut-after-3',
+  'sim-reset-after-3',
+  'sim-html-error',
+  'sim-bad-json',
+  'sim-context',
+];
 /** What goes slowly, for those who leave. */
 export const slow = 'sim-slow-40ms';
 
@@ -28,7 +36,8 @@ const json =
   (of: (n: number) => object): Question['body'] =>
   (n) =>
     JSON.stringify(of(n));
-const chat = (model: string, stream: boolean): Question['body'] => json((n) => ({ model, messages: messages(n), max_tokens: 200, stream }));
+const chat = (model: string, stream: boolean): Question['body'] =>
+  json((n) => ({ model, messages: messages(n), max_tokens: 200, stream }));
 const chatPath = '/v1/chat/completions';
 const tool = {
   name: 'get_weather',
@@ -41,7 +50,12 @@ const sound = Buffer.from(wav('The toll is paid.'));
 export const questions: readonly Question[] = [
   { name: 'chat', share: 412, path: chatPath, body: chat('gpt-4o', false) },
   { name: 'chat, streamed', share: 180, path: chatPath, body: chat('deepseek-chat', true) },
-  { name: 'chat to Claude, streamed', share: 60, path: chatPath, body: chat('claude-haiku-4-5', true) },
+  {
+    name: 'chat to Claude, streamed',
+    share: 60,
+    path: chatPath,
+    body: chat('claude-haiku-4-5', true),
+  },
   {
     name: 'chat to Gemini with tools',
     share: 8,
@@ -57,7 +71,12 @@ export const questions: readonly Question[] = [
     name: 'messages, streamed',
     share: 60,
     path: '/v1/messages',
-    body: json((n) => ({ model: 'claude-haiku-4-5', messages: messages(n).slice(1), max_tokens: 200, stream: true })),
+    body: json((n) => ({
+      model: 'claude-haiku-4-5',
+      messages: messages(n).slice(1),
+      max_tokens: 200,
+      stream: true,
+    })),
   },
   {
     name: 'responses',
@@ -84,9 +103,27 @@ export const questions: readonly Question[] = [
     body: json((n) => ({ model: 'tts-1', voice: 'alloy', input: `The toll is paid ${n} times.` })),
   },
   { name: 'transcription', share: 8, path: '/v1/audio/transcriptions', body: recording },
-  { name: 'chat, client leaves', share: 60, path: chatPath, body: chat(`mistral-small-latest+${slow}`, true), leaves: true },
-  { name: 'whole chat, client leaves', share: 20, path: chatPath, body: chat(`mistral-small-latest+${slow}`, false), leaves: true },
-  ...faults.map((fault, n) => ({ name: fault, share: 6, path: chatPath, body: chat(`llama-3.3-70b+${fault}`, n % 2 === 0), fails: true })),
+  {
+    name: 'chat, client leaves',
+    share: 60,
+    path: chatPath,
+    body: chat(`mistral-small-latest+${slow}`, true),
+    leaves: true,
+  },
+  {
+    name: 'whole chat, client leaves',
+    share: 20,
+    path: chatPath,
+    body: chat(`mistral-small-latest+${slow}`, false),
+    leaves: true,
+  },
+  ...faults.map((fault, n) => ({
+    name: fault,
+    share: 6,
+    path: chatPath,
+    body: chat(`llama-3.3-70b+${fault}`, n % 2 === 0),
+    fails: true,
+  })),
   { name: 'nonsense', share: 18, path: chatPath, body: () => '{"model":', fails: true },
 ];
 

@@ -18,7 +18,11 @@ export interface Trend {
 export function trendOf(samples: readonly Sample[], from: number): Trend {
   const counted = samples.filter(({ at }) => at >= from);
   const slopes = counted.flatMap((first, n) =>
-    counted.slice(n + 1).flatMap((later) => (later.at > first.at ? (later.value - first.value) / (later.at - first.at) : [])),
+    counted
+      .slice(n + 1)
+      .flatMap((later) =>
+        later.at > first.at ? (later.value - first.value) / (later.at - first.at) : [],
+      ),
   );
   const level = middle(counted.map(({ value }) => value));
   return { level, growth: (100 * 10 * middle(slopes)) / level };

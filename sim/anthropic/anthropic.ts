@@ -17,7 +17,11 @@ const invalid = (message: string): Row => ({ status: 400, type: 'invalid_request
 
 /** platform.claude.com/docs/en/api/errors, 2026-11, and recorded refusals. */
 const rows: Rows = {
-  missing_key: { status: 401, type: 'authentication_error', message: 'x-api-key header is required' },
+  missing_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'x-api-key header is required',
+  },
   wrong_key: { status: 401, type: 'authentication_error', message: 'invalid x-api-key' },
   unknown_url: { status: 404, type: 'not_found_error', message: 'Not Found' },
   unknown_model: { status: 404, type: 'not_found_error', message: 'model: {model}' },
@@ -27,7 +31,8 @@ const rows: Rows = {
   rate: {
     status: 429,
     type: 'rate_limit_error',
-    message: 'This request would exceed the rate limit for your organization of 1 requests per minute (model: {model}).',
+    message:
+      'This request would exceed the rate limit for your organization of 1 requests per minute (model: {model}).',
   },
   quota: invalid(
     'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.',
@@ -48,7 +53,11 @@ function refuse(problem: Problem): Reply {
   const { status } = say(rows, problem);
   const id = requestId();
   const limits = problem.kind === 'rate' ? limited() : {};
-  const headers = { 'request-id': id, 'x-should-retry': String(status === 429 || status >= 500), ...limits };
+  const headers = {
+    'request-id': id,
+    'x-should-retry': String(status === 429 || status >= 500),
+    ...limits,
+  };
   return { status, headers, body: errorOf(problem, id) };
 }
 
@@ -68,13 +77,18 @@ function take(call: OwnCall): Reply | Asking {
   if (key === undefined) return no('missing_key');
   if (/wrong|invalid|expired/i.test(key)) return no('wrong_key');
   const version = call.headers['anthropic-version'];
-  if (version === undefined) return no('bad_request', { message: 'anthropic-version: header is required' });
+  if (version === undefined)
+    return no('bad_request', { message: 'anthropic-version: header is required' });
   if (typeof version !== 'string' || !versions.includes(version))
-    return no('bad_request', { message: `anthropic-version: "${String(version)}" is not a valid version` });
+    return no('bad_request', {
+      message: `anthropic-version: "${String(version)}" is not a valid version`,
+    });
   if (call.method === 'GET') return models(call.path) ?? no('unknown_url');
-  if (call.method !== 'POST' || !/^\/messages(?:\/count_tokens)?$/.test(call.path)) return no('unknown_url');
+  if (call.method !== 'POST' || !/^\/messages(?:\/count_tokens)?$/.test(call.path))
+    return no('unknown_url');
   const raw = parsed(call.body);
-  if (raw === undefined) return no('bad_request', { message: 'The request body is not valid JSON' });
+  if (raw === undefined)
+    return no('bad_request', { message: 'The request body is not valid JSON' });
   const named = typeof raw['model'] === 'string' ? raw['model'] : '';
   const model = withoutScenarios(named);
   const betas = String(call.headers['anthropic-beta'] ?? '')
@@ -86,7 +100,11 @@ function take(call: OwnCall): Reply | Asking {
   if (message !== undefined) return no('bad_request', { message }, model);
   const chat = chatOf(raw, model);
   if (counts)
-    return { status: 200, headers: { 'request-id': requestId() }, body: { input_tokens: promptTokens(readRequest(chat, model)) } };
+    return {
+      status: 200,
+      headers: { 'request-id': requestId() },
+      body: { input_tokens: promptTokens(readRequest(chat, model)) },
+    };
   return asking(named, chat, thinks(raw, model), penOf(raw));
 }
 
@@ -95,18 +113,25 @@ export function penOf(raw: Json): Pen {
   const id = requestId();
   return {
     ...eventStream,
-    broken: 'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":\n\n',
+    broken:
+      'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":\n\n',
     headers: { 'request-id': id, 'anthropic-organization-id': 'sim' },
     events: (answer) => messageEvents(answer, raw),
     whole: (answer) => messageOf(answer, raw),
-    error: (problem) => event({ ...errorOf({ ...problem, kind: 'overloaded' }, id), type: 'error' }).text,
+    error: (problem) =>
+      event({ ...errorOf({ ...problem, kind: 'overloaded' }, id), type: 'error' }).text,
   };
 }
 
 /** The newest packages send their key as a bearer token. */
 function keyOf({ headers }: OwnCall): string | undefined {
   const own = headers['x-api-key'];
-  return (typeof own === 'string' ? own : /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1])?.trim() || undefined;
+  return (
+    (typeof own === 'string'
+      ? own
+      : /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]
+    )?.trim() || undefined
+  );
 }
 
 function parsed(body: Buffer): Json | undefined {
@@ -119,11 +144,24 @@ function parsed(body: Buffer): Json | undefined {
 }
 
 const known = ['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-8'];
-const modelOf = (id: string): Json => ({ type: 'model', id, display_name: id, created_at: '2026-05-01T00:00:00Z' });
+const modelOf = (id: string): Json => ({
+  type: 'model',
+  id,
+  display_name: id,
+  created_at: '2026-05-01T00:00:00Z',
+});
 
 function models(path: string): Reply | undefined {
   if (path === '/models')
-    return { status: 200, body: { data: known.map(modelOf), has_more: false, first_id: known[0] ?? null, last_id: known.at(-1) ?? null } };
+    return {
+      status: 200,
+      body: {
+        data: known.map(modelOf),
+        has_more: false,
+        first_id: known[0] ?? null,
+        last_id: known.at(-1) ?? null,
+      },
+    };
   const id = /^\/models\/([^/]+)$/.exec(path)?.[1];
   if (id === undefined) return undefined;
   const named = decodeURIComponent(id);

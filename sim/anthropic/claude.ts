@@ -43,8 +43,19 @@ const generations: readonly (readonly [number, Partial<Claude>])[] = [
   [40, { outputMax: 64_000 }],
   [41, { sampling: 'one', structured: true }],
   [45, { efforts: ['high', 'low', 'medium'] }],
-  [46, { outputMax: 128_000, thinking: ['enabled', 'adaptive', 'disabled'], efforts, prefill: false }],
-  [47, { thinking: ['adaptive', 'disabled'], efforts: [...efforts, 'xhigh'], sampling: 'defaults', silent: true }],
+  [
+    46,
+    { outputMax: 128_000, thinking: ['enabled', 'adaptive', 'disabled'], efforts, prefill: false },
+  ],
+  [
+    47,
+    {
+      thinking: ['adaptive', 'disabled'],
+      efforts: [...efforts, 'xhigh'],
+      sampling: 'defaults',
+      silent: true,
+    },
+  ],
   [48, { systemTurns: true }],
   [55, { thinking: ['adaptive'], forces: false, alwaysThinks: true }],
 ];
@@ -59,12 +70,21 @@ export function claudeNamed(model: string): Claude {
   const [, family, major, minor, oldMajor, oldMinor, oldFamily] = id.exec(model) ?? [];
   const name = family ?? oldFamily ?? '';
   const young = name === 'fable' || name === 'mythos';
-  const told = Number(major ?? oldMajor ?? 4) * 10 + Number(minor ?? oldMinor ?? ((major ?? oldMajor) ? 0 : 5));
+  const told =
+    Number(major ?? oldMajor ?? 4) * 10 +
+    Number(minor ?? oldMinor ?? ((major ?? oldMajor) ? 0 : 5));
   const version = young && told > 50 ? 55 : told;
-  const claude: Claude = Object.assign({}, first, ...generations.filter(([from]) => version >= from).map(([, traits]) => traits));
+  const claude: Claude = Object.assign(
+    {},
+    first,
+    ...generations.filter(([from]) => version >= from).map(([, traits]) => traits),
+  );
   if (young && version < 55) return { ...claude, thinking: ['adaptive'], alwaysThinks: true };
-  if (name === 'sonnet' && version >= 55) return { ...claude, thinking: ['adaptive', 'between_tools'], forces: true };
-  if (name === 'haiku' && version >= 55) return { ...claude, thinking: ['adaptive', 'disabled'], forces: true, alwaysThinks: false };
-  if (name === 'opus' && (version === 40 || version === 41)) return { ...claude, outputMax: 32_000 };
+  if (name === 'sonnet' && version >= 55)
+    return { ...claude, thinking: ['adaptive', 'between_tools'], forces: true };
+  if (name === 'haiku' && version >= 55)
+    return { ...claude, thinking: ['adaptive', 'disabled'], forces: true, alwaysThinks: false };
+  if (name === 'opus' && (version === 40 || version === 41))
+    return { ...claude, outputMax: 32_000 };
   return claude;
 }

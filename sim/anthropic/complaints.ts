@@ -9,7 +9,8 @@ export function firstOf(complaints: Complaints): string | undefined {
 }
 
 /** The place of a member in the words of an error: `messages.0.content`. */
-export const at = (...steps: readonly (string | number)[]): string => steps.filter((step) => step !== '').join('.');
+export const at = (...steps: readonly (string | number)[]): string =>
+  steps.filter((step) => step !== '').join('.');
 
 /** These members and no others; null counts as absent. Names in one string, apart by spaces. */
 export function* members(raw: Json, place: string, required: string, optional: string): Complaints {
@@ -22,7 +23,8 @@ export function* members(raw: Json, place: string, required: string, optional: s
 }
 
 export function* oneOf(value: unknown, place: string, allowed: readonly string[]): Complaints {
-  if (value !== undefined && value !== null && !allowed.includes(String(value))) yield `${place}: Input should be ${either(allowed)}`;
+  if (value !== undefined && value !== null && !allowed.includes(String(value)))
+    yield `${place}: Input should be ${either(allowed)}`;
 }
 
 export function* dictionary(value: unknown, place: string): Complaints {
@@ -36,7 +38,9 @@ export function* textual(value: unknown, place: string): Complaints {
 /** `'a', 'b' or 'c'`. */
 export function either(names: readonly string[]): string {
   const quoted = names.map((name) => `'${name}'`);
-  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+  return quoted.length < 2
+    ? quoted.join('')
+    : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
 }
 
 const words = (names: string): string[] => names.split(' ').filter(Boolean);

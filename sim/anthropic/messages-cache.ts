@@ -20,17 +20,21 @@ function marksOf(raw: Json): Mark[] {
   const pass = (value: unknown, place: string): void => {
     const block = object(value);
     tokens += countTokens(typeof block['text'] === 'string' ? block['text'] : shown(value));
-    if (isJson(block['cache_control'])) marks.push({ place: at(place, 'cache_control'), mark: block['cache_control'], tokens });
+    if (isJson(block['cache_control']))
+      marks.push({ place: at(place, 'cache_control'), mark: block['cache_control'], tokens });
   };
   for (const [i, tool] of list(raw['tools']).entries()) pass(tool, at('tools', i));
   for (const [i, block] of blocksIn(raw['system']).entries()) pass(block, at('system', i));
   for (const [i, message] of list(raw['messages']).entries())
-    for (const [j, block] of blocksIn(object(message)['content']).entries()) pass(block, at('messages', i, 'content', j));
-  if (isJson(raw['cache_control'])) marks.push({ place: 'cache_control', mark: raw['cache_control'], tokens });
+    for (const [j, block] of blocksIn(object(message)['content']).entries())
+      pass(block, at('messages', i, 'content', j));
+  if (isJson(raw['cache_control']))
+    marks.push({ place: 'cache_control', mark: raw['cache_control'], tokens });
   return marks;
 }
 
-const blocksIn = (content: unknown): readonly unknown[] => (typeof content === 'string' ? [{ text: content }] : list(content));
+const blocksIn = (content: unknown): readonly unknown[] =>
+  typeof content === 'string' ? [{ text: content }] : list(content);
 
 export function* cacheComplaints(raw: Json): Complaints {
   const marks = marksOf(raw);
@@ -39,7 +43,8 @@ export function* cacheComplaints(raw: Json): Complaints {
     yield* oneOf(mark['type'], `${place}.type`, ['ephemeral']);
     yield* oneOf(mark['ttl'], `${place}.ephemeral.ttl`, ['5m', '1h']);
   }
-  if (marks.length > marksMax) yield `A maximum of ${marksMax} blocks with cache_control may be provided. Found ${marks.length}.`;
+  if (marks.length > marksMax)
+    yield `A maximum of ${marksMax} blocks with cache_control may be provided. Found ${marks.length}.`;
   const short = marks.findIndex(({ mark }) => mark['ttl'] !== '1h');
   const late = short < 0 ? undefined : marks.slice(short).find(({ mark }) => mark['ttl'] === '1h');
   if (late !== undefined)
@@ -47,7 +52,10 @@ export function* cacheComplaints(raw: Json): Complaints {
 }
 
 /** Tokens that are written to the cache, by how long they stay: what the marks cover and `read`, which came from there, does not. */
-export function written(raw: Json, read: number): { readonly minutes: number; readonly hour: number } {
+export function written(
+  raw: Json,
+  read: number,
+): { readonly minutes: number; readonly hour: number } {
   let [from, minutes, hour] = [read, 0, 0];
   for (const { mark, tokens } of marksOf(raw)) {
     if (tokens < cacheTokensMin || tokens <= from) continue;

@@ -13,10 +13,15 @@ export function chatOf(raw: Json, model: string): Json {
     tools: list(raw['tools'])
       .map(object)
       .filter(({ input_schema: schema }) => schema !== undefined)
-      .map(({ name, description, input_schema: parameters }) => ({ type: 'function', function: { name, description, parameters } })),
+      .map(({ name, description, input_schema: parameters }) => ({
+        type: 'function',
+        function: { name, description, parameters },
+      })),
     tool_choice: choiceOf(choice),
     parallel_tool_calls: choice['disable_parallel_tool_use'] !== true,
-    ...(format['type'] === 'json_schema' && { response_format: { type: 'json_schema', json_schema: { schema: format['schema'] } } }),
+    ...(format['type'] === 'json_schema' && {
+      response_format: { type: 'json_schema', json_schema: { schema: format['schema'] } },
+    }),
   };
 }
 
@@ -37,9 +42,14 @@ function messagesOf(value: unknown): Json[] {
   if (typeof content === 'string') return [{ role, content }];
   const blocks = list(content).map(object);
   const results = blocks.filter(({ type }) => type === 'tool_result').map(resultOf);
-  const calls = blocks.filter(({ type }) => type === 'tool_use').map(({ id, name }) => ({ id, type: 'function', function: { name } }));
+  const calls = blocks
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id, name }) => ({ id, type: 'function', function: { name } }));
   const parts = blocks.flatMap(partOf);
-  const said = parts.length > 0 || calls.length > 0 ? [{ role, content: parts, ...(calls.length > 0 && { tool_calls: calls }) }] : [];
+  const said =
+    parts.length > 0 || calls.length > 0
+      ? [{ role, content: parts, ...(calls.length > 0 && { tool_calls: calls }) }]
+      : [];
   return [...results, ...said];
 }
 
@@ -47,7 +57,8 @@ function resultOf({ tool_use_id: id, content }: Json): Json {
   return {
     role: 'tool',
     tool_call_id: id,
-    content: typeof content === 'string' ? content : list(content).flatMap((part) => partOf(object(part))),
+    content:
+      typeof content === 'string' ? content : list(content).flatMap((part) => partOf(object(part))),
   };
 }
 
@@ -56,6 +67,13 @@ function partOf(block: Json): Json[] {
   if (type === 'text') return [{ type, text: words }];
   const { type: kind, media_type: media, data, url } = object(source);
   if (type === 'image')
-    return [{ type: 'image_url', image_url: { url: kind === 'base64' ? `data:${String(media)};base64,${String(data)}` : url } }];
+    return [
+      {
+        type: 'image_url',
+        image_url: {
+          url: kind === 'base64' ? `data:${String(media)};base64,${String(data)}` : url,
+        },
+      },
+    ];
   return type === 'document' && kind === 'text' ? [{ type: 'text', text: data }] : [];
 }

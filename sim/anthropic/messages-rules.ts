@@ -22,7 +22,8 @@ const optional =
 /** Members that only betas know. */
 const ofBetas = ' context_management mcp_servers output_format';
 const counted = 'cache_control output_config system thinking tool_choice tools';
-const consult = 'Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking';
+const consult =
+  'Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking';
 
 /** The first thing that Anthropic's API finds wrong with a request (platform.claude.com/docs/en/api/messages, 2026-11, and recorded refusals). */
 export function messagesComplaint(raw: Json, house: House): string | undefined {
@@ -36,7 +37,12 @@ export function countComplaint(raw: Json, house: House): string | undefined {
 
 function* complaints(raw: Json, house: House): Complaints {
   const claude = claudeNamed(house.model);
-  yield* members(raw, '', `${house.hosted ? '' : 'model '}max_tokens messages`, optional + (house.betas.length > 0 ? ofBetas : ''));
+  yield* members(
+    raw,
+    '',
+    `${house.hosted ? '' : 'model '}max_tokens messages`,
+    optional + (house.betas.length > 0 ? ofBetas : ''),
+  );
   yield* limit(raw, claude, house);
   yield* plain(raw);
   yield* sampling(raw, claude, house);
@@ -65,30 +71,38 @@ function* limit(raw: Json, { outputMax }: Claude, { model }: House): Complaints 
 }
 
 function* plain(raw: Json): Complaints {
-  if (raw['stream'] !== undefined && typeof raw['stream'] !== 'boolean') yield 'stream: Input should be a valid boolean';
+  if (raw['stream'] !== undefined && typeof raw['stream'] !== 'boolean')
+    yield 'stream: Input should be a valid boolean';
   yield* oneOf(raw['service_tier'], 'service_tier', ['auto', 'standard_only']);
   const { metadata } = raw;
   if (metadata !== undefined) {
     yield* dictionary(metadata, 'metadata');
     yield* members(object(metadata), 'metadata', '', 'user_id');
-    if ((text(object(metadata)['user_id']) ?? '').length > 256) yield 'metadata.user_id: String should have at most 256 characters';
+    if ((text(object(metadata)['user_id']) ?? '').length > 256)
+      yield 'metadata.user_id: String should have at most 256 characters';
   }
   const stop = raw['stop_sequences'];
-  if (stop !== undefined && !Array.isArray(stop)) yield 'stop_sequences: Input should be a valid list';
+  if (stop !== undefined && !Array.isArray(stop))
+    yield 'stop_sequences: Input should be a valid list';
   if (list(stop).some((sequence) => typeof sequence !== 'string' || sequence.trim() === ''))
     yield 'stop_sequences: each stop sequence must contain non-whitespace';
 }
 
 function* sampling(raw: Json, claude: Claude, { version, hosted, model }: House): Complaints {
-  const given = ['temperature', 'top_p', 'top_k'].filter((name) => raw[name] !== undefined && raw[name] !== null);
-  if (version === newestVersion && !hosted) for (const name of given) yield `${name}: Extra inputs are not permitted`;
-  for (const name of given) if (typeof raw[name] !== 'number') yield `${name}: Input should be a valid number`;
+  const given = ['temperature', 'top_p', 'top_k'].filter(
+    (name) => raw[name] !== undefined && raw[name] !== null,
+  );
+  if (version === newestVersion && !hosted)
+    for (const name of given) yield `${name}: Extra inputs are not permitted`;
+  for (const name of given)
+    if (typeof raw[name] !== 'number') yield `${name}: Input should be a valid number`;
   for (const name of ['temperature', 'top_p'].filter((tuned) => given.includes(tuned)))
     if (Number(raw[name]) < 0 || Number(raw[name]) > 1) yield `${name}: range: 0..1`;
   if (claude.sampling === 'one' && given.includes('temperature') && given.includes('top_p'))
     yield '`temperature` and `top_p` cannot both be specified for this model. Please use only one.';
   if (claude.sampling !== 'defaults') return;
-  if (raw['temperature'] !== undefined && raw['temperature'] !== 1) yield `\`temperature\` is deprecated for ${model}.`;
+  if (raw['temperature'] !== undefined && raw['temperature'] !== 1)
+    yield `\`temperature\` is deprecated for ${model}.`;
   if (Number(raw['top_p'] ?? 1) < 0.99) yield `\`top_p\` is deprecated for ${model}.`;
   if (given.includes('top_k')) yield `\`top_k\` is deprecated for ${model}.`;
 }
@@ -99,7 +113,8 @@ export function thinks(raw: Json, model: string): boolean {
   return type === undefined ? claudeNamed(model).alwaysThinks : type !== 'disabled';
 }
 
-const forced = (raw: Json): boolean => ['any', 'tool'].includes(String(object(raw['tool_choice'])['type']));
+const forced = (raw: Json): boolean =>
+  ['any', 'tool'].includes(String(object(raw['tool_choice'])['type']));
 
 function* thinking(raw: Json, claude: Claude, { betas }: House): Complaints {
   const asked = object(raw['thinking']);
@@ -109,12 +124,19 @@ function* thinking(raw: Json, claude: Claude, { betas }: House): Complaints {
   if (!known.includes(type))
     yield `thinking: Input tag '${type}' found using 'type' does not match any of the expected tags: ${either(known)}`;
   if (!claude.thinking.some((taken) => taken === type)) yield notThat(type, claude);
-  yield* members(asked, `thinking.${type}`, type === 'enabled' ? 'type budget_tokens' : 'type', /^(?:en|ad)/.test(type) ? 'display' : '');
+  yield* members(
+    asked,
+    `thinking.${type}`,
+    type === 'enabled' ? 'type budget_tokens' : 'type',
+    /^(?:en|ad)/.test(type) ? 'display' : '',
+  );
   yield* oneOf(asked['display'], `thinking.${type}.display`, ['summarized', 'omitted']);
   if (type === 'disabled' || type === 'between_tools') return;
   const budget = number(asked['budget_tokens']);
-  if (budget !== undefined && budget < 1024) yield 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024';
-  const interleaved = list(raw['tools']).length > 0 && betas.some((beta) => beta.startsWith('interleaved-thinking'));
+  if (budget !== undefined && budget < 1024)
+    yield 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024';
+  const interleaved =
+    list(raw['tools']).length > 0 && betas.some((beta) => beta.startsWith('interleaved-thinking'));
   if (budget !== undefined && budget >= Number(raw['max_tokens']) && !interleaved)
     yield `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. ${consult}#max-tokens-and-context-window-size`;
   if (raw['temperature'] !== undefined && raw['temperature'] !== 1)
@@ -138,12 +160,14 @@ function* output(raw: Json, { efforts, structured }: Claude, { model }: House): 
   yield* dictionary(config, 'output_config');
   const { effort, format } = object(config);
   yield* members(object(config), 'output_config', '', 'effort format');
-  if (typeof effort === 'string' && efforts.length === 0) yield 'This model does not support the effort parameter.';
+  if (typeof effort === 'string' && efforts.length === 0)
+    yield 'This model does not support the effort parameter.';
   if (typeof effort === 'string' && !efforts.includes(effort))
     yield `This model does not support effort level '${effort}'. Supported levels: ${[...efforts].sort().join(', ')}.`;
   if (format === undefined || format === null) return;
   if (!structured) yield `'${model}' does not support output format.`;
   yield* members(object(format), 'output_config.format', 'type schema', '');
-  if (!isJson(object(format)['schema'])) yield 'output_config.format.schema: Input should be a valid dictionary';
+  if (!isJson(object(format)['schema']))
+    yield 'output_config.format.schema: Input should be a valid dictionary';
   yield* schemaComplaints(object(object(format)['schema']), 'output_config.format.schema');
 }

@@ -6,11 +6,13 @@ const strictToolsMax = 20;
 /** Tools that the vendor runs or describes itself: `web_search_20250305`, `bash_20250124`. */
 const own =
   /^(?:bash|text_editor|web_search|web_fetch|code_execution|computer|memory|tool_search_tool_(?:regex|bm25)|advisor|mcp_toolset)(?:_\d{8})?$/;
-const toolMembers = 'allowed_callers cache_control defer_loading description eager_input_streaming input_examples strict type';
+const toolMembers =
+  'allowed_callers cache_control defer_loading description eager_input_streaming input_examples strict type';
 
 export function* toolComplaints(raw: Json, { forces }: Claude): Complaints {
   const tools = list(raw['tools']).map(object);
-  if (raw['tools'] !== undefined && raw['tools'] !== null && !Array.isArray(raw['tools'])) yield 'tools: Input should be a valid list';
+  if (raw['tools'] !== undefined && raw['tools'] !== null && !Array.isArray(raw['tools']))
+    yield 'tools: Input should be a valid list';
   for (const [index, tool] of tools.entries()) yield* oneTool(tool, at('tools', index));
   const names = tools.map((tool) => text(tool['name']));
   if (new Set(names).size < names.length) yield 'tools: Tool names must be unique.';
@@ -27,7 +29,8 @@ function* oneTool(tool: Json, place: string): Complaints {
   if (type !== 'custom') return;
   const here = at(place, 'custom');
   yield* members(tool, here, 'name input_schema', toolMembers);
-  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(String(tool['name']))) yield `${here}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
+  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(String(tool['name'])))
+    yield `${here}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
   if (tool['description'] !== undefined && typeof tool['description'] !== 'string')
     yield `${here}.description: Input should be a valid string`;
   const schema = tool['input_schema'];
@@ -40,7 +43,11 @@ function* oneTool(tool: Json, place: string): Complaints {
   if (tool['strict'] === true) yield* schemaComplaints(given, here);
 }
 
-function* choice(value: unknown, names: readonly (string | undefined)[], forces: boolean): Complaints {
+function* choice(
+  value: unknown,
+  names: readonly (string | undefined)[],
+  forces: boolean,
+): Complaints {
   if (value === undefined || value === null) return;
   yield* dictionary(value, 'tool_choice');
   const given = object(value);
@@ -48,10 +55,18 @@ function* choice(value: unknown, names: readonly (string | undefined)[], forces:
   const known = ['auto', 'any', 'tool', 'none'];
   if (!known.includes(type))
     yield `tool_choice: Input tag '${type}' found using 'type' does not match any of the expected tags: ${either(known)}`;
-  yield* members(given, `tool_choice.${type}`, type === 'tool' ? 'type name' : 'type', type === 'none' ? '' : 'disable_parallel_tool_use');
-  if (names.length === 0 && type !== 'none') yield 'tool_choice may only be specified while providing tools.';
-  if (type === 'tool' && !names.includes(text(given['name']))) yield `Tool '${String(given['name'])}' not found in provided tools`;
-  if (!forces && (type === 'any' || type === 'tool')) yield 'tool_choice: type "tool" and "any" are not supported for this model.';
+  yield* members(
+    given,
+    `tool_choice.${type}`,
+    type === 'tool' ? 'type name' : 'type',
+    type === 'none' ? '' : 'disable_parallel_tool_use',
+  );
+  if (names.length === 0 && type !== 'none')
+    yield 'tool_choice may only be specified while providing tools.';
+  if (type === 'tool' && !names.includes(text(given['name'])))
+    yield `Tool '${String(given['name'])}' not found in provided tools`;
+  if (!forces && (type === 'any' || type === 'tool'))
+    yield 'tool_choice: type "tool" and "any" are not supported for this model.';
 }
 
 /** Keywords that grammars of structured outputs cannot say, by the type that they narrow (…/build-with-claude/structured-outputs, 2026-11). */

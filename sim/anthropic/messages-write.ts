@@ -11,40 +11,75 @@ const redactionTrigger = 'ANTHROPIC_MAGIC_STRING_TRIGGER_REDACTED_THINKING';
 /** The answer as a message. */
 export function messageOf(answer: Answer, raw: Json): Json {
   const [choice] = answer.choices;
-  const content = choice === undefined ? [] : blocksOf(choice, answer.model, raw).map(({ whole }) => whole);
-  return { ...frame(answer), content, ...ending(choice), ...(answer.usageTold && { usage: { ...usageOf(answer, raw), ...more } }) };
+  const content =
+    choice === undefined ? [] : blocksOf(choice, answer.model, raw).map(({ whole }) => whole);
+  return {
+    ...frame(answer),
+    content,
+    ...ending(choice),
+    ...(answer.usageTold && { usage: { ...usageOf(answer, raw), ...more } }),
+  };
 }
 
 /** The answer as events. */
 export function* messageEvents(answer: Answer, raw: Json): Generator<StreamEvent> {
   const [choice] = answer.choices;
   const usage = usageOf(answer, raw);
-  const begun = { ...frame(answer), content: [], stop_reason: null, stop_sequence: null, stop_details: null };
+  const begun = {
+    ...frame(answer),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+  };
   const { output_tokens_details: _, ...atStart } = usage;
   yield event({
     type: 'message_start',
-    message: { ...begun, ...(answer.usageTold && { usage: { ...atStart, ...more, output_tokens: 1 } }) },
+    message: {
+      ...begun,
+      ...(answer.usageTold && { usage: { ...atStart, ...more, output_tokens: 1 } }),
+    },
   });
-  for (const [index, block] of (choice === undefined ? [] : blocksOf(choice, answer.model, raw)).entries()) {
+  for (const [index, block] of (choice === undefined
+    ? []
+    : blocksOf(choice, answer.model, raw)
+  ).entries()) {
     yield event({ type: 'content_block_start', index, content_block: block.start });
     if (index === 0) yield event({ type: 'ping' });
-    for (const { delta, piece } of block.deltas) yield event({ type: 'content_block_delta', index, delta }, piece);
+    for (const { delta, piece } of block.deltas)
+      yield event({ type: 'content_block_delta', index, delta }, piece);
     yield event({ type: 'content_block_stop', index });
   }
   const { cache_creation: __, ...cumulative } = usage;
-  yield { ...event({ type: 'message_delta', delta: ending(choice), ...(answer.usageTold && { usage: cumulative }) }), ends: true };
+  yield {
+    ...event({
+      type: 'message_delta',
+      delta: ending(choice),
+      ...(answer.usageTold && { usage: cumulative }),
+    }),
+    ends: true,
+  };
   yield event({ type: 'message_stop' });
 }
 
 /** Recorded: the data are padded with spaces, so that their length tells nothing of their words. */
 export function event(data: Json, piece = false): StreamEvent {
   const json = JSON.stringify(data);
-  return { text: `event: ${String(data['type'])}\ndata: ${json}${' '.repeat(json.length % 9)}\n\n`, piece, ends: false };
+  return {
+    text: `event: ${String(data['type'])}\ndata: ${json}${' '.repeat(json.length % 9)}\n\n`,
+    piece,
+    ends: false,
+  };
 }
 
 const more = { service_tier: 'standard', inference_geo: 'not_available' };
 
-const frame = ({ model, id }: Answer): Json => ({ model, id: `msg_01${id.slice(0, 22)}`, type: 'message', role: 'assistant' });
+const frame = ({ model, id }: Answer): Json => ({
+  model,
+  id: `msg_01${id.slice(0, 22)}`,
+  type: 'message',
+  role: 'assistant',
+});
 
 /** Why the model stopped. */
 function stopReasonOf(choice: Choice | undefined): string {
@@ -110,7 +145,8 @@ const textBlock = (pieces: readonly string[]): Block => ({
   deltas: pieces.map((piece) => ({ delta: { type: 'text_delta', text: piece }, piece: true })),
 });
 
-export const isRedacting = (raw: Json): boolean => JSON.stringify(raw['messages']).includes(redactionTrigger);
+export const isRedacting = (raw: Json): boolean =>
+  JSON.stringify(raw['messages']).includes(redactionTrigger);
 
 /** Recorded: an untold thought is an empty one, with its signature. */
 function thoughtBlock(pieces: readonly string[], model: string, raw: Json): Block {
@@ -119,14 +155,20 @@ function thoughtBlock(pieces: readonly string[], model: string, raw: Json): Bloc
     return { whole, start: whole, deltas: [] };
   }
   const display = object(raw['thinking'])['display'];
-  const told = display === 'omitted' || (display !== 'summarized' && claudeNamed(model).silent) ? [''] : pieces;
+  const told =
+    display === 'omitted' || (display !== 'summarized' && claudeNamed(model).silent)
+      ? ['']
+      : pieces;
   const thinking = told.join('');
   const signature = sign(thinking);
   return {
     whole: { type: 'thinking', thinking, signature },
     start: { type: 'thinking', thinking: '', signature: '' },
     deltas: [
-      ...told.map((piece) => ({ delta: { type: 'thinking_delta', thinking: piece }, piece: piece !== '' })),
+      ...told.map((piece) => ({
+        delta: { type: 'thinking_delta', thinking: piece },
+        piece: piece !== '',
+      })),
       { delta: { type: 'signature_delta', signature }, piece: false },
     ],
   };

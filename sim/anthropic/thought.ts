@@ -4,7 +4,8 @@ import { createHash, createHmac } from 'node:crypto';
 const secret = 'a simulated vendor signs its thoughts';
 const stampBytes = 12;
 
-const stamp = (thought: string): Buffer => createHash('sha256').update(thought).digest().subarray(0, stampBytes);
+const stamp = (thought: string): Buffer =>
+  createHash('sha256').update(thought).digest().subarray(0, stampBytes);
 const seal = (stamped: Buffer): Buffer => createHmac('sha256', secret).update(stamped).digest();
 
 /** What comes with a thought and has to come back with it. */

@@ -19,7 +19,11 @@ import { converseModel, profileComplaint } from './model.ts';
 import { doubtOf, secretAccessKey } from './proof.ts';
 
 const invalid = (message: string): Row => ({ status: 400, type: 'ValidationException', message });
-const denied = (type: string): Row => ({ status: 403, type, message: 'The security token included in the request is invalid.' });
+const denied = (type: string): Row => ({
+  status: 403,
+  type,
+  message: 'The security token included in the request is invalid.',
+});
 
 /** docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html and API_runtime_Converse.html, 2026-08, and recorded refusals. */
 const rows: Rows = {
@@ -31,19 +35,31 @@ const rows: Rows = {
   context: invalid(
     'The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.',
   ),
-  policy: invalid('The model returned the following errors: Output blocked by content filtering policy'),
-  rate: { status: 429, type: 'ThrottlingException', message: 'Too many requests, please wait before trying again.' },
+  policy: invalid(
+    'The model returned the following errors: Output blocked by content filtering policy',
+  ),
+  rate: {
+    status: 429,
+    type: 'ThrottlingException',
+    message: 'Too many requests, please wait before trying again.',
+  },
   quota: {
     status: 403,
     type: 'AccessDeniedException',
-    message: 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided.',
+    message:
+      'Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided.',
   },
   server: {
     status: 500,
     type: 'InternalServerException',
-    message: 'The system encountered an unexpected error during processing. Try your request again.',
+    message:
+      'The system encountered an unexpected error during processing. Try your request again.',
   },
-  overloaded: { status: 503, type: 'ServiceUnavailableException', message: 'Model is getting throttled. Try your request again.' },
+  overloaded: {
+    status: 503,
+    type: 'ServiceUnavailableException',
+    message: 'Model is getting throttled. Try your request again.',
+  },
 };
 
 /** Recorded: the exception's name is in a header, with an address behind it. */
@@ -62,15 +78,20 @@ function take(call: OwnCall): Reply | Asking {
   const doubt = doubtOf(call);
   if (doubt !== undefined) return refuse({ ...blank, kind: 'wrong_key', complaint: doubt });
   const invoked = invoke(call);
-  if (invoked !== undefined) return 'message' in invoked ? refuse({ ...blank, complaint: invoked }) : invoked;
-  const [, id, operation] = /^\/model\/([^/]+)\/(converse|converse-stream|count-tokens)$/.exec(call.path) ?? [];
+  if (invoked !== undefined)
+    return 'message' in invoked ? refuse({ ...blank, complaint: invoked }) : invoked;
+  const [, id, operation] =
+    /^\/model\/([^/]+)\/(converse|converse-stream|count-tokens)$/.exec(call.path) ?? [];
   if (call.method !== 'POST' || id === undefined) return refuse({ ...blank, kind: 'unknown_url' });
   const named = decodeURIComponent(id);
   const model = withoutScenarios(named);
   const raw = objectIn(call.body);
-  if (raw !== undefined && operation === 'count-tokens') return counted(raw, named, (no) => refuse({ ...blank, model, ...no }));
+  if (raw !== undefined && operation === 'count-tokens')
+    return counted(raw, named, (no) => refuse({ ...blank, model, ...no }));
   const message =
-    raw === undefined ? 'Unable to parse the request body as JSON.' : (profileComplaint(model) ?? converseComplaint(raw, model));
+    raw === undefined
+      ? 'Unable to parse the request body as JSON.'
+      : (profileComplaint(model) ?? converseComplaint(raw, model));
   if (raw === undefined || message !== undefined)
     return refuse({ ...blank, model, complaint: message === undefined ? undefined : { message } });
   const messages = messagesOf(raw, claudeNamed(model).outputMax);
@@ -80,13 +101,22 @@ function take(call: OwnCall): Reply | Asking {
     max_tokens: object(raw['inferenceConfig'])['maxTokens'],
   };
   const { caches, family } = converseModel(model);
-  return asking(named, chat, reasons(raw, messages, model), penOf({ messages, signs: family === 'claude', marks: caches !== 'nowhere' }));
+  return asking(
+    named,
+    chat,
+    reasons(raw, messages, model),
+    penOf({ messages, signs: family === 'claude', marks: caches !== 'nowhere' }),
+  );
 }
 
 function reasons(raw: Json, messages: Json, model: string): boolean {
   if (converseModel(model).family === 'claude') return thinks(messages, model);
   const { reasoningConfig, reasoning_config: effort } = object(raw['additionalModelRequestFields']);
-  return object(reasoningConfig)['type'] === 'enabled' || effort !== undefined || /gpt-oss|deepseek\.r1/.test(model);
+  return (
+    object(reasoningConfig)['type'] === 'enabled' ||
+    effort !== undefined ||
+    /gpt-oss|deepseek\.r1/.test(model)
+  );
 }
 
 const penOf = (asked: Asked): Pen => ({

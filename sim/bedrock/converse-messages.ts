@@ -5,17 +5,29 @@ export function messagesOf(raw: Json, outputMax: number): Json {
   const inference = object(raw['inferenceConfig']);
   const tooling = object(raw['toolConfig']);
   // `reasoning_config` is Bedrock's older name for `thinking` (recorded).
-  const { anthropic_beta: _, reasoning_config: config, thinking = config, ...fields } = object(raw['additionalModelRequestFields']);
+  const {
+    anthropic_beta: _,
+    reasoning_config: config,
+    thinking = config,
+    ...fields
+  } = object(raw['additionalModelRequestFields']);
   const output = outputOf(object(raw['outputConfig']));
   return {
     max_tokens: inference['maxTokens'] ?? outputMax,
-    messages: list(raw['messages']).map((message) => ({ role: object(message)['role'], content: blocksOf(object(message)['content']) })),
+    messages: list(raw['messages']).map((message) => ({
+      role: object(message)['role'],
+      content: blocksOf(object(message)['content']),
+    })),
     ...(list(raw['system']).length > 0 && { system: blocksOf(raw['system']) }),
     ...(inference['temperature'] !== undefined && { temperature: inference['temperature'] }),
     ...(inference['topP'] !== undefined && { top_p: inference['topP'] }),
-    ...(list(inference['stopSequences']).length > 0 && { stop_sequences: inference['stopSequences'] }),
+    ...(list(inference['stopSequences']).length > 0 && {
+      stop_sequences: inference['stopSequences'],
+    }),
     ...(list(tooling['tools']).length > 0 && { tools: toolsOf(tooling['tools']) }),
-    ...(tooling['toolChoice'] !== undefined && { tool_choice: choiceOf(object(tooling['toolChoice'])) }),
+    ...(tooling['toolChoice'] !== undefined && {
+      tool_choice: choiceOf(object(tooling['toolChoice'])),
+    }),
     ...(output !== undefined && { output_config: output }),
     ...(thinking !== undefined && { thinking }),
     ...fields,
@@ -29,7 +41,8 @@ function blocksOf(content: unknown): Json[] {
     const point = value['cachePoint'];
     const marked = blocks.at(-1);
     if (point === undefined) blocks.push(...blockOf(value));
-    else if (marked !== undefined) blocks[blocks.length - 1] = { ...marked, cache_control: markOf(point) };
+    else if (marked !== undefined)
+      blocks[blocks.length - 1] = { ...marked, cache_control: markOf(point) };
   }
   return blocks;
 }
@@ -43,20 +56,35 @@ function blockOf(block: Json): Json[] {
   if (typeof block['text'] === 'string') return [{ type: 'text', text: block['text'] }];
   if (block['image'] !== undefined) {
     const { format, source } = object(block['image']);
-    return [{ type: 'image', source: { type: 'base64', media_type: `image/${String(format)}`, data: object(source)['bytes'] } }];
+    return [
+      {
+        type: 'image',
+        source: {
+          type: 'base64',
+          media_type: `image/${String(format)}`,
+          data: object(source)['bytes'],
+        },
+      },
+    ];
   }
   if (block['toolUse'] !== undefined) {
     const { toolUseId: id, name, input } = object(block['toolUse']);
     return [{ type: 'tool_use', id: String(id).replace(/[.:]/g, '_'), name, input }];
   }
   if (block['toolResult'] !== undefined) return [resultOf(object(block['toolResult']))];
-  return block['reasoningContent'] === undefined ? [] : [thoughtOf(object(block['reasoningContent']))];
+  return block['reasoningContent'] === undefined
+    ? []
+    : [thoughtOf(object(block['reasoningContent']))];
 }
 
 function resultOf({ toolUseId: id, content, status }: Json): Json {
   const parts = list(content)
     .map(object)
-    .flatMap((part) => (part['json'] === undefined ? blockOf(part) : [{ type: 'text', text: JSON.stringify(part['json']) }]));
+    .flatMap((part) =>
+      part['json'] === undefined
+        ? blockOf(part)
+        : [{ type: 'text', text: JSON.stringify(part['json']) }],
+    );
   return {
     type: 'tool_result',
     tool_use_id: String(id).replace(/[.:]/g, '_'),
@@ -66,7 +94,8 @@ function resultOf({ toolUseId: id, content, status }: Json): Json {
 }
 
 function thoughtOf({ reasoningText, redactedContent }: Json): Json {
-  if (typeof redactedContent === 'string') return { type: 'redacted_thinking', data: Buffer.from(redactedContent, 'base64').toString() };
+  if (typeof redactedContent === 'string')
+    return { type: 'redacted_thinking', data: Buffer.from(redactedContent, 'base64').toString() };
   const { text: thinking, signature } = object(reasoningText);
   return { type: 'thinking', thinking, signature };
 }

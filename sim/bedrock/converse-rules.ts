@@ -11,7 +11,8 @@ const topLevel =
   'messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields additionalModelResponseFieldPaths promptVariables ' +
   'requestMetadata performanceConfig serviceTier outputConfig';
 const marksMax = 4;
-const betas = (raw: Json): readonly string[] => list(object(raw['additionalModelRequestFields'])['anthropic_beta']).map(String);
+const betas = (raw: Json): readonly string[] =>
+  list(object(raw['additionalModelRequestFields'])['anthropic_beta']).map(String);
 
 /**
  * The first thing that Bedrock finds wrong with a conversation, or the model behind it (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html,
@@ -50,7 +51,11 @@ function* inference(config: Json, { outputMax }: ConverseModel): Complaints {
   yield* only(config, '#/inferenceConfig', 'maxTokens temperature topP stopSequences');
   const max = number(config['maxTokens']);
   if (config['maxTokens'] !== undefined && (max === undefined || max < 1))
-    yield violated(config['maxTokens'], 'inferenceConfig.maxTokens', 'Member must have value greater than or equal to 1');
+    yield violated(
+      config['maxTokens'],
+      'inferenceConfig.maxTokens',
+      'Member must have value greater than or equal to 1',
+    );
   if (max !== undefined && max > outputMax)
     yield `The maximum tokens you requested exceeds the model limit of ${outputMax}. Try again with a maximum tokens value that is lower than ${outputMax}.`;
   for (const name of ['temperature', 'topP']) {
@@ -63,7 +68,11 @@ function* inference(config: Json, { outputMax }: ConverseModel): Complaints {
       );
   }
   if (list(config['stopSequences']).some((text) => typeof text !== 'string' || text === ''))
-    yield violated('', 'inferenceConfig.stopSequences', 'Member must have length greater than or equal to 1');
+    yield violated(
+      '',
+      'inferenceConfig.stopSequences',
+      'Member must have length greater than or equal to 1',
+    );
 }
 
 function* turns(raw: Json, model: ConverseModel): Complaints {
@@ -71,7 +80,11 @@ function* turns(raw: Json, model: ConverseModel): Complaints {
   for (const [i, message] of messages.entries()) {
     yield* only(message, `#/messages/${i}`, 'role content');
     if (!['user', 'assistant'].includes(String(message['role'])))
-      yield violated(message['role'], `messages.${i + 1}.member.role`, 'Member must satisfy enum value set: [user, assistant]');
+      yield violated(
+        message['role'],
+        `messages.${i + 1}.member.role`,
+        'Member must satisfy enum value set: [user, assistant]',
+      );
     if (list(message['content']).length === 0)
       yield `The content field in the Message object at messages.${i} is empty. Add a ContentBlock object to the content field and try again.`;
     yield* blockComplaints(message, i, model);
@@ -86,18 +99,24 @@ function* turns(raw: Json, model: ConverseModel): Complaints {
 /** `cachePoint` blocks of system and messages; those among tools are counted with them. */
 function* points(raw: Json, { caches }: ConverseModel): Complaints {
   const inTools = list(object(raw['toolConfig'])['tools']).map(object);
-  const inWords = [...list(raw['system']), ...list(raw['messages']).flatMap((message) => list(object(message)['content']))].map(object);
-  const count = (blocks: readonly Json[]): number => blocks.filter((block) => block['cachePoint'] !== undefined).length;
+  const inWords = [
+    ...list(raw['system']),
+    ...list(raw['messages']).flatMap((message) => list(object(message)['content'])),
+  ].map(object);
+  const count = (blocks: readonly Json[]): number =>
+    blocks.filter((block) => block['cachePoint'] !== undefined).length;
   const marks = count(inTools) + count(inWords);
   const refused = caches === 'nowhere' ? marks : caches === 'messages' ? count(inTools) : 0;
   if (refused > 0)
     yield 'You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.';
-  if (marks > marksMax) yield `A maximum of ${marksMax} cachePoint blocks may be provided. Found ${marks}.`;
+  if (marks > marksMax)
+    yield `A maximum of ${marksMax} cachePoint blocks may be provided. Found ${marks}.`;
   for (const block of [...inTools, ...inWords]) {
     const point = block['cachePoint'];
     if (point === undefined) continue;
     const { type, ttl } = object(point);
-    if (type !== 'default') yield violated(type, 'cachePoint.type', 'Member must satisfy enum value set: [default]');
+    if (type !== 'default')
+      yield violated(type, 'cachePoint.type', 'Member must satisfy enum value set: [default]');
     if (ttl !== undefined && ttl !== '5m' && ttl !== '1h')
       yield violated(ttl, 'cachePoint.ttl', 'Member must satisfy enum value set: [5m, 1h]');
   }
@@ -109,11 +128,22 @@ function* output(raw: Json, { structured, family }: ConverseModel): Complaints {
   if (config['effort'] !== undefined && family !== 'claude')
     yield "This model doesn't support the outputConfig.effort field. Remove outputConfig.effort and try again.";
   if (config['textFormat'] === undefined) return;
-  if (!structured) yield "This model doesn't support the outputConfig.textFormat field. Remove outputConfig.textFormat and try again.";
+  if (!structured)
+    yield "This model doesn't support the outputConfig.textFormat field. Remove outputConfig.textFormat and try again.";
   const { type, structure } = object(config['textFormat']);
-  if (type !== 'json_schema') yield violated(type, 'outputConfig.textFormat.type', 'Member must satisfy enum value set: [json_schema]');
+  if (type !== 'json_schema')
+    yield violated(
+      type,
+      'outputConfig.textFormat.type',
+      'Member must satisfy enum value set: [json_schema]',
+    );
   const { schema } = object(object(structure)['jsonSchema']);
-  if (typeof schema !== 'string') yield violated(schema, 'outputConfig.textFormat.structure.jsonSchema.schema', 'Member must not be null');
+  if (typeof schema !== 'string')
+    yield violated(
+      schema,
+      'outputConfig.textFormat.structure.jsonSchema.schema',
+      'Member must not be null',
+    );
 }
 
 /** docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html, 2026-08. */
@@ -122,8 +152,10 @@ function* novaEffort(raw: Json): Complaints {
   const { type, maxReasoningEffort: effort } = object(reasoningConfig);
   if (reasoningConfig === undefined) return;
   if (type !== 'enabled' && type !== 'disabled') yield extraneous('reasoningConfig/type');
-  if (type === 'disabled' && effort !== undefined) yield extraneous('reasoningConfig/maxReasoningEffort');
-  if (type === 'enabled' && !['low', 'medium', 'high'].includes(String(effort))) yield extraneous('reasoningConfig/maxReasoningEffort');
+  if (type === 'disabled' && effort !== undefined)
+    yield extraneous('reasoningConfig/maxReasoningEffort');
+  if (type === 'enabled' && !['low', 'medium', 'high'].includes(String(effort)))
+    yield extraneous('reasoningConfig/maxReasoningEffort');
   const config = object(raw['inferenceConfig']);
   const set = ['maxTokens', 'temperature', 'topP'].find((name) => config[name] !== undefined);
   if (type === 'enabled' && effort === 'high' && set !== undefined)

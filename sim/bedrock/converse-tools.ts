@@ -6,18 +6,25 @@ import type { ConverseModel } from './model.ts';
 export function* toolComplaints(raw: Json, model: ConverseModel): Complaints {
   const messages = list(raw['messages']).map(object);
   const config = raw['toolConfig'];
-  const used = messages.some((message) => list(message['content']).some((block) => has(block, 'toolUse') || has(block, 'toolResult')));
-  if (config === undefined && used) yield 'The toolConfig field must be defined when using toolUse and toolResult content blocks.';
+  const used = messages.some((message) =>
+    list(message['content']).some((block) => has(block, 'toolUse') || has(block, 'toolResult')),
+  );
+  if (config === undefined && used)
+    yield 'The toolConfig field must be defined when using toolUse and toolResult content blocks.';
   yield* pairs(messages, model);
   if (config === undefined) return;
   if (!model.tools) yield "This model doesn't support tool use.";
   yield* only(object(config), '#/toolConfig', 'tools toolChoice');
   const tools = list(object(config)['tools']).map(object);
-  if (tools.length === 0) yield violated('[]', 'toolConfig.tools', 'Member must have length greater than or equal to 1');
+  if (tools.length === 0)
+    yield violated('[]', 'toolConfig.tools', 'Member must have length greater than or equal to 1');
   for (const [i, tool] of tools.entries()) yield* oneTool(tool, i);
-  const names = tools.map((tool) => object(tool['toolSpec'])['name']).filter((name) => name !== undefined);
+  const names = tools
+    .map((tool) => object(tool['toolSpec'])['name'])
+    .filter((name) => name !== undefined);
   const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) yield `The toolConfig.tools array contains duplicate tool names: ${String(twice)}.`;
+  if (twice !== undefined)
+    yield `The toolConfig.tools array contains duplicate tool names: ${String(twice)}.`;
 }
 
 const has = (block: unknown, name: string): boolean => object(block)[name] !== undefined;
@@ -29,9 +36,17 @@ function* oneTool(tool: Json, index: number): Complaints {
   const place = `toolConfig.tools.${index + 1}.member.toolSpec`;
   yield* only(spec, `#/toolConfig/tools/${index}/toolSpec`, 'name description inputSchema strict');
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(spec['name'])))
-    yield violated(spec['name'], `${place}.name`, 'Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+');
+    yield violated(
+      spec['name'],
+      `${place}.name`,
+      'Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+',
+    );
   if (spec['description'] !== undefined && String(spec['description']) === '')
-    yield violated('', `${place}.description`, 'Member must have length greater than or equal to 1');
+    yield violated(
+      '',
+      `${place}.description`,
+      'Member must have length greater than or equal to 1',
+    );
   const { json } = object(spec['inputSchema']);
   if (!isJson(json)) yield violated(json, `${place}.inputSchema.json`, 'Member must not be null');
   if (object(json)['type'] !== 'object')
@@ -52,17 +67,23 @@ function* pairs(messages: readonly Json[], { apart }: ConverseModel): Complaints
       yield `${place}: Conversation blocks and tool use blocks cannot be provided in the same turn.`;
     if (results.length > open.length || results.some((id) => !open.includes(id)))
       yield `The number of toolResult blocks at ${place} exceeds the number of toolUse blocks of previous turn.`;
-    if (new Set(results).size < results.length) yield `The toolResult blocks at ${place} contain duplicate Ids: ${results.join(', ')}`;
+    if (new Set(results).size < results.length)
+      yield `The toolResult blocks at ${place} contain duplicate Ids: ${results.join(', ')}`;
     const missing = open.filter((id) => !results.includes(id));
-    if (missing.length > 0) yield `Expected toolResult blocks at ${place} for the following Ids: ${missing.join(', ')}`;
+    if (missing.length > 0)
+      yield `Expected toolResult blocks at ${place} for the following Ids: ${missing.join(', ')}`;
     open = message['role'] === 'assistant' ? callsOf(blocks) : [];
-    if (new Set(open).size < open.length) yield `The toolUse blocks at ${place} contain duplicate Ids: ${open.join(', ')}`;
+    if (new Set(open).size < open.length)
+      yield `The toolUse blocks at ${place} contain duplicate Ids: ${open.join(', ')}`;
   }
-  if (open.length > 0) yield `Expected toolResult blocks at messages.${messages.length}.content for the following Ids: ${open.join(', ')}`;
+  if (open.length > 0)
+    yield `Expected toolResult blocks at messages.${messages.length}.content for the following Ids: ${open.join(', ')}`;
 }
 
 const idsOf = (blocks: readonly Json[], kind: string): string[] =>
-  blocks.filter((block) => has(block, kind)).map((block) => String(object(block[kind])['toolUseId']));
+  blocks
+    .filter((block) => has(block, kind))
+    .map((block) => String(object(block[kind])['toolUseId']));
 
 /** The vendor's own tools are answered where they were called. */
 function callsOf(blocks: readonly Json[]): string[] {

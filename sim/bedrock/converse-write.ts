@@ -21,7 +21,12 @@ export function converseBody(answer: Answer, asked: Asked): Json {
   const [choice] = answer.choices;
   return {
     metrics: { latencyMs },
-    output: { message: { role: 'assistant', content: choice === undefined ? [] : blocksOf(choice, asked).map(({ whole }) => whole) } },
+    output: {
+      message: {
+        role: 'assistant',
+        content: choice === undefined ? [] : blocksOf(choice, asked).map(({ whole }) => whole),
+      },
+    },
     stopReason: stopWord(choice) ?? 'content_filtered',
     ...(answer.usageTold && { usage: usageOf(answer.usage, asked) }),
   };
@@ -31,16 +36,30 @@ export function converseBody(answer: Answer, asked: Asked): Json {
 export function* converseEvents(answer: Answer, asked: Asked): Generator<StreamEvent> {
   const [choice] = answer.choices;
   yield event('messageStart', { role: 'assistant' });
-  for (const [contentBlockIndex, { start, deltas }] of (choice === undefined ? [] : blocksOf(choice, asked)).entries()) {
+  for (const [contentBlockIndex, { start, deltas }] of (choice === undefined
+    ? []
+    : blocksOf(choice, asked)
+  ).entries()) {
     if (start !== undefined) yield event('contentBlockStart', { contentBlockIndex, start });
-    for (const { delta, piece } of deltas) yield event('contentBlockDelta', { contentBlockIndex, delta }, piece);
+    for (const { delta, piece } of deltas)
+      yield event('contentBlockDelta', { contentBlockIndex, delta }, piece);
     yield event('contentBlockStop', { contentBlockIndex });
   }
-  yield { ...event('messageStop', { stopReason: stopWord(choice) ?? 'content_filtered' }), ends: true };
-  yield event('metadata', { ...(answer.usageTold && { usage: usageOf(answer.usage, asked) }), metrics: { latencyMs } });
+  yield {
+    ...event('messageStop', { stopReason: stopWord(choice) ?? 'content_filtered' }),
+    ends: true,
+  };
+  yield event('metadata', {
+    ...(answer.usageTold && { usage: usageOf(answer.usage, asked) }),
+    metrics: { latencyMs },
+  });
 }
 
-const event = (type: string, data: Json, piece = false): StreamEvent => ({ text: eventFrame(type, data), piece, ends: false });
+const event = (type: string, data: Json, piece = false): StreamEvent => ({
+  text: eventFrame(type, data),
+  piece,
+  ends: false,
+});
 
 /** Recorded: counts of the cache stand outside `inputTokens`, twice each, and only where there is a cache. */
 function usageOf({ prompt, cached, completion }: Usage, { messages, marks }: Asked): Json {
@@ -77,7 +96,14 @@ function blocksOf(choice: Choice, asked: Asked): Block[] {
   const said = choice.text.join('');
   return [
     ...(choice.reasoning.length > 0 ? [thoughtBlock(choice.reasoning, asked)] : []),
-    ...(said === '' ? [] : [{ whole: { text: said }, deltas: choice.text.map((text) => ({ delta: { text }, piece: true })) }]),
+    ...(said === ''
+      ? []
+      : [
+          {
+            whole: { text: said },
+            deltas: choice.text.map((text) => ({ delta: { text }, piece: true })),
+          },
+        ]),
     ...choice.calls.map(({ id: toolUseId, name, arguments: pieces }) => ({
       whole: { toolUse: { toolUseId, name, input: inputOf(pieces.join('')) } },
       start: { toolUse: { toolUseId, name } },
@@ -95,7 +121,10 @@ function thoughtBlock(pieces: readonly string[], { messages, signs }: Asked): Bl
       deltas: [{ delta: { reasoningContent: { redactedContent } }, piece: true }],
     };
   }
-  const told = pieces.map((piece) => ({ delta: { reasoningContent: { text: piece } }, piece: true }));
+  const told = pieces.map((piece) => ({
+    delta: { reasoningContent: { text: piece } },
+    piece: true,
+  }));
   if (!signs) return { whole: { reasoningContent: { reasoningText: { text } } }, deltas: told };
   const signature = sign(text);
   return {

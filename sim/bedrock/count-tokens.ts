@@ -13,7 +13,11 @@ import { converseComplaint } from './converse-rules.ts';
 const counting = /^(?:anthropic\.claude-(?!3-(?:opus|sonnet|haiku)|v|instant)|sim-)/;
 
 /** CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, 2026-08): a conversation of Converse's, or a body of Anthropic's. */
-export function counted(raw: Json, named: string, refuse: (no: Pick<Problem, 'kind' | 'complaint'>) => Reply): Reply {
+export function counted(
+  raw: Json,
+  named: string,
+  refuse: (no: Pick<Problem, 'kind' | 'complaint'>) => Reply,
+): Reply {
   const model = withoutScenarios(named);
   const { refuse: kind } = scenarioOf(named);
   if (kind !== undefined) return refuse({ kind, complaint: undefined });
@@ -23,13 +27,21 @@ export function counted(raw: Json, named: string, refuse: (no: Pick<Problem, 'ki
   const outputMax = claudeNamed(model).outputMax;
   if (isJson(converse)) {
     const complaint = converseComplaint(converse, model);
-    return complaint === undefined ? tokensOf(messagesOf(converse, outputMax), model) : no(complaint);
+    return complaint === undefined
+      ? tokensOf(messagesOf(converse, outputMax), model)
+      : no(complaint);
   }
   const body = objectIn(Buffer.from(text(object(invokeModel)['body']) ?? '', 'base64'));
-  if (body === undefined) return no('The input must set one of the following keys: converse, invokeModel.');
+  if (body === undefined)
+    return no('The input must set one of the following keys: converse, invokeModel.');
   const { anthropic_version: version, anthropic_beta: betas, ...message } = body;
   if (version !== 'bedrock-2023-05-31') return no('anthropic_version: Field required');
-  const complaint = messagesComplaint(message, { model, version: '2023-06-01', betas: betas === undefined ? [] : ['any'], hosted: true });
+  const complaint = messagesComplaint(message, {
+    model,
+    version: '2023-06-01',
+    betas: betas === undefined ? [] : ['any'],
+    hosted: true,
+  });
   return complaint === undefined ? tokensOf(message, model) : no(complaint);
 }
 

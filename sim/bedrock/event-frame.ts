@@ -35,11 +35,17 @@ const json = { ':content-type': 'application/json' };
 export function eventFrame(type: string, data: object): Buffer {
   const text = JSON.stringify(data);
   const padding = alphabet.slice(0, 2 + (text.length % (alphabet.length - 2)));
-  return frame({ ':event-type': type, ...json, ':message-type': 'event' }, JSON.stringify({ ...data, p: padding }));
+  return frame(
+    { ':event-type': type, ...json, ':message-type': 'event' },
+    JSON.stringify({ ...data, p: padding }),
+  );
 }
 
 export function exceptionFrame(type: string, message: string): Buffer {
-  return frame({ ':exception-type': type, ...json, ':message-type': 'exception' }, JSON.stringify({ message }));
+  return frame(
+    { ':exception-type': type, ...json, ':message-type': 'exception' },
+    JSON.stringify({ message }),
+  );
 }
 
 /** Whole as a frame, but what it carries is cut. */

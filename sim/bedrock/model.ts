@@ -37,7 +37,17 @@ const open = { structured: true, recalls: true };
  * APIReference/API_runtime_ToolChoice.html, 2026-08. The first row that fits.
  */
 const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
-  [/claude/, { family: 'claude', choices: ['any', 'tool'], images: true, caches: 'everywhere', prefill: true, recalls: true }],
+  [
+    /claude/,
+    {
+      family: 'claude',
+      choices: ['any', 'tool'],
+      images: true,
+      caches: 'everywhere',
+      prefill: true,
+      recalls: true,
+    },
+  ],
   [/nova-2/, { ...nova, family: 'nova 2', recalls: true, outputMax: 65_536 }],
   [/nova-micro/, { ...nova, family: 'nova', images: false, outputMax: 10_000 }],
   [/nova/, { ...nova, family: 'nova', outputMax: 10_000 }],
@@ -45,7 +55,10 @@ const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
   [/deepseek\.r1/, { tools: false, outputMax: 32_768 }],
   [/llama4|llama3-2-(?:11|90)b/, { images: true, apart: true, outputMax: 8192 }],
   [/llama/, { apart: true, outputMax: 8192 }],
-  [/pixtral|mistral-large-3|ministral|magistral/, { choices: ['any'], images: true, structured: true }],
+  [
+    /pixtral|mistral-large-3|ministral|magistral/,
+    { choices: ['any'], images: true, structured: true },
+  ],
   [/mistral/, { choices: ['any'] }],
   [/gpt-oss|deepseek|minimax|kimi|nemotron/, open],
   [/qwen3-vl|gemma-3/, { ...open, images: true }],
@@ -55,7 +68,9 @@ const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
 /** The scenarios' own models take what Claude takes. */
 export function converseModel(id: string): ConverseModel {
   const row = rows.find(([named]) => named.test(id.startsWith('sim-') ? 'claude' : id));
-  const structured = /claude-(?:sonnet|opus|haiku)-(?:4-[5-9]|[5-9])|claude-(?:fable|mythos)/.test(id);
+  const structured = /claude-(?:sonnet|opus|haiku)-(?:4-[5-9]|[5-9])|claude-(?:fable|mythos)/.test(
+    id,
+  );
   return { ...plain, ...row?.[1], ...(row?.[1].family === 'claude' && { structured }) };
 }
 

@@ -18,17 +18,28 @@ const authorization =
 /** docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html and IAM/latest/UserGuide/reference_sigv-create-signed-request.html, 2026-08. */
 export function doubtOf(call: OwnCall): Doubt | undefined {
   const given = call.headers.authorization;
-  if (given === undefined) return { code: 'MissingAuthenticationTokenException', message: 'Missing Authentication Token' };
+  if (given === undefined)
+    return { code: 'MissingAuthenticationTokenException', message: 'Missing Authentication Token' };
   if (/^Bearer\s/i.test(given)) return /wrong|invalid|expired/i.test(given) ? badKey : undefined;
   const parts = authorization.exec(given);
   if (parts === null)
-    return { code: 'IncompleteSignatureException', message: 'Authorization header requires Credential, SignedHeaders and Signature.' };
+    return {
+      code: 'IncompleteSignatureException',
+      message: 'Authorization header requires Credential, SignedHeaders and Signature.',
+    };
   const [, id = '', day = '', region = '', service = '', names = '', signature = ''] = parts;
   if (/WRONG|INVALID/.test(id))
-    return { code: 'UnrecognizedClientException', message: 'The security token included in the request is invalid.' };
+    return {
+      code: 'UnrecognizedClientException',
+      message: 'The security token included in the request is invalid.',
+    };
   if (/expired/i.test(String(call.headers['x-amz-security-token'])))
-    return { code: 'ExpiredTokenException', message: 'The security token included in the request is expired' };
-  if (service !== 'bedrock') return wrong("Credential should be scoped to correct service: 'bedrock'. ");
+    return {
+      code: 'ExpiredTokenException',
+      message: 'The security token included in the request is expired',
+    };
+  if (service !== 'bedrock')
+    return wrong("Credential should be scoped to correct service: 'bedrock'. ");
   return (
     doubtOfTime(call, day) ??
     doubtOfNames(call, names) ??
@@ -36,7 +47,10 @@ export function doubtOf(call: OwnCall): Doubt | undefined {
   );
 }
 
-const badKey: Doubt = { code: 'AccessDeniedException', message: 'Authentication failed: Please make sure your API Key is valid.' };
+const badKey: Doubt = {
+  code: 'AccessDeniedException',
+  message: 'Authentication failed: Please make sure your API Key is valid.',
+};
 const wrong = (message: string): Doubt => ({ code: 'InvalidSignatureException', message });
 
 function doubtOfTime({ headers }: OwnCall, day: string): Doubt | undefined {
@@ -50,23 +64,35 @@ function doubtOfTime({ headers }: OwnCall, day: string): Doubt | undefined {
     );
   const now = systemClock.now();
   if (at < now - toleranceMs)
-    return wrong(`Signature expired: ${sent} is now earlier than ${basic(now - toleranceMs)} (${basic(now)} - 5 min.)`);
+    return wrong(
+      `Signature expired: ${sent} is now earlier than ${basic(now - toleranceMs)} (${basic(now)} - 5 min.)`,
+    );
   return at > now + toleranceMs
-    ? wrong(`Signature not yet current: ${sent} is still later than ${basic(now + toleranceMs)} (${basic(now)} + 5 min.)`)
+    ? wrong(
+        `Signature not yet current: ${sent} is still later than ${basic(now + toleranceMs)} (${basic(now)} + 5 min.)`,
+      )
     : undefined;
 }
 
-const basic = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
+const basic = (ms: number): string =>
+  `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 
 /** The host and all that is AWS's have to be signed. */
 function doubtOfNames({ headers }: OwnCall, names: string): Doubt | undefined {
   const signed = names.split(';');
   const needed = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))];
   const open = needed.find((name) => !signed.includes(name));
-  return open === undefined ? undefined : wrong(`'${open}' must be a 'SignedHeader' in the AWS Authorization.`);
+  return open === undefined
+    ? undefined
+    : wrong(`'${open}' must be a 'SignedHeader' in the AWS Authorization.`);
 }
 
-function doubtOfSignature(call: OwnCall, scope: string, names: string, signature: string): Doubt | undefined {
+function doubtOfSignature(
+  call: OwnCall,
+  scope: string,
+  names: string,
+  signature: string,
+): Doubt | undefined {
   const [path = '', query = ''] = call.url.split('?');
   const bodyHash = sha256(call.body);
   const told = call.headers['x-amz-content-sha256'];
@@ -74,21 +100,33 @@ function doubtOfSignature(call: OwnCall, scope: string, names: string, signature
     call.method,
     path.split('/').map(encoded).join('/'),
     query.split('&').sort().join('&'),
-    ...names.split(';').map((name) => `${name}:${[call.headers[name] ?? ''].flat().join(',').trim().replace(/\s+/g, ' ')}`),
+    ...names
+      .split(';')
+      .map(
+        (name) =>
+          `${name}:${[call.headers[name] ?? ''].flat().join(',').trim().replace(/\s+/g, ' ')}`,
+      ),
     '',
     names,
     bodyHash,
   ].join('\n');
   const text = `AWS4-HMAC-SHA256\n${String(call.headers['x-amz-date'])}\n${scope}\n${sha256(canonical)}`;
-  const key = scope.split('/').reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`);
-  if (hmac(key, text).toString('hex') === signature && (told === undefined || told === bodyHash)) return undefined;
+  const key = scope
+    .split('/')
+    .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`);
+  if (hmac(key, text).toString('hex') === signature && (told === undefined || told === bodyHash))
+    return undefined;
   return wrong(
     'The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details.',
   );
 }
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest();
+const hmac = (key: string | Buffer, data: string): Buffer =>
+  createHmac('sha256', key).update(data).digest();
 /** What came is encoded once more, as every service but S3 does it. */
 const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );

@@ -16,7 +16,12 @@ const model = 'command-a-03-2025';
 const thinker = 'command-a-plus-05-2026';
 const user = (content: string) => ({ role: 'user' as const, content });
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
-const tools = [{ type: 'function' as const, function: { name: 'get_weather', description: 'The weather of a city', parameters } }];
+const tools = [
+  {
+    type: 'function' as const,
+    function: { name: 'get_weather', description: 'The weather of a city', parameters },
+  },
+];
 
 interface Gathered {
   text: string;
@@ -27,8 +32,17 @@ interface Gathered {
   finish: string | undefined;
 }
 
-async function gather(stream: Awaited<ReturnType<CohereClientV2['chatStream']>>): Promise<Gathered> {
-  const all: Gathered = { text: '', thinking: '', plan: '', arguments: [], types: [], finish: undefined };
+async function gather(
+  stream: Awaited<ReturnType<CohereClientV2['chatStream']>>,
+): Promise<Gathered> {
+  const all: Gathered = {
+    text: '',
+    thinking: '',
+    plan: '',
+    arguments: [],
+    types: [],
+    finish: undefined,
+  };
   for await (const event of stream) {
     if (all.types.at(-1) !== event.type) all.types.push(event.type);
     if (event.type === 'content-delta') {
@@ -38,7 +52,9 @@ async function gather(stream: Awaited<ReturnType<CohereClientV2['chatStream']>>)
     if (event.type === 'tool-plan-delta') all.plan += event.delta?.message?.toolPlan ?? '';
     if (event.type === 'tool-call-start') all.arguments.push('');
     if (event.type === 'tool-call-delta')
-      all.arguments.push((all.arguments.pop() ?? '') + (event.delta?.message?.toolCalls?.function?.arguments ?? ''));
+      all.arguments.push(
+        (all.arguments.pop() ?? '') + (event.delta?.message?.toolCalls?.function?.arguments ?? ''),
+      );
     if (event.type === 'message-end') all.finish = event.delta?.finishReason;
   }
   return all;
@@ -51,18 +67,31 @@ test('says the same whole and in a stream, and bills less than it reads', async 
   if (content?.type !== 'text') throw new Error('no text');
   expect(content.text).toContain('“Weil…” 海');
   expect(whole.finishReason).toBe('COMPLETE');
-  expect(whole.usage?.tokens?.inputTokens).toBeGreaterThan(whole.usage?.billedUnits?.inputTokens ?? 0);
+  expect(whole.usage?.tokens?.inputTokens).toBeGreaterThan(
+    whole.usage?.billedUnits?.inputTokens ?? 0,
+  );
   const stream = await gather(await client.chatStream({ model, messages }));
   expect(stream).toMatchObject({ text: content.text, finish: 'COMPLETE', plan: '' });
-  expect(stream.types).toEqual(['message-start', 'content-start', 'content-delta', 'content-end', 'message-end']);
+  expect(stream.types).toEqual([
+    'message-start',
+    'content-start',
+    'content-delta',
+    'content-end',
+    'message-end',
+  ]);
 });
 
 test('thinks where it reasons, unless it is told not to', async () => {
   const messages = [user('Why?')];
   const { message, usage } = await client.chat({ model: thinker, messages });
-  expect(message.content?.[0]).toMatchObject({ type: 'thinking', thinking: expect.stringContaining('should think') });
+  expect(message.content?.[0]).toMatchObject({
+    type: 'thinking',
+    thinking: expect.stringContaining('should think'),
+  });
   expect(usage?.tokens).toHaveProperty('inputTokens');
-  expect((await gather(await client.chatStream({ model: thinker, messages }))).thinking).toContain('should think');
+  expect((await gather(await client.chatStream({ model: thinker, messages }))).thinking).toContain(
+    'should think',
+  );
   const quiet = await client.chat({ model: thinker, messages, thinking: { type: 'disabled' } });
   expect(quiet.message.content).toMatchObject([{ type: 'text' }]);
 });
@@ -72,34 +101,63 @@ test('plans its calls, makes them, and reads their results', async () => {
   const { message, finishReason } = await client.chat({ model, messages: asked, tools });
   expect(finishReason).toBe('TOOL_CALL');
   expect(message.toolPlan).toContain('I will use the get_weather');
-  expect(message.toolCalls?.map((call) => call.function?.arguments)).toEqual(['{"city":"Paris"}', '{"city":"Rome"}']);
+  expect(message.toolCalls?.map((call) => call.function?.arguments)).toEqual([
+    '{"city":"Paris"}',
+    '{"city":"Rome"}',
+  ]);
   const stream = await gather(await client.chatStream({ model, messages: asked, tools }));
-  expect(stream).toMatchObject({ plan: message.toolPlan, arguments: ['{"city":"Paris"}', '{"city":"Rome"}'], finish: 'TOOL_CALL' });
-  const results = (message.toolCalls ?? []).map(({ id }, i) => ({ role: 'tool' as const, toolCallId: id, content: `2${i} degrees` }));
+  expect(stream).toMatchObject({
+    plan: message.toolPlan,
+    arguments: ['{"city":"Paris"}', '{"city":"Rome"}'],
+    finish: 'TOOL_CALL',
+  });
+  const results = (message.toolCalls ?? []).map(({ id }, i) => ({
+    role: 'tool' as const,
+    toolCallId: id,
+    content: `2${i} degrees`,
+  }));
   const { toolCalls = [], toolPlan = '' } = message;
-  const told = await client.chat({ model, messages: [...asked, { role: 'assistant', toolCalls, toolPlan }, ...results], tools });
+  const told = await client.chat({
+    model,
+    messages: [...asked, { role: 'assistant', toolCalls, toolPlan }, ...results],
+    tools,
+  });
   expect(told.message.content?.[0]).toMatchObject({ text: expect.stringContaining('21 degrees') });
 });
 
 test('answers by schema, sees images and stops where it must', async () => {
-  const jsonSchema = { type: 'object', properties: { name: { type: 'string' }, age: { type: 'integer' } }, required: ['name', 'age'] };
+  const jsonSchema = {
+    type: 'object',
+    properties: { name: { type: 'string' }, age: { type: 'integer' } },
+    required: ['name', 'age'],
+  };
   const guest = await client.chat({
     model,
     messages: [user('Our guest is Ada Lovelace, 36 years old.')],
     responseFormat: { type: 'json_object', jsonSchema },
   });
-  expect(guest.message.content?.[0]).toEqual({ type: 'text', text: '{"name":"Ada Lovelace","age":36}' });
-  const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  expect(guest.message.content?.[0]).toEqual({
+    type: 'text',
+    text: '{"name":"Ada Lovelace","age":36}',
+  });
+  const url =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const content = [
     { type: 'text' as const, text: 'What is this?' },
     { type: 'image_url' as const, imageUrl: { url } },
   ];
-  const seen = await client.chat({ model: 'command-a-vision-07-2025', messages: [{ role: 'user', content }] });
+  const seen = await client.chat({
+    model: 'command-a-vision-07-2025',
+    messages: [{ role: 'user', content }],
+  });
   expect(seen.message.content?.[0]).toMatchObject({ text: expect.stringContaining('1×1 pixels') });
-  expect((await client.chat({ model, messages: [user('Why?')], maxTokens: 3 })).finishReason).toBe('MAX_TOKENS');
-  expect((await client.chat({ model, messages: [user('Say: one two three')], stopSequences: [' two'] })).finishReason).toBe(
-    'STOP_SEQUENCE',
+  expect((await client.chat({ model, messages: [user('Why?')], maxTokens: 3 })).finishReason).toBe(
+    'MAX_TOKENS',
   );
+  expect(
+    (await client.chat({ model, messages: [user('Say: one two three')], stopSequences: [' two'] }))
+      .finishReason,
+  ).toBe('STOP_SEQUENCE');
 });
 
 test.each([
@@ -114,7 +172,9 @@ test.each([
   ['sim-policy', 400],
   ['gpt-4o', 404],
 ])('refuses as the package expects: %s', async (named, statusCode) => {
-  const error: unknown = await client.chat({ model: named, messages: [user('Hi')] }).catch((reason: unknown) => reason);
+  const error: unknown = await client
+    .chat({ model: named, messages: [user('Hi')] })
+    .catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CohereError);
   expect(error).toMatchObject({ statusCode });
 });
@@ -130,14 +190,26 @@ describe('refuses', () => {
   };
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
   const asking = { role: 'assistant', tool_calls: [call] };
-  const format = (json_schema: object): object => ({ response_format: { type: 'json_object', json_schema } });
+  const format = (json_schema: object): object => ({
+    response_format: { type: 'json_object', json_schema },
+  });
   const strict = { type: 'function', function: { name: 'f', parameters, strict: true } };
 
   test.each<readonly [string, object, number, RegExp]>([
     ['an unknown member', { n: 2 }, 422, /unknown field: parameter 'n' is not a valid field/],
     ['OpenAI’s word for strict tools', { tools: [strict] }, 422, /parameter 'strict'/],
-    ['a name of the speaker', { messages: [{ ...user('Hi'), name: 'Ada' }] }, 422, /parameter 'name'/],
-    ['an unknown role', { messages: [{ role: 'function', content: 'Hi' }] }, 400, /role 'function' is not valid/],
+    [
+      'a name of the speaker',
+      { messages: [{ ...user('Hi'), name: 'Ada' }] },
+      422,
+      /parameter 'name'/,
+    ],
+    [
+      'an unknown role',
+      { messages: [{ role: 'function', content: 'Hi' }] },
+      400,
+      /role 'function' is not valid/,
+    ],
     ['nothing said', { messages: [user('')] }, 400, /message must be at least 1 token long/],
     ['no messages', { messages: [] }, 400, /messages must not be empty/],
     [
@@ -146,14 +218,28 @@ describe('refuses', () => {
       400,
       /at least 1 token long or tool results/,
     ],
-    ['a part that is no part', { messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, 400, /content type 'input_audio'/],
+    [
+      'a part that is no part',
+      { messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] },
+      400,
+      /content type 'input_audio'/,
+    ],
     [
       'an image for a model that sees none',
-      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://h/a.png' } }] }] },
+      {
+        messages: [
+          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://h/a.png' } }] },
+        ],
+      },
       400,
       /image content is not supported/,
     ],
-    ['a call without an answer', { messages: [user('Hi'), asking, user('And?')] }, 400, /did not have response messages: a/],
+    [
+      'a call without an answer',
+      { messages: [user('Hi'), asking, user('And?')] },
+      400,
+      /did not have response messages: a/,
+    ],
     [
       'an answer without a call',
       { messages: [user('Hi'), { role: 'tool', tool_call_id: 'b', content: '1' }] },
@@ -181,19 +267,44 @@ describe('refuses', () => {
     ['a must without tools', { tool_choice: 'REQUIRED' }, 400, /requires tools/],
     ['too much heat', { temperature: 1.5 }, 400, /temperature must be between 0 and 1 inclusive/],
     ['a nucleus of all', { p: 1 }, 400, /p must be between 0.01 and 0.99/],
-    ['both penalties', { frequency_penalty: 0.5, presence_penalty: 0.5 }, 400, /cannot specify both/],
+    [
+      'both penalties',
+      { frequency_penalty: 0.5, presence_penalty: 0.5 },
+      400,
+      /cannot specify both/,
+    ],
     ['six stop sequences', { stop_sequences: ['a', 'b', 'c', 'd', 'e', 'f'] }, 400, /at most 5/],
-    ['OpenAI’s format', { response_format: { type: 'json_schema' } }, 400, /must be one of 'text', 'json_object'/],
+    [
+      'OpenAI’s format',
+      { response_format: { type: 'json_schema' } },
+      400,
+      /must be one of 'text', 'json_object'/,
+    ],
     [
       'JSON beside tools',
       { ...format(parameters), tools: [{ ...strict, function: { name: 'f', parameters } }] },
       400,
       /not supported with tools/,
     ],
-    ['an object without required members', format({ type: 'object', properties: {} }), 400, /at least one required/],
+    [
+      'an object without required members',
+      format({ type: 'object', properties: {} }),
+      400,
+      /at least one required/,
+    ],
     ['a schema of schemas', format({ ...parameters, allOf: [] }), 400, /'allOf' is not supported/],
-    ['thoughts of a model that has none', { thinking: { type: 'enabled' } }, 400, /thinking is not supported/],
-    ['a budget of nothing', { model: thinker, thinking: { type: 'enabled', token_budget: 0 } }, 400, /positive integer/],
+    [
+      'thoughts of a model that has none',
+      { thinking: { type: 'enabled' } },
+      400,
+      /thinking is not supported/,
+    ],
+    [
+      'a budget of nothing',
+      { model: thinker, thinking: { type: 'enabled', token_budget: 0 } },
+      400,
+      /positive integer/,
+    ],
   ])('%s', async (_what, body, status, message) => {
     const answer = await ask(body);
     expect(answer.status).toBe(status);

@@ -17,12 +17,14 @@ const rows: Rows = {
   missing_key: { status: 401, message: 'no api key supplied' },
   wrong_key: {
     status: 401,
-    message: 'Incorrect API key provided: ***********. You can find your API key at https://dashboard.cohere.com/api-keys.',
+    message:
+      'Incorrect API key provided: ***********. You can find your API key at https://dashboard.cohere.com/api-keys.',
   },
   unknown_url: { status: 404, message: 'page not found' },
   unknown_model: {
     status: 404,
-    message: "model '{model}' not found, make sure the correct model ID was used and that you have access to the model.",
+    message:
+      "model '{model}' not found, make sure the correct model ID was used and that you have access to the model.",
   },
   bad_request: { status: 400, message: 'invalid request' },
   context: {
@@ -37,19 +39,30 @@ const rows: Rows = {
     message:
       "You are using a Trial key, which is limited to 20 API calls / minute. You can continue to use the Trial key for free or upgrade to a Production key with higher rate limits at 'https://dashboard.cohere.com/api-keys'.",
   },
-  quota: { status: 402, message: 'Please add or update your payment method at https://dashboard.cohere.com/billing?tab=payment' },
-  server: { status: 500, message: 'internal server error, this has been reported to our developers. id {path}' },
+  quota: {
+    status: 402,
+    message:
+      'Please add or update your payment method at https://dashboard.cohere.com/billing?tab=payment',
+  },
+  server: {
+    status: 500,
+    message: 'internal server error, this has been reported to our developers. id {path}',
+  },
   overloaded: { status: 503, message: 'The service is temporarily unavailable.' },
 };
 
 /** Every refusal has a name of its own; only too many tokens have a type. */
 function refuse(problem: Problem): Reply {
   const { status, type, message } = say(rows, problem);
-  return { status, body: { ...(type !== null && { error_type: type }), id: randomUUID(), message } };
+  return {
+    status,
+    body: { ...(type !== null && { error_type: type }), id: randomUUID(), message },
+  };
 }
 
 function take(call: OwnCall): Reply | Asking {
-  const no = (kind: Problem['kind'], more: Partial<Problem> = {}): Reply => refuse({ ...blankProblem(call.url), kind, ...more });
+  const no = (kind: Problem['kind'], more: Partial<Problem> = {}): Reply =>
+    refuse({ ...blankProblem(call.url), kind, ...more });
   const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
   if (key === undefined) return no('missing_key');
   if (/wrong|invalid|expired/i.test(key)) return no('wrong_key');
@@ -57,9 +70,13 @@ function take(call: OwnCall): Reply | Asking {
   if (call.method === 'GET' && /^\/cohere\/v[12]\/models$/.test(call.url.split('?')[0] ?? ''))
     return { status: 200, body: { models: listed.map(modelOf) } };
   const desk = cohereDesk(call.path);
-  if (call.method !== 'POST' || (desk === undefined && call.path !== '/chat')) return no('unknown_url');
+  if (call.method !== 'POST' || (desk === undefined && call.path !== '/chat'))
+    return no('unknown_url');
   const raw = objectIn(call.body);
-  if (raw === undefined) return no('bad_request', { complaint: { message: 'invalid request: body must be valid JSON' } });
+  if (raw === undefined)
+    return no('bad_request', {
+      complaint: { message: 'invalid request: body must be valid JSON' },
+    });
   const named = text(raw['model']) ?? '';
   const model = withoutScenarios(named);
   const complaint = desk === undefined ? complaintOf(raw, model) : desk.complaint(raw);

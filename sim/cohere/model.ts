@@ -1,8 +1,10 @@
 /** Models that reason, and do so unless they are told not to (docs.cohere.com/docs/reasoning, 2026-08). */
-export const thinksByItself = (model: string): boolean => /reasoning|command-a-plus|north|^sim-think/.test(model);
+export const thinksByItself = (model: string): boolean =>
+  /reasoning|command-a-plus|north|^sim-think/.test(model);
 
 /** What there is (docs.cohere.com/docs/models, 2026-08); a scenario alone is a model, too. */
-export const known = (model: string): boolean => /^(?:command|c4ai|north|tiny-aya|sim-)/.test(model);
+export const known = (model: string): boolean =>
+  /^(?:command|c4ai|north|tiny-aya|sim-)/.test(model);
 
 export const listed: readonly string[] = [
   'command-a-03-2025',

@@ -24,7 +24,8 @@ const invalid = (why: string): No => ({ status: 400, message: `invalid request: 
 function* complaints(raw: Json, model: string): Complaints {
   yield* known(raw, parameters);
   if (text(raw['model']) === undefined) yield invalid('model is required.');
-  if (raw['stream'] !== undefined && typeof raw['stream'] !== 'boolean') yield wrongType('stream', 'a boolean');
+  if (raw['stream'] !== undefined && typeof raw['stream'] !== 'boolean')
+    yield wrongType('stream', 'a boolean');
   yield* toolComplaints(raw);
   yield* messageComplaints(raw, model);
   yield* tuningComplaints(raw);
@@ -58,15 +59,20 @@ function* toolComplaints(raw: Json): Complaints {
       yield invalid(
         `tool name '${String(fn['name'])}' must contain only letters, digits and underscores, and must not begin with a digit.`,
       );
-    if (!isJson(fn['parameters'])) yield invalid('tool function parameters must be a JSON schema object.');
-    else if (fn['parameters']['type'] !== 'object') yield invalid("tool function parameters must be a JSON schema of type 'object'.");
+    if (!isJson(fn['parameters']))
+      yield invalid('tool function parameters must be a JSON schema object.');
+    else if (fn['parameters']['type'] !== 'object')
+      yield invalid("tool function parameters must be a JSON schema of type 'object'.");
   }
   const names = tools.map((tool) => object(tool['function'])['name']);
   if (new Set(names).size < names.length) yield invalid('tool names must be unique.');
   const choice = raw['tool_choice'];
-  if (choice !== undefined && choice !== 'REQUIRED' && choice !== 'NONE') yield invalid("tool_choice must be one of 'REQUIRED', 'NONE'.");
-  if (choice === 'REQUIRED' && tools.length === 0) yield invalid('tool_choice REQUIRED requires tools to be specified.');
-  if (raw['strict_tools'] === true && tools.length === 0) yield invalid('strict_tools requires tools to be specified.');
+  if (choice !== undefined && choice !== 'REQUIRED' && choice !== 'NONE')
+    yield invalid("tool_choice must be one of 'REQUIRED', 'NONE'.");
+  if (choice === 'REQUIRED' && tools.length === 0)
+    yield invalid('tool_choice REQUIRED requires tools to be specified.');
+  if (raw['strict_tools'] === true && tools.length === 0)
+    yield invalid('strict_tools requires tools to be specified.');
 }
 
 const members: Readonly<Record<string, string>> = {
@@ -90,19 +96,34 @@ function* messageComplaints(raw: Json, model: string): Complaints {
   if (messages.length === 0) yield invalid('messages must not be empty.');
   for (const message of messages) {
     const role = text(message['role']) ?? '';
-    if (members[role] === undefined) yield invalid(`role '${role}' is not valid; must be one of 'system', 'user', 'assistant', 'tool'.`);
+    if (members[role] === undefined)
+      yield invalid(
+        `role '${role}' is not valid; must be one of 'system', 'user', 'assistant', 'tool'.`,
+      );
     yield* known(message, members[role] ?? '');
     yield* contentComplaints(message, role, model);
   }
   yield* callComplaints(messages);
   const last = text(messages.at(-1)?.['role']);
-  if (last === 'assistant' || (messages.every(({ role }) => role === 'system') && last === 'system'))
+  if (
+    last === 'assistant' ||
+    (messages.every(({ role }) => role === 'system') && last === 'system')
+  )
     yield invalid('message must be at least 1 token long or tool results must be specified.');
 }
 
-function* contentComplaints({ role: _, content, tool_calls: calls }: Json, role: string, model: string): Complaints {
+function* contentComplaints(
+  { role: _, content, tool_calls: calls }: Json,
+  role: string,
+  model: string,
+): Complaints {
   const called = role === 'assistant' && list(calls).length > 0;
-  if (content === undefined || content === null || content === '' || (Array.isArray(content) && content.length === 0)) {
+  if (
+    content === undefined ||
+    content === null ||
+    content === '' ||
+    (Array.isArray(content) && content.length === 0)
+  ) {
     if (!called)
       yield invalid(
         role === 'user'
@@ -119,7 +140,8 @@ function* contentComplaints({ role: _, content, tool_calls: calls }: Json, role:
     if (!contents[role]?.split(' ').includes(type))
       yield invalid(`content type '${type}' is not supported in a message of role '${role}'.`);
     yield* known(part, `type ${type}`);
-    if (type !== 'document' && type !== 'image_url' && typeof part[type] !== 'string') yield wrongType(type, 'a string');
+    if (type !== 'document' && type !== 'image_url' && typeof part[type] !== 'string')
+      yield wrongType(type, 'a string');
     if (type === 'image_url') yield* imageComplaints(object(part['image_url']), model);
     if (type === 'document') yield* known(object(part['document']), 'id data');
   }
@@ -136,7 +158,9 @@ function* imageComplaints(image: Json, model: string): Complaints {
   const url = text(image['url']) ?? '';
   if (/^https?:\/\//.test(url)) return;
   if (decodeImage(url) === undefined)
-    yield invalid('image could not be decoded: must be a valid URL or base64 encoded data URI of a png, jpeg, webp or gif image.');
+    yield invalid(
+      'image could not be decoded: must be a valid URL or base64 encoded data URI of a png, jpeg, webp or gif image.',
+    );
 }
 
 /** Each call is answered, and only calls are. */
@@ -145,7 +169,10 @@ function* callComplaints(messages: readonly Json[]): Complaints {
   for (const message of messages) {
     if (message['role'] === 'tool') {
       const id = text(message['tool_call_id']) ?? '';
-      if (!open.includes(id)) yield invalid(`tool_call_id '${id}' does not match any tool call of the previous assistant message.`);
+      if (!open.includes(id))
+        yield invalid(
+          `tool_call_id '${id}' does not match any tool call of the previous assistant message.`,
+        );
       open = open.filter((one) => one !== id);
       continue;
     }
@@ -194,11 +221,16 @@ function* tuningComplaints(raw: Json): Complaints {
     const right = typeof value === 'number' && (!whole.includes(name) || Number.isInteger(value));
     if (!right) yield wrongType(name, whole.includes(name) ? 'an integer' : 'a number');
     if (Number(value) < min || Number(value) > max)
-      yield invalid(max === Infinity ? `${name} must be at least ${min}.` : `${name} must be between ${min} and ${max} inclusive.`);
+      yield invalid(
+        max === Infinity
+          ? `${name} must be at least ${min}.`
+          : `${name} must be between ${min} and ${max} inclusive.`,
+      );
   }
   if ((number(raw['frequency_penalty']) ?? 0) > 0 && (number(raw['presence_penalty']) ?? 0) > 0)
     yield invalid('cannot specify both frequency_penalty and presence_penalty.');
-  if (list(raw['stop_sequences']).length > stopsMax) yield invalid(`stop_sequences must have at most ${stopsMax} items.`);
+  if (list(raw['stop_sequences']).length > stopsMax)
+    yield invalid(`stop_sequences must have at most ${stopsMax} items.`);
   const mode = raw['safety_mode'];
   if (mode !== undefined && !['CONTEXTUAL', 'STRICT', 'OFF'].includes(String(mode)))
     yield invalid("safety_mode must be one of 'CONTEXTUAL', 'STRICT', 'OFF'.");
@@ -211,13 +243,17 @@ function* formatComplaints(raw: Json): Complaints {
   if (format === undefined || format === null) return;
   yield* known(object(format), 'type json_schema schema');
   const { type, json_schema: schema, schema: older } = object(format);
-  if (type !== 'text' && type !== 'json_object') yield invalid("response_format type must be one of 'text', 'json_object'.");
-  if (type === 'text' && schema !== undefined) yield invalid("response_format json_schema must not be specified when type is 'text'.");
-  if (list(raw['documents']).length > 0) yield invalid('response_format is not supported with RAG.');
+  if (type !== 'text' && type !== 'json_object')
+    yield invalid("response_format type must be one of 'text', 'json_object'.");
+  if (type === 'text' && schema !== undefined)
+    yield invalid("response_format json_schema must not be specified when type is 'text'.");
+  if (list(raw['documents']).length > 0)
+    yield invalid('response_format is not supported with RAG.');
   if (list(raw['tools']).length > 0) yield invalid('response_format is not supported with tools.');
   const given = schema ?? older;
   if (given === undefined) return;
-  if (!isJson(given) || given['type'] !== 'object') yield invalid("response_format schema: top level type must be 'object'.");
+  if (!isJson(given) || given['type'] !== 'object')
+    yield invalid("response_format schema: top level type must be 'object'.");
   yield* schemaComplaints(object(given));
 }
 
@@ -226,10 +262,12 @@ const composition = ['allOf', 'oneOf', 'not'];
 
 function* schemaComplaints(schema: Json): Complaints {
   const composed = composition.find((keyword) => schema[keyword] !== undefined);
-  if (composed !== undefined) yield invalid(`response_format schema: '${composed}' is not supported.`);
+  if (composed !== undefined)
+    yield invalid(`response_format schema: '${composed}' is not supported.`);
   if (schema['type'] === 'object' && list(schema['required']).length === 0)
     yield invalid('response_format schema: every object must have at least one required field.');
-  for (const one of Object.values(object(schema['properties']))) yield* schemaComplaints(object(one));
+  for (const one of Object.values(object(schema['properties'])))
+    yield* schemaComplaints(object(one));
   for (const one of Object.values(object(schema['$defs']))) yield* schemaComplaints(object(one));
   for (const one of list(schema['anyOf'])) yield* schemaComplaints(object(one));
   if (isJson(schema['items'])) yield* schemaComplaints(schema['items']);
@@ -240,7 +278,8 @@ function* thinkingComplaints(raw: Json, model: string): Complaints {
   if (thinking === undefined || thinking === null) return;
   yield* known(object(thinking), 'type token_budget');
   const { type, token_budget: budget } = object(thinking);
-  if (type !== 'enabled' && type !== 'disabled') yield invalid("thinking type must be one of 'enabled', 'disabled'.");
+  if (type !== 'enabled' && type !== 'disabled')
+    yield invalid("thinking type must be one of 'enabled', 'disabled'.");
   if (!thinksByItself(model)) yield invalid(`thinking is not supported for model '${model}'.`);
   if (budget !== undefined && !(Number.isInteger(budget) && Number(budget) > 0))
     yield invalid('thinking token_budget must be a positive integer.');

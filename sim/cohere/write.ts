@@ -15,24 +15,41 @@ export function coherePen(model: string, refuse: (message: string) => Json): Pen
     ...eventStream,
     streamType: 'text/event-stream',
     end: 'data: [DONE]\n\n',
-    broken: 'event: content-delta\ndata: {"type":"content-delta","index":0,"delta":{"message":{"content":{"text":\n\n',
+    broken:
+      'event: content-delta\ndata: {"type":"content-delta","index":0,"delta":{"message":{"content":{"text":\n\n',
     headers: { 'access-control-expose-headers': 'X-Debug-Trace-ID' },
     events: (answer) => events(answer, model),
     whole: (answer) => whole(answer, model),
     // docs.cohere.com/v2/docs/streaming, 2026-08: it ends with its reason.
-    error: (problem) => event('message-end', { delta: { finish_reason: 'ERROR', error: String(refuse(problem.kind)['message']) } }).text,
+    error: (problem) =>
+      event('message-end', {
+        delta: { finish_reason: 'ERROR', error: String(refuse(problem.kind)['message']) },
+      }).text,
   };
 }
 
-const finishes = { stop: 'COMPLETE', length: 'MAX_TOKENS', tool_calls: 'TOOL_CALL', content_filter: 'ERROR' } as const;
+const finishes = {
+  stop: 'COMPLETE',
+  length: 'MAX_TOKENS',
+  tool_calls: 'TOOL_CALL',
+  content_filter: 'ERROR',
+} as const;
 
-const finishOf = ({ finish, stop }: Choice): string => (stop === undefined ? finishes[finish] : 'STOP_SEQUENCE');
-const firstOf = ({ choices }: Answer): Choice => choices[0] ?? { reasoning: [], text: [], calls: [], finish: 'stop' };
+const finishOf = ({ finish, stop }: Choice): string =>
+  stop === undefined ? finishes[finish] : 'STOP_SEQUENCE';
+const firstOf = ({ choices }: Answer): Choice =>
+  choices[0] ?? { reasoning: [], text: [], calls: [], finish: 'stop' };
 
 /** `12345678-…`, of the answer's own letters. */
 function idOf({ id }: Answer): string {
   const hex = Buffer.from(id).toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20, 32),
+  ].join('-');
 }
 
 function usageOf({ usage: { prompt, cached, completion, reasoning } }: Answer): Json {
@@ -61,7 +78,9 @@ function whole(answer: Answer, model: string): Json {
       role: 'assistant',
       ...(content.length > 0 && { content }),
       ...(plan.length > 0 && { tool_plan: plan.join('') }),
-      ...(choice.calls.length > 0 && { tool_calls: choice.calls.map((call) => callOf(call, call.arguments.join(''))) }),
+      ...(choice.calls.length > 0 && {
+        tool_calls: choice.calls.map((call) => callOf(call, call.arguments.join(''))),
+      }),
     },
     finish_reason: finishOf(choice),
     ...(answer.usageTold && { usage: usageOf(answer) }),
@@ -94,7 +113,11 @@ const callOf = ({ id, name }: ToolCall, json: string): Json => ({
 });
 
 function event(type: string, members: Json, piece = false): StreamEvent {
-  return { text: `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`, piece, ends: type === 'message-end' };
+  return {
+    text: `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`,
+    piece,
+    ends: type === 'message-end',
+  };
 }
 
 function* events(answer: Answer, model: string): Generator<StreamEvent> {
@@ -102,23 +125,43 @@ function* events(answer: Answer, model: string): Generator<StreamEvent> {
   const { plan, thinking } = thoughtOf(choice, model);
   const message = { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] };
   yield event('message-start', { id: idOf(answer), delta: { message } });
-  for (const piece of plan) yield event('tool-plan-delta', { delta: { message: { tool_plan: piece } } }, true);
+  for (const piece of plan)
+    yield event('tool-plan-delta', { delta: { message: { tool_plan: piece } } }, true);
   let index = 0;
   if (thinking.length > 0) yield* block('thinking', thinking, index++);
   if (choice.text.length > 0 || choice.calls.length === 0) yield* block('text', choice.text, index);
   for (const [i, call] of choice.calls.entries()) yield* callEvents(call, i);
-  yield event('message-end', { delta: { finish_reason: finishOf(choice), ...(answer.usageTold && { usage: usageOf(answer) }) } });
+  yield event('message-end', {
+    delta: { finish_reason: finishOf(choice), ...(answer.usageTold && { usage: usageOf(answer) }) },
+  });
 }
 
-function* block(type: 'thinking' | 'text', pieces: readonly string[], index: number): Generator<StreamEvent> {
+function* block(
+  type: 'thinking' | 'text',
+  pieces: readonly string[],
+  index: number,
+): Generator<StreamEvent> {
   yield event('content-start', { index, delta: { message: { content: { type, [type]: '' } } } });
-  for (const piece of pieces) yield event('content-delta', { index, delta: { message: { content: { [type]: piece } } } }, true);
+  for (const piece of pieces)
+    yield event(
+      'content-delta',
+      { index, delta: { message: { content: { [type]: piece } } } },
+      true,
+    );
   yield event('content-end', { index });
 }
 
 function* callEvents(call: ToolCall, index: number): Generator<StreamEvent> {
-  yield event('tool-call-start', { index, delta: { message: { tool_calls: callOf(call, '') } } }, true);
+  yield event(
+    'tool-call-start',
+    { index, delta: { message: { tool_calls: callOf(call, '') } } },
+    true,
+  );
   for (const piece of call.arguments)
-    yield event('tool-call-delta', { index, delta: { message: { tool_calls: { function: { arguments: piece } } } } }, true);
+    yield event(
+      'tool-call-delta',
+      { index, delta: { message: { tool_calls: { function: { arguments: piece } } } } },
+      true,
+    );
   yield event('tool-call-end', { index });
 }

@@ -7,7 +7,13 @@ const safe = { filtered: false, severity: 'safe' };
 const promptFilter = [
   {
     prompt_index: 0,
-    content_filter_results: { hate: safe, jailbreak: { filtered: false, detected: false }, self_harm: safe, sexual: safe, violence: safe },
+    content_filter_results: {
+      hate: safe,
+      jailbreak: { filtered: false, detected: false },
+      self_harm: safe,
+      sexual: safe,
+      violence: safe,
+    },
   },
 ];
 
@@ -43,18 +49,27 @@ const rows: Rows = {
   rate: {
     status: 429,
     code: '429',
-    message: 'Requests have exceeded call rate limit of your current pricing tier. Please retry after 1 second.',
+    message:
+      'Requests have exceeded call rate limit of your current pricing tier. Please retry after 1 second.',
   },
-  quota: { status: 403, code: 'QuotaExceeded', message: 'The subscription is disabled and therefore marked as read only.' },
+  quota: {
+    status: 403,
+    code: 'QuotaExceeded',
+    message: 'The subscription is disabled and therefore marked as read only.',
+  },
 };
 
 /** Its gate writes short errors, the models behind it OpenAI's. */
 function envelope({ kind, status, code, message, type, param }: Said): Json {
   if (kind === 'policy') {
-    const inner = { code: 'ResponsibleAIPolicyViolation', content_filter_result: { violence: { filtered: true, severity: 'high' } } };
+    const inner = {
+      code: 'ResponsibleAIPolicyViolation',
+      content_filter_result: { violence: { filtered: true, severity: 'high' } },
+    };
     return { error: { message, type: null, param, code, status, innererror: inner } };
   }
-  if (['missing_key', 'wrong_key', 'unknown_url', 'rate', 'quota'].includes(kind)) return { error: { code, message } };
+  if (['missing_key', 'wrong_key', 'unknown_url', 'rate', 'quota'].includes(kind))
+    return { error: { code, message } };
   return { error: { message, type, param, code } };
 }
 
@@ -64,7 +79,9 @@ const style: Style = {
     `data: ${JSON.stringify({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: promptFilter })}\n\n`,
   chunk(draft, choice, moment, request) {
     openAiChatStyle.chunk?.(draft, choice, moment, request);
-    if (choice !== undefined) choice['content_filter_results'] = moment.kind === 'text' ? { hate: safe, violence: safe } : {};
+    if (choice !== undefined)
+      choice['content_filter_results'] =
+        moment.kind === 'text' ? { hate: safe, violence: safe } : {};
   },
   whole(draft, choices, answer, request) {
     openAiChatStyle.whole?.(draft, choices, answer, request);

@@ -33,7 +33,10 @@ export function say(rows: Rows, problem: Problem): Said {
     key: problem.key,
     path: problem.path,
   };
-  const message = (row.message ?? '').replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+  const message = (row.message ?? '').replace(
+    /\{(\w+)\}/g,
+    (_, name: string) => values[name] ?? '',
+  );
   return {
     kind: problem.kind,
     status: complaint?.status ?? row.status,
@@ -68,7 +71,8 @@ export const openAiRows: Rows = {
     status: 401,
     type: 'invalid_request_error',
     code: 'invalid_api_key',
-    message: 'Incorrect API key provided: {key}. You can find your API key at https://platform.openai.com/account/api-keys.',
+    message:
+      'Incorrect API key provided: {key}. You can find your API key at https://platform.openai.com/account/api-keys.',
   },
   unknown_url: { status: 404, type: 'invalid_request_error', message: 'Invalid URL (POST {path})' },
   unknown_model: {
@@ -105,7 +109,11 @@ export const openAiRows: Rows = {
     code: 'insufficient_quota',
     message: 'You exceeded your current quota, please check your plan and billing details.',
   },
-  server: { status: 500, type: 'server_error', message: 'The server had an error while processing your request. Sorry about that!' },
+  server: {
+    status: 500,
+    type: 'server_error',
+    message: 'The server had an error while processing your request. Sorry about that!',
+  },
   overloaded: {
     status: 503,
     type: 'service_unavailable_error',
@@ -133,7 +141,11 @@ export function openAiUsage({ prompt, cached, completion, reasoning }: Usage): J
 }
 
 export function counts(prompt: number, completion: number): Json {
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+  };
 }
 
 /** Counts with the details that most compatible vendors add. */

@@ -1,10 +1,33 @@
 import { type Dialect, part, type Rule, type Style } from '../dialect.ts';
 import { list, object } from '../json.ts';
 import type { ChatRequest } from '../request.ts';
-import { contents, eachMessage, parts, someMessages, toolResultsFollowCalls } from '../rules/messages.ts';
-import { formats, jsonModeSaysJson, none, present, range, stopAtMost, topLogprobsWithLogprobs, unsupported } from '../rules/parameters.ts';
+import {
+  contents,
+  eachMessage,
+  parts,
+  someMessages,
+  toolResultsFollowCalls,
+} from '../rules/messages.ts';
+import {
+  formats,
+  jsonModeSaysJson,
+  none,
+  present,
+  range,
+  stopAtMost,
+  topLogprobsWithLogprobs,
+  unsupported,
+} from '../rules/parameters.ts';
 import { choiceIsKnown, wellFormedTools } from '../rules/tools.ts';
-import { callId, counts, openAiEnvelope, openAiRows, openAiStyle, refuser, type Rows } from './base.ts';
+import {
+  callId,
+  counts,
+  openAiEnvelope,
+  openAiRows,
+  openAiStyle,
+  refuser,
+  type Rows,
+} from './base.ts';
 
 const invalid = { type: 'invalid_request_error', code: 'invalid_request_error' };
 
@@ -17,11 +40,17 @@ const rows: Rows = {
     type: 'authentication_error',
     message: 'Authentication Fails (auth header format should be Bearer sk-...)',
   },
-  wrong_key: { ...invalid, status: 401, type: 'authentication_error', message: 'Authentication Fails, Your api key: {key} is invalid' },
+  wrong_key: {
+    ...invalid,
+    status: 401,
+    type: 'authentication_error',
+    message: 'Authentication Fails, Your api key: {key} is invalid',
+  },
   unknown_model: {
     ...invalid,
     status: 400,
-    message: 'The supported API model names are deepseek-v4-pro or deepseek-v4-flash, but you passed {model}.',
+    message:
+      'The supported API model names are deepseek-v4-pro or deepseek-v4-flash, but you passed {model}.',
   },
   bad_request: { ...invalid, status: 400 },
   context: {
@@ -31,15 +60,30 @@ const rows: Rows = {
       "This model's maximum context length is 16 tokens. However, you requested {tokens} tokens. Please reduce the length of the messages or completion.",
   },
   policy: { ...invalid, status: 400, message: 'Content Exists Risk' },
-  rate: { status: 429, type: 'rate_limit_error', code: 'rate_limit_reached', message: 'Rate limit reached. Please pace your requests.' },
-  quota: { status: 402, type: 'unknown_error', code: 'invalid_request_error', message: 'Insufficient Balance' },
+  rate: {
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'rate_limit_reached',
+    message: 'Rate limit reached. Please pace your requests.',
+  },
+  quota: {
+    status: 402,
+    type: 'unknown_error',
+    code: 'invalid_request_error',
+    message: 'Insufficient Balance',
+  },
   server: {
     status: 500,
     type: 'server_error',
     code: 'internal_error',
     message: 'Our server encounters an issue. Please retry after a brief wait.',
   },
-  overloaded: { status: 503, type: 'service_unavailable_error', code: 'service_unavailable_error', message: 'Service is too busy.' },
+  overloaded: {
+    status: 503,
+    type: 'service_unavailable_error',
+    code: 'service_unavailable_error',
+    message: 'Service is too busy.',
+  },
 };
 
 /** The v4 models think unless told not to, `deepseek-chat` only when told. */
@@ -59,16 +103,21 @@ const knownRoles: Rule = eachMessage(({ role }, index) =>
 );
 
 const noForcedToolsWhileThinking: Rule = (request) =>
-  thinks(request) && request.toolChoice.mode === 'required' ? { message: 'Thinking mode does not support this tool_choice' } : undefined;
+  thinks(request) && request.toolChoice.mode === 'required'
+    ? { message: 'Thinking mode does not support this tool_choice' }
+    : undefined;
 
 /** wire-formats §5.2: turns that called tools must bring their reasoning back. */
 const reasoningComesBack: Rule = eachMessage(({ raw, role }, index, request) => {
   const called = role === 'assistant' && list(raw['tool_calls']).length > 0;
   if (!called || !thinks(request) || typeof raw['reasoning_content'] === 'string') return undefined;
-  return { message: `Missing \`reasoning_content\` field in the assistant message at message index ${index}.` };
+  return {
+    message: `Missing \`reasoning_content\` field in the assistant message at message index ${index}.`,
+  };
 });
 
-const oneChoice: Rule = ({ n }) => (n === 1 ? undefined : { message: 'Invalid n value (currently only n = 1 is supported)' });
+const oneChoice: Rule = ({ n }) =>
+  n === 1 ? undefined : { message: 'Invalid n value (currently only n = 1 is supported)' };
 
 const rules: readonly Rule[] = [
   present('model'),
@@ -89,9 +138,15 @@ const rules: readonly Rule[] = [
   topLogprobsWithLogprobs,
   none(['logprobs', 'top_logprobs'], unsupported, thinks),
   ({ raw, stream }) =>
-    raw['stream_options'] && !stream ? { message: 'stream_options should be set along with stream = true' } : undefined,
-  formats(['text', 'json_object'], () => ({ message: 'This response_format type is unavailable now' })),
-  jsonModeSaysJson("Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."),
+    raw['stream_options'] && !stream
+      ? { message: 'stream_options should be set along with stream = true' }
+      : undefined,
+  formats(['text', 'json_object'], () => ({
+    message: 'This response_format type is unavailable now',
+  })),
+  jsonModeSaysJson(
+    "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
+  ),
   wellFormedTools,
   choiceIsKnown,
   noForcedToolsWhileThinking,

@@ -2,21 +2,56 @@ import type { Usage } from '../answer.ts';
 import { type Dialect, part, type Problem, type Rule, type Style } from '../dialect.ts';
 import type { Json } from '../json.ts';
 import type { ChatRequest } from '../request.ts';
-import { contents, parts, pictures, roles, someMessages, toolResultsFollowCalls } from '../rules/messages.ts';
-import { formats, jsonModeSaysJson, none, only, range, stopAtMost, streamOptionsWithStream } from '../rules/parameters.ts';
+import {
+  contents,
+  parts,
+  pictures,
+  roles,
+  someMessages,
+  toolResultsFollowCalls,
+} from '../rules/messages.ts';
+import {
+  formats,
+  jsonModeSaysJson,
+  none,
+  only,
+  range,
+  stopAtMost,
+  streamOptionsWithStream,
+} from '../rules/parameters.ts';
 import { choiceIsKnown, wellFormedTools } from '../rules/tools.ts';
-import { callId, counts, openAiRows, openAiStyle, refuser, type Rows, type Said, say } from './base.ts';
+import {
+  callId,
+  counts,
+  openAiRows,
+  openAiStyle,
+  refuser,
+  type Rows,
+  type Said,
+  say,
+} from './base.ts';
 import { openAiParameters } from './openai.ts';
 
 const rows: Rows = {
   ...openAiRows,
-  missing_key: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key', message: 'Invalid API Key' },
-  wrong_key: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key', message: 'Invalid API Key' },
+  missing_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    message: 'Invalid API Key',
+  },
+  wrong_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    message: 'Invalid API Key',
+  },
   unknown_url: {
     status: 404,
     type: 'invalid_request_error',
     code: 'unknown_url',
-    message: 'Unknown request URL: POST {path}. Please check the URL for typos, or see the docs at https://console.groq.com/docs/',
+    message:
+      'Unknown request URL: POST {path}. Please check the URL for typos, or see the docs at https://console.groq.com/docs/',
   },
   context: {
     status: 400,
@@ -24,7 +59,12 @@ const rows: Rows = {
     code: 'context_length_exceeded',
     message: 'Please reduce the length of the messages or completion.',
   },
-  policy: { status: 400, type: 'invalid_request_error', code: 'content_policy_violation', message: 'The request was flagged.' },
+  policy: {
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'content_policy_violation',
+    message: 'The request was flagged.',
+  },
   rate: {
     status: 429,
     type: 'tokens',
@@ -32,7 +72,12 @@ const rows: Rows = {
     message:
       'Rate limit reached for model `{model}` in organization `org_sim` service tier `on_demand` on tokens per minute (TPM): Limit 6000, Used 5990, Requested 40. Please try again in 1s.',
   },
-  quota: { status: 402, type: 'invalid_request_error', code: 'billing_error', message: 'Your organization has reached its spend limit.' },
+  quota: {
+    status: 402,
+    type: 'invalid_request_error',
+    code: 'billing_error',
+    message: 'Your organization has reached its spend limit.',
+  },
   server: { status: 500, type: 'internal_server_error', message: 'Internal Server Error' },
   overloaded: { status: 503, type: 'internal_server_error', message: 'Service Unavailable' },
 };
@@ -52,14 +97,20 @@ const known = [
   'citation_options',
   'disable_tool_validation',
 ];
-const noLogprobs = (param: string) => ({ message: `\`${param}\` is not supported with this model` });
+const noLogprobs = (param: string) => ({
+  message: `\`${param}\` is not supported with this model`,
+});
 const sees = (model: string): boolean => /llama-4|vision|^sim-/.test(model);
 const schemas = (model: string): boolean => /gpt-oss|llama-4|kimi|^sim-/.test(model);
 
-const reasons = ({ model, raw }: ChatRequest): boolean => /gpt-oss|qwen3|deepseek-r1/.test(model) && raw['reasoning_effort'] !== 'none';
+const reasons = ({ model, raw }: ChatRequest): boolean =>
+  /gpt-oss|qwen3|deepseek-r1/.test(model) && raw['reasoning_effort'] !== 'none';
 
 const rules: readonly Rule[] = [
-  (request) => (request.raw['model'] === undefined ? { message: "'model' : property 'model' is missing" } : undefined),
+  (request) =>
+    request.raw['model'] === undefined
+      ? { message: "'model' : property 'model' is missing" }
+      : undefined,
   only(known, (param) => ({ message: `property '${param}' is unsupported` })),
   someMessages,
   none(['logprobs', 'top_logprobs', 'logit_bias'], noLogprobs),
@@ -89,9 +140,15 @@ const rules: readonly Rule[] = [
         }
       : undefined,
   ({ format, tools }) =>
-    format.type !== 'text' && tools.length > 0 ? { message: 'json mode cannot be combined with tool/function calling' } : undefined,
-  formats(['text', 'json_object', 'json_schema'], () => ({ message: "'response_format' : one of the following must be satisfied" })),
-  jsonModeSaysJson("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."),
+    format.type !== 'text' && tools.length > 0
+      ? { message: 'json mode cannot be combined with tool/function calling' }
+      : undefined,
+  formats(['text', 'json_object', 'json_schema'], () => ({
+    message: "'response_format' : one of the following must be satisfied",
+  })),
+  jsonModeSaysJson(
+    "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+  ),
 ];
 
 function usage({ prompt, completion, reasoning, cached }: Usage): Json {
@@ -115,7 +172,8 @@ const style: Style = {
     if (choice !== undefined) choice['logprobs'] = null;
     if (kind === 'reasoning') part(choice, 'delta')['channel'] = 'analysis';
     if (kind === 'role') draft['x_groq'] = { id: `req_${answer.id}`, seed: 1 };
-    if (kind === 'finish' && answer.usageTold) draft['x_groq'] = { id: `req_${answer.id}`, usage: usage(answer.usage) };
+    if (kind === 'finish' && answer.usageTold)
+      draft['x_groq'] = { id: `req_${answer.id}`, usage: usage(answer.usage) };
     if (kind === 'usage') draft['service_tier'] = 'on_demand';
   },
   whole(draft, choices, answer) {

@@ -2,9 +2,19 @@ import { type Dialect, type Draft, part, type Style } from '../dialect.ts';
 import type { ChatRequest } from '../request.ts';
 import { usualRules } from '../rules/usual.ts';
 import { hash } from '../tokens.ts';
-import { callId, counts, openAiEnvelope, openAiRows, openAiStyle, plainUsage, refuser, type Rows } from './base.ts';
+import {
+  callId,
+  counts,
+  openAiEnvelope,
+  openAiRows,
+  openAiStyle,
+  plainUsage,
+  refuser,
+  type Rows,
+} from './base.ts';
 
-const reasons = ({ model }: ChatRequest): boolean => /gpt-oss|deepseek-r1|thinking|qwq|glm-4\.[5-9]/i.test(model);
+const reasons = ({ model }: ChatRequest): boolean =>
+  /gpt-oss|deepseek-r1|thinking|qwq|glm-4\.[5-9]/i.test(model);
 const sees = (model: string): boolean => /vl|vision|llama-4|gemma-3|pixtral/i.test(model);
 
 /** Recorded: the error comes with an id of its own. */
@@ -14,28 +24,33 @@ const togetherRows: Rows = {
     status: 401,
     type: 'invalid_request_error',
     code: 'invalid_api_key',
-    message: 'Invalid API key provided. You can find your API key at https://api.together.ai/settings/api-keys.',
+    message:
+      'Invalid API key provided. You can find your API key at https://api.together.ai/settings/api-keys.',
   },
   unknown_model: {
     status: 404,
     type: 'invalid_request_error',
     code: 'model_not_available',
-    message: 'Unable to access model {model}. Please visit https://api.together.ai/models to view the list of supported models.',
+    message:
+      'Unable to access model {model}. Please visit https://api.together.ai/models to view the list of supported models.',
   },
   context: {
     status: 422,
     type: 'invalid_request_error',
-    message: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 16. Given: {tokens} `inputs` tokens',
+    message:
+      'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 16. Given: {tokens} `inputs` tokens',
   },
   rate: {
     status: 429,
     type: 'rate_limit',
-    message: 'Too many requests in a short window. Our rate limits are dynamic. Retry starting from ~1s.',
+    message:
+      'Too many requests in a short window. Our rate limits are dynamic. Retry starting from ~1s.',
   },
   quota: {
     status: 402,
     type: 'credit_limit',
-    message: 'Credit limit exceeded, please navigate to https://api.together.ai/settings/billing to update your credit limit.',
+    message:
+      'Credit limit exceeded, please navigate to https://api.together.ai/settings/billing to update your credit limit.',
   },
 };
 
@@ -46,7 +61,10 @@ const togetherStyle: Style = {
   reasoning: 'reasoning',
   usageAt: 'finish',
   usageUnasked: true,
-  usage: ({ prompt, cached, completion }) => ({ ...counts(prompt, completion), cached_tokens: cached }),
+  usage: ({ prompt, cached, completion }) => ({
+    ...counts(prompt, completion),
+    cached_tokens: cached,
+  }),
   chunk(draft, choice, { kind, piece }) {
     draft['usage'] ??= null;
     if (choice === undefined) return;
@@ -94,7 +112,10 @@ export const huggingface: Dialect = {
         code: 'model_not_found',
         param: 'model',
       },
-      quota: { status: 402, message: 'You have exceeded your monthly included credits for Inference Providers.' },
+      quota: {
+        status: 402,
+        message: 'You have exceeded your monthly included credits for Inference Providers.',
+      },
     },
     (said) => (said.type === null ? { error: said.message } : openAiEnvelope(said)),
   ),
@@ -103,8 +124,18 @@ export const huggingface: Dialect = {
 /** The unknown model is recorded. */
 const fireworksRows: Rows = {
   ...openAiRows,
-  missing_key: { status: 401, type: 'error', code: 'UNAUTHORIZED', message: 'The API key you provided is invalid.' },
-  wrong_key: { status: 401, type: 'error', code: 'UNAUTHORIZED', message: 'The API key you provided is invalid.' },
+  missing_key: {
+    status: 401,
+    type: 'error',
+    code: 'UNAUTHORIZED',
+    message: 'The API key you provided is invalid.',
+  },
+  wrong_key: {
+    status: 401,
+    type: 'error',
+    code: 'UNAUTHORIZED',
+    message: 'The API key you provided is invalid.',
+  },
   unknown_model: {
     status: 404,
     type: 'error',
@@ -113,12 +144,17 @@ const fireworksRows: Rows = {
     message: 'Model not found, inaccessible, and/or not deployed',
   },
   bad_request: { status: 400, type: 'invalid_request_error' },
-  context: { status: 400, type: 'invalid_request_error', message: 'The prompt is too long: {tokens}, model maximum context length: 15' },
+  context: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The prompt is too long: {tokens}, model maximum context length: 15',
+  },
   quota: {
     status: 412,
     type: 'error',
     code: 'PRECONDITION_FAILED',
-    message: 'Account sim is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices.',
+    message:
+      'Account sim is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices.',
   },
 };
 
@@ -130,7 +166,12 @@ export const fireworks: Dialect = {
   callId,
   rules: usualRules({ sees }),
   refuse: refuser(fireworksRows, ({ message, type, param, code }) => {
-    const error: Draft = { message, ...(param !== null && { param }), ...(code !== null && { code }), type };
+    const error: Draft = {
+      message,
+      ...(param !== null && { param }),
+      ...(code !== null && { code }),
+      type,
+    };
     return { error, request_id: 'chatcmpl-sim' };
   }),
   style: {
@@ -146,8 +187,20 @@ export const fireworks: Dialect = {
 /** Recorded: a flat error, no `finish_reason` before the end, `time_info`, no `[DONE]`. */
 const cerebrasRows: Rows = {
   ...openAiRows,
-  missing_key: { status: 401, type: 'invalid_request_error', code: 'wrong_api_key', param: 'api_key', message: 'Wrong API Key' },
-  wrong_key: { status: 401, type: 'invalid_request_error', code: 'wrong_api_key', param: 'api_key', message: 'Wrong API Key' },
+  missing_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'wrong_api_key',
+    param: 'api_key',
+    message: 'Wrong API Key',
+  },
+  wrong_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'wrong_api_key',
+    param: 'api_key',
+    message: 'Wrong API Key',
+  },
   unknown_model: {
     status: 404,
     type: 'not_found_error',
@@ -161,7 +214,8 @@ const cerebrasRows: Rows = {
     type: 'invalid_request_error',
     param: 'messages',
     code: 'context_length_exceeded',
-    message: 'Please reduce the length of the messages or completion. Current length is {tokens} while limit is 16',
+    message:
+      'Please reduce the length of the messages or completion. Current length is {tokens} while limit is 16',
   },
   rate: {
     status: 429,
@@ -186,7 +240,12 @@ export const cerebras: Dialect = {
   reasons,
   callId,
   rules: usualRules({ sees: () => false, temperature: { min: 0, max: 1.5 } }),
-  refuse: refuser(cerebrasRows, ({ message, type, param, code }) => ({ message, type, param, code })),
+  refuse: refuser(cerebrasRows, ({ message, type, param, code }) => ({
+    message,
+    type,
+    param,
+    code,
+  })),
   style: {
     ...openAiStyle,
     reasoning: 'reasoning',
@@ -197,7 +256,13 @@ export const cerebras: Dialect = {
     usage: plainUsage,
     chunk(draft, _, { kind }) {
       draft['system_fingerprint'] = 'fp_sim';
-      if (kind === 'finish') draft['time_info'] = { queue_time: 0.0001, prompt_time: 0.001, completion_time: 0.01, total_time: 0.012 };
+      if (kind === 'finish')
+        draft['time_info'] = {
+          queue_time: 0.0001,
+          prompt_time: 0.001,
+          completion_time: 0.01,
+          total_time: 0.012,
+        };
     },
   },
 };
@@ -208,9 +273,17 @@ const siliconflowRows: Rows = {
   missing_key: { status: 401, message: 'Invalid token' },
   wrong_key: { status: 401, message: 'Invalid token' },
   unknown_url: { status: 404, message: '404 page not found' },
-  unknown_model: { status: 400, code: 20012, message: 'Model does not exist. Please check it carefully.' },
+  unknown_model: {
+    status: 400,
+    code: 20012,
+    message: 'Model does not exist. Please check it carefully.',
+  },
   bad_request: { status: 400, code: 20015 },
-  context: { status: 400, code: 20015, message: 'length of prompt_tokens ({tokens}) must be less than max_seq_len (16).' },
+  context: {
+    status: 400,
+    code: 20015,
+    message: 'length of prompt_tokens ({tokens}) must be less than max_seq_len (16).',
+  },
   policy: { status: 451, code: 20020, message: 'The content was flagged.' },
   rate: {
     status: 429,
@@ -219,7 +292,11 @@ const siliconflowRows: Rows = {
   },
   quota: { status: 403, code: 30001, message: 'Sorry, your account balance is insufficient' },
   server: { status: 500, code: 50000, message: 'Unknown error' },
-  overloaded: { status: 503, code: 50505, message: 'Model service overloaded. Please try again later.' },
+  overloaded: {
+    status: 503,
+    code: 50505,
+    message: 'Model service overloaded. Please try again later.',
+  },
 };
 
 export const siliconflow: Dialect = {
@@ -232,7 +309,11 @@ export const siliconflow: Dialect = {
   refuse: refuser(siliconflowRows, ({ status, code, message }) => {
     if (status === 401) return JSON.stringify(message);
     if (status === 404) return message;
-    return { ...(code !== null && { code: Number.isNaN(Number(code)) ? 20015 : Number(code) }), message, data: null };
+    return {
+      ...(code !== null && { code: Number.isNaN(Number(code)) ? 20015 : Number(code) }),
+      message,
+      data: null,
+    };
   }),
   style: {
     ...openAiStyle,

@@ -2,7 +2,16 @@ import { type Dialect, type Draft, part, type Style } from '../dialect.ts';
 import { list } from '../json.ts';
 import type { ChatRequest } from '../request.ts';
 import { usualRules } from '../rules/usual.ts';
-import { callId, openAiRows, openAiStyle, plainUsage, refuser, type Rows, type Said, say } from './base.ts';
+import {
+  callId,
+  openAiRows,
+  openAiStyle,
+  plainUsage,
+  refuser,
+  type Rows,
+  type Said,
+  say,
+} from './base.ts';
 
 /** platform.minimaxi.com/document/error_code: the status is 200, the verdict in `base_resp`. */
 const rows: Rows = {
@@ -10,13 +19,18 @@ const rows: Rows = {
   missing_key: {
     status: 200,
     code: 1004,
-    message: "login fail: Please carry the API secret key in the 'Authorization' field of the request header",
+    message:
+      "login fail: Please carry the API secret key in the 'Authorization' field of the request header",
   },
   wrong_key: { status: 200, code: 1004, message: 'login fail: Please carry the API secret key' },
   unknown_url: { status: 404, code: 404, message: '404 page not found' },
   unknown_model: { status: 200, code: 2013, message: 'invalid params, unknown model {model}' },
   bad_request: { status: 200, code: 2013, message: 'invalid params' },
-  context: { status: 200, code: 2013, message: 'invalid params, context window exceeds limit (2013)' },
+  context: {
+    status: 200,
+    code: 2013,
+    message: 'invalid params, context window exceeds limit (2013)',
+  },
   policy: { status: 200, code: 1026, message: 'input new_sensitive' },
   rate: { status: 200, code: 1002, message: 'rate limit' },
   quota: { status: 200, code: 1008, message: 'insufficient balance' },
@@ -26,7 +40,15 @@ const rows: Rows = {
 
 function envelope({ message, code }: Said): Draft {
   const base_resp = { status_code: typeof code === 'number' ? code : 2013, status_msg: message };
-  return { id: 'sim', choices: null, created: 0, model: '', object: '', usage: { total_tokens: 0 }, base_resp };
+  return {
+    id: 'sim',
+    choices: null,
+    created: 0,
+    model: '',
+    object: '',
+    usage: { total_tokens: 0 },
+    base_resp,
+  };
 }
 
 const thinks = ({ model, raw }: ChatRequest): boolean =>
@@ -35,7 +57,15 @@ const thinks = ({ model, raw }: ChatRequest): boolean =>
 const fine = { status_code: 0, status_msg: '' };
 const detailed = (thought: string): Draft => ({
   reasoning_content: thought,
-  reasoning_details: [{ type: 'reasoning.text', id: 'reasoning-text-1', format: 'MiniMax-response-v1', index: 0, text: thought }],
+  reasoning_details: [
+    {
+      type: 'reasoning.text',
+      id: 'reasoning-text-1',
+      format: 'MiniMax-response-v1',
+      index: 0,
+      text: thought,
+    },
+  ],
 });
 
 /** Thought is inline unless `reasoning_split` asks for details. */
@@ -48,8 +78,10 @@ const style: Style = {
   toolCalls: 'whole',
   usage: plainUsage,
   chunk(draft, choice, { kind, piece, answer }, request) {
-    if (kind === 'reasoning' && request.raw['reasoning_split'] === true && choice !== undefined) choice['delta'] = detailed(piece);
-    if (kind === 'finish') Object.assign(draft, { base_resp: fine, input_sensitive: false, output_sensitive: false });
+    if (kind === 'reasoning' && request.raw['reasoning_split'] === true && choice !== undefined)
+      choice['delta'] = detailed(piece);
+    if (kind === 'finish')
+      Object.assign(draft, { base_resp: fine, input_sensitive: false, output_sensitive: false });
     if (!answer.usageTold) delete draft['usage'];
   },
   whole(draft, choices, answer, request) {
@@ -58,7 +90,12 @@ const style: Style = {
       const message = part(choice, 'message');
       message['content'] ??= '';
       const said = answer.choices[index];
-      if (request.raw['reasoning_split'] !== true || said === undefined || list(said.reasoning).length === 0) continue;
+      if (
+        request.raw['reasoning_split'] !== true ||
+        said === undefined ||
+        list(said.reasoning).length === 0
+      )
+        continue;
       Object.assign(message, { content: said.text.join('') }, detailed(said.reasoning.join('')));
     }
   },
@@ -72,7 +109,10 @@ export const minimax: Dialect = {
   reasons: thinks,
   callId,
   rules: [
-    ...usualRules({ sees: (model) => /M3/.test(model), temperature: { min: 0, max: 1, openMin: true } }),
+    ...usualRules({
+      sees: (model) => /M3/.test(model),
+      temperature: { min: 0, max: 1, openMin: true },
+    }),
     ({ n }) => (n === 1 ? undefined : { message: 'invalid params, n must be 1' }),
   ],
   refuse: refuser(rows, envelope),

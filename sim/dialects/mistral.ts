@@ -20,33 +20,70 @@ const rows: Rows = {
   missing_key: { status: 401, message: 'Unauthorized' },
   wrong_key: { status: 401, message: 'Invalid API Key' },
   unknown_url: { status: 404, message: 'Not Found' },
-  unknown_model: { status: 400, type: 'invalid_model', code: '1500', message: 'Invalid model: {model}' },
+  unknown_model: {
+    status: 400,
+    type: 'invalid_model',
+    code: '1500',
+    message: 'Invalid model: {model}',
+  },
   bad_request: { status: 400, type: 'invalid_request_error', code: '3240' },
   context: {
     status: 400,
     type: 'invalid_request_prompt',
     code: '3051',
-    message: 'Prompt contains {tokens} tokens and 0 draft tokens, too large for model with 16 maximum context length',
+    message:
+      'Prompt contains {tokens} tokens and 0 draft tokens, too large for model with 16 maximum context length',
   },
-  policy: { status: 403, type: 'guardrail_violation', code: '3700', message: 'The prompt was flagged by moderation.' },
+  policy: {
+    status: 403,
+    type: 'guardrail_violation',
+    code: '3700',
+    message: 'The prompt was flagged by moderation.',
+  },
   rate: { status: 429, type: 'rate_limited', code: '1300', message: 'Rate limit exceeded' },
-  quota: { status: 402, type: 'payment_required', code: '1301', message: 'You have reached the limit of your plan.' },
-  server: { status: 500, type: 'internal_server_error', code: '1000', message: 'Internal server error' },
+  quota: {
+    status: 402,
+    type: 'payment_required',
+    code: '1301',
+    message: 'You have reached the limit of your plan.',
+  },
+  server: {
+    status: 500,
+    type: 'internal_server_error',
+    code: '1000',
+    message: 'Internal server error',
+  },
   overloaded: { status: 503, type: 'unavailable', code: '3505', message: 'Service unavailable.' },
 };
 
 /** The gate says `detail`, validation 422 with a list, the model's own checks a flat error. */
-function envelope({ kind, status, type, code, message, param }: Said): Readonly<Record<string, unknown>> {
-  if (kind === 'missing_key' || kind === 'wrong_key' || kind === 'unknown_url') return { detail: message };
+function envelope({
+  kind,
+  status,
+  type,
+  code,
+  message,
+  param,
+}: Said): Readonly<Record<string, unknown>> {
+  if (kind === 'missing_key' || kind === 'wrong_key' || kind === 'unknown_url')
+    return { detail: message };
   if (status === 422) {
     const detail = [{ type: code, loc: ['body', param], msg: message }];
-    return { object: 'error', message: { detail }, type: 'invalid_request_error', param: null, code: null };
+    return {
+      object: 'error',
+      message: { detail },
+      type: 'invalid_request_error',
+      param: null,
+      code: null,
+    };
   }
   return { object: 'error', message, type, param: null, code, raw_status_code: status };
 }
 
 const thinks = ({ model, raw }: ChatRequest): boolean =>
-  model.startsWith('magistral') || raw['prompt_mode'] === 'reasoning' || (raw['reasoning_effort'] ?? 'none') !== 'none';
+  model.startsWith('magistral') ||
+  raw['prompt_mode'] === 'reasoning' ||
+  (raw['reasoning_effort'] ?? 'none') !== 'none';
 
 const sees = (model: string): boolean => !/^(?:codestral|devstral|open-|mistral-7b)/.test(model);
 
@@ -54,38 +91,59 @@ const sees = (model: string): boolean => !/^(?:codestral|devstral|open-|mistral-
 const order: Rule = ({ messages }) => {
   for (const [index, { role }] of messages.entries()) {
     const before = messages[index - 1]?.role;
-    if (role === 'user' && before === 'tool') return { code: '3230', message: "Unexpected role 'user' after role 'tool'" };
-    if (role === 'system' && before === 'assistant') return { code: '3230', message: "Unexpected role 'system' after role 'assistant'" };
+    if (role === 'user' && before === 'tool')
+      return { code: '3230', message: "Unexpected role 'user' after role 'tool'" };
+    if (role === 'system' && before === 'assistant')
+      return { code: '3230', message: "Unexpected role 'system' after role 'assistant'" };
     if (role === 'tool' && before !== 'assistant' && before !== 'tool')
       return { code: '3230', message: `Unexpected role 'tool' after role '${before ?? 'none'}'` };
   }
   const last = messages[messages.length - 1];
   if (last?.role !== 'assistant' && last?.role !== 'system') return undefined;
   if (last.raw['prefix'] === true) return undefined;
-  return { code: '3230', message: `Expected last role User or Tool (or Assistant with prefix True) for serving but got ${last.role}` };
+  return {
+    code: '3230',
+    message: `Expected last role User or Tool (or Assistant with prefix True) for serving but got ${last.role}`,
+  };
 };
 
 const shortIds: Rule = eachMessage(({ raw }) => {
-  const ids = [...list(raw['tool_calls']).map((call) => object(call)['id']), raw['tool_call_id']].filter((id) => typeof id === 'string');
+  const ids = [
+    ...list(raw['tool_calls']).map((call) => object(call)['id']),
+    raw['tool_call_id'],
+  ].filter((id) => typeof id === 'string');
   const wrong = ids.find((id) => !/^[A-Za-z0-9]{9}$/.test(id));
   return wrong === undefined
     ? undefined
-    : { code: '3280', message: `Tool call id was ${wrong} but must be a-z, A-Z, 0-9, with a length of 9.` };
+    : {
+        code: '3280',
+        message: `Tool call id was ${wrong} but must be a-z, A-Z, 0-9, with a length of 9.`,
+      };
 });
 
 const answeredCalls: Rule = ({ messages }) => {
   const calls = messages.flatMap(({ raw }) => list(raw['tool_calls'])).length;
   const results = messages.filter(({ role }) => role === 'tool').length;
-  return calls === results ? undefined : { code: '3230', message: 'Not the same number of function calls and responses' };
+  return calls === results
+    ? undefined
+    : { code: '3230', message: 'Not the same number of function calls and responses' };
 };
 
 const unprocessable = { status: 422, code: 'value_error' };
 
 const rules: readonly Rule[] = [
-  only(parameters, (param) => ({ status: 422, code: 'extra_forbidden', param, message: 'Extra inputs are not permitted' })),
+  only(parameters, (param) => ({
+    status: 422,
+    code: 'extra_forbidden',
+    param,
+    message: 'Extra inputs are not permitted',
+  })),
   (request) => {
     const complaint =
-      present('model')(request) ?? someMessages(request) ?? roles(['system', 'user', 'assistant', 'tool'])(request) ?? contents(request);
+      present('model')(request) ??
+      someMessages(request) ??
+      roles(['system', 'user', 'assistant', 'tool'])(request) ??
+      contents(request);
     return complaint === undefined ? undefined : { ...unprocessable, ...complaint, status: 422 };
   },
   (request) => {
@@ -95,13 +153,20 @@ const rules: readonly Rule[] = [
       range('max_tokens', { min: 0, max: Infinity, whole: true })(request);
     return complaint === undefined ? undefined : { ...complaint, ...unprocessable };
   },
-  none(['logprobs', 'top_logprobs'], () => ({ code: '3051', message: 'Logprobs are not enabled for this model' })),
+  none(['logprobs', 'top_logprobs'], () => ({
+    code: '3051',
+    message: 'Logprobs are not enabled for this model',
+  })),
   parts(
     (type, { model }) =>
-      ['text', 'thinking', 'reference', 'document_url', 'input_audio'].includes(type) || (type === 'image_url' && sees(model)),
+      ['text', 'thinking', 'reference', 'document_url', 'input_audio'].includes(type) ||
+      (type === 'image_url' && sees(model)),
     () => ({ code: '3051', message: 'Image input is not enabled for this model' }),
   ),
-  pictures({ code: '3310', message: 'Image, data:… could not be loaded as a valid image (invalid content).' }),
+  pictures({
+    code: '3310',
+    message: 'Image, data:… could not be loaded as a valid image (invalid content).',
+  }),
   formats(['text', 'json_object', 'json_schema'], (type) => ({
     ...unprocessable,
     param: 'response_format',
@@ -122,14 +187,20 @@ const style: Style = {
   usageAt: 'finish',
   usageUnasked: true,
   toolCalls: 'whole',
-  usage: ({ prompt, cached, completion }) => ({ ...counts(prompt, completion), prompt_tokens_details: { cached_tokens: cached } }),
+  usage: ({ prompt, cached, completion }) => ({
+    ...counts(prompt, completion),
+    prompt_tokens_details: { cached_tokens: cached },
+  }),
   chunk(draft, choice, { kind, piece }) {
-    if (kind !== 'role') draft['p'] = 'abcdefghijklmnopqrstuvwxyz012345'.slice(0, 1 + (hash(piece) % 32));
+    if (kind !== 'role')
+      draft['p'] = 'abcdefghijklmnopqrstuvwxyz012345'.slice(0, 1 + (hash(piece) % 32));
     const delta = part(choice, 'delta');
     if (kind === 'finish') delta['content'] = '';
     if (kind === 'role') delta['content'] ??= '';
-    for (const call of list(delta['tool_calls'])) if (typeof call === 'object' && call !== null) Reflect.deleteProperty(call, 'type');
-    if (typeof draft['usage'] === 'object') draft['usage'] = { ...draft['usage'], service_tier: 'standard' };
+    for (const call of list(delta['tool_calls']))
+      if (typeof call === 'object' && call !== null) Reflect.deleteProperty(call, 'type');
+    if (typeof draft['usage'] === 'object')
+      draft['usage'] = { ...draft['usage'], service_tier: 'standard' };
   },
   whole(_, choices) {
     for (const choice of choices) {

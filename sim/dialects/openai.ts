@@ -1,7 +1,21 @@
 import type { Answer } from '../answer.ts';
-import { type Complaint, type Dialect, type Draft, part, type Rule, type Style } from '../dialect.ts';
+import {
+  type Complaint,
+  type Dialect,
+  type Draft,
+  part,
+  type Rule,
+  type Style,
+} from '../dialect.ts';
 import type { ChatRequest } from '../request.ts';
-import { contents, parts, pictures, roles, someMessages, toolResultsFollowCalls } from '../rules/messages.ts';
+import {
+  contents,
+  parts,
+  pictures,
+  roles,
+  someMessages,
+  toolResultsFollowCalls,
+} from '../rules/messages.ts';
 import {
   flag,
   formats,
@@ -29,11 +43,14 @@ export const openAiParameters = [
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /** o-series and gpt-5 on, but for the models that only chat. */
-export const openAiReasons = ({ model }: ChatRequest): boolean => /^(?:o\d|gpt-[5-9])/.test(model) && !/chat/.test(model);
+export const openAiReasons = ({ model }: ChatRequest): boolean =>
+  /^(?:o\d|gpt-[5-9])/.test(model) && !/chat/.test(model);
 
-const sees = (model: string): boolean => !/^(?:gpt-3\.5|gpt-4(?:-\d{4})?$|o1-mini|o3-mini)/.test(model);
+const sees = (model: string): boolean =>
+  !/^(?:gpt-3\.5|gpt-4(?:-\d{4})?$|o1-mini|o3-mini)/.test(model);
 
-const reasonsNow = (request: ChatRequest): boolean => openAiReasons(request) && request.raw['reasoning_effort'] !== 'none';
+const reasonsNow = (request: ChatRequest): boolean =>
+  openAiReasons(request) && request.raw['reasoning_effort'] !== 'none';
 
 const fixedSampling: Rule = (request) => {
   if (!reasonsNow(request)) return undefined;
@@ -52,7 +69,8 @@ const noToolsWhileReasoning: Rule = (request) => {
   const version = Number(/^gpt-(\d+(?:\.\d+)?)/.exec(request.model)?.[1] ?? 0);
   if (version < 5.4 || request.tools.length === 0 || !reasonsNow(request)) return undefined;
   // Recorded: it does not reason unless asked to.
-  if (request.model.startsWith('gpt-5.4-mini') && request.raw['reasoning_effort'] === undefined) return undefined;
+  if (request.model.startsWith('gpt-5.4-mini') && request.raw['reasoning_effort'] === undefined)
+    return undefined;
   return {
     param: 'reasoning_effort',
     message: `Function tools with reasoning_effort are not supported for ${request.model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
@@ -60,7 +78,8 @@ const noToolsWhileReasoning: Rule = (request) => {
 };
 
 const oneLimit: Rule = ({ raw }) => {
-  if (typeof raw['max_tokens'] !== 'number' || typeof raw['max_completion_tokens'] !== 'number') return undefined;
+  if (typeof raw['max_tokens'] !== 'number' || typeof raw['max_completion_tokens'] !== 'number')
+    return undefined;
   return {
     param: 'max_tokens',
     code: 'invalid_parameter_combination',
@@ -73,19 +92,25 @@ const notAChatModel: Rule = ({ model }) => {
   return {
     status: 404,
     param: 'model',
-    message: 'This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?',
+    message:
+      'This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?',
   };
 };
 
 const useCompletionTokens: Complaint = {
   ...unsupported('max_tokens'),
-  message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+  message:
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
 };
 
-const unknownArgument = (param: string): Complaint => ({ message: `Unrecognized request argument supplied: ${param}` });
+const unknownArgument = (param: string): Complaint => ({
+  message: `Unrecognized request argument supplied: ${param}`,
+});
 
 const modelGiven: Rule = ({ raw }) =>
-  typeof raw['model'] === 'string' && raw['model'] !== '' ? undefined : { message: 'you must provide a model parameter' };
+  typeof raw['model'] === 'string' && raw['model'] !== ''
+    ? undefined
+    : { message: 'you must provide a model parameter' };
 
 const partTypes = new Set(['text', 'refusal', 'input_audio', 'file']);
 
@@ -97,8 +122,16 @@ export const openAiRules: readonly Rule[] = [
   someMessages,
   none(['max_tokens'], () => useCompletionTokens, openAiReasons),
   none(['stop', 'logit_bias'], unsupported, openAiReasons),
-  none(['logprobs', 'top_logprobs', 'presence_penalty', 'frequency_penalty'], unsupported, reasonsNow),
-  none(['reasoning_effort'], unknownArgument, (request) => !openAiReasons(request) && !request.model.startsWith('sim-')),
+  none(
+    ['logprobs', 'top_logprobs', 'presence_penalty', 'frequency_penalty'],
+    unsupported,
+    reasonsNow,
+  ),
+  none(
+    ['reasoning_effort'],
+    unknownArgument,
+    (request) => !openAiReasons(request) && !request.model.startsWith('sim-'),
+  ),
   range('temperature', { min: 0, max: 2 }),
   range('top_p', { min: 0, max: 1 }),
   range('presence_penalty', { min: -2, max: 2 }),
@@ -122,7 +155,11 @@ export const openAiRules: readonly Rule[] = [
     (type, message, at) =>
       type === 'image_url'
         ? { message: 'Invalid content type. image_url is only supported by certain models.' }
-        : { param: `messages[${message}].content[${at}].type`, code: 'invalid_value', message: `Invalid value: '${type}'.` },
+        : {
+            param: `messages[${message}].content[${at}].type`,
+            code: 'invalid_value',
+            message: `Invalid value: '${type}'.`,
+          },
   ),
   pictures({
     param: 'messages',
@@ -141,13 +178,21 @@ export const openAiRules: readonly Rule[] = [
     message: `Invalid value: '${type}'. Supported values are: 'json_object', 'json_schema', and 'text'.`,
   })),
   strictFormat,
-  jsonModeSaysJson("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."),
+  jsonModeSaysJson(
+    "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+  ),
 ];
 
 /** Padding that hides how long a piece is, on unless refused. */
 function obfuscate(draft: Draft, piece: string, request: ChatRequest, answer: Answer): void {
   const options = request.raw['stream_options'];
-  if (typeof options === 'object' && options !== null && 'include_obfuscation' in options && options.include_obfuscation === false) return;
+  if (
+    typeof options === 'object' &&
+    options !== null &&
+    'include_obfuscation' in options &&
+    options.include_obfuscation === false
+  )
+    return;
   draft['obfuscation'] = 'abcdefghijklmnopqrstuvwxyz'.slice(0, 1 + (hash(answer.id + piece) % 16));
 }
 

@@ -12,9 +12,15 @@ const rows: Rows = {
   missing_key: {
     status: 401,
     type: 'invalid_request_error',
-    message: "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.",
+    message:
+      "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.",
   },
-  wrong_key: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key', message: 'Incorrect API key provided. ' },
+  wrong_key: {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    message: 'Incorrect API key provided. ',
+  },
   unknown_model: {
     status: 404,
     type: 'invalid_request_error',
@@ -22,14 +28,23 @@ const rows: Rows = {
     message: 'The model `{model}` does not exist or you do not have access to it.',
   },
   bad_request: { ...invalid, status: 400 },
-  context: { ...invalid, status: 400, message: '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 16]' },
+  context: {
+    ...invalid,
+    status: 400,
+    message: '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 16]',
+  },
   policy: {
     status: 400,
     type: 'data_inspection_failed',
     code: 'data_inspection_failed',
     message: 'Input data may contain inappropriate content.',
   },
-  rate: { status: 429, type: 'limit_requests', code: 'limit_requests', message: 'You exceeded your current requests list.' },
+  rate: {
+    status: 429,
+    type: 'limit_requests',
+    code: 'limit_requests',
+    message: 'You exceeded your current requests list.',
+  },
   quota: {
     status: 400,
     type: 'Arrearage',
@@ -50,11 +65,13 @@ const rows: Rows = {
   },
 };
 
-const thinks = ({ model, raw }: ChatRequest): boolean => raw['enable_thinking'] === true || /thinking|^qwq|^qvq/.test(model);
+const thinks = ({ model, raw }: ChatRequest): boolean =>
+  raw['enable_thinking'] === true || /thinking|^qwq|^qvq/.test(model);
 
 /** The open models think only aloud. */
 const thinksOnlyInStreams: Rule = (request) => {
-  const open = /^qwen3-(?:\d+b|next)|^qwq|^qvq/.test(request.model) || request.model.startsWith('sim-');
+  const open =
+    /^qwen3-(?:\d+b|next)|^qwq|^qvq/.test(request.model) || request.model.startsWith('sim-');
   if (request.stream || !open || request.raw['enable_thinking'] !== true) return undefined;
   return { message: 'parameter.enable_thinking must be set to false for non-streaming calls' };
 };
@@ -105,11 +122,19 @@ export const qwen: Dialect = {
       topP: { min: 0, max: 1, openMin: true },
     }),
     streamOptionsWithStream,
-    ({ n }) => (n <= 4 ? undefined : { message: '<400> InternalError.Algo.InvalidParameter: n should be in [1, 4]' }),
+    ({ n }) =>
+      n <= 4
+        ? undefined
+        : { message: '<400> InternalError.Algo.InvalidParameter: n should be in [1, 4]' },
     thinksOnlyInStreams,
     noForcedToolsWhileThinking,
-    jsonModeSaysJson("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."),
+    jsonModeSaysJson(
+      "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+    ),
   ],
-  refuse: refuser(rows, ({ message, type, param, code }) => ({ error: { message, type, param, code }, request_id: 'sim-request' })),
+  refuse: refuser(rows, ({ message, type, param, code }) => ({
+    error: { message, type, param, code },
+    request_id: 'sim-request',
+  })),
   style,
 };

@@ -26,21 +26,28 @@ const rows: Rows = {
     status: 404,
     type: 'NotFound',
     code: 'InvalidEndpointOrModel.NotFound',
-    message: 'The model or endpoint {model} does not exist or you do not have access to it. Request id: sim',
+    message:
+      'The model or endpoint {model} does not exist or you do not have access to it. Request id: sim',
   },
   bad_request: { ...invalid, status: 400 },
-  context: { ...invalid, status: 400, message: 'Total tokens of image and text exceed max message tokens. Request id: sim' },
+  context: {
+    ...invalid,
+    status: 400,
+    message: 'Total tokens of image and text exceed max message tokens. Request id: sim',
+  },
   policy: {
     status: 400,
     type: 'BadRequest',
     code: 'SensitiveContentDetected',
-    message: 'The request failed because the input text may contain sensitive information. Request id: sim',
+    message:
+      'The request failed because the input text may contain sensitive information. Request id: sim',
   },
   rate: {
     status: 429,
     type: 'TooManyRequests',
     code: 'RateLimitExceeded.EndpointTPMExceeded',
-    message: 'The Tokens Per Minute (TPM) limit of the associated endpoint for your account has been exceeded. Request id: sim',
+    message:
+      'The Tokens Per Minute (TPM) limit of the associated endpoint for your account has been exceeded. Request id: sim',
   },
   quota: {
     status: 403,
@@ -58,7 +65,8 @@ const rows: Rows = {
     status: 429,
     type: 'TooManyRequests',
     code: 'ServerOverloaded',
-    message: 'The service is currently unable to handle additional requests due to server overload. Request id: sim',
+    message:
+      'The service is currently unable to handle additional requests due to server overload. Request id: sim',
   },
 };
 
@@ -97,7 +105,12 @@ export const volcengine: Dialect = {
   key: 'bearer',
   reasons: thinks,
   callId,
-  rules: [...usualRules({ sees: (model) => /seed|vision|^ep-/.test(model) }), streamOptionsWithStream],
-  refuse: refuser(rows, ({ message, type, param, code }) => ({ error: { code, message, param: param ?? '', type } })),
+  rules: [
+    ...usualRules({ sees: (model) => /seed|vision|^ep-/.test(model) }),
+    streamOptionsWithStream,
+  ],
+  refuse: refuser(rows, ({ message, type, param, code }) => ({
+    error: { code, message, param: param ?? '', type },
+  })),
   style,
 };

@@ -13,14 +13,20 @@ const rows: Rows = {
   missing_key: {
     status: 401,
     code: 'Unauthenticated',
-    message: 'No API key provided. Specify your API key in the Authorization header using Bearer auth.',
+    message:
+      'No API key provided. Specify your API key in the Authorization header using Bearer auth.',
   },
   wrong_key: {
     status: 400,
     code: 'invalid-argument',
-    message: 'Incorrect API key provided: {key}. You can obtain an API key from https://console.x.ai.',
+    message:
+      'Incorrect API key provided: {key}. You can obtain an API key from https://console.x.ai.',
   },
-  unknown_url: { status: 404, code: 'Not Found', message: 'The requested path {path} was not found.' },
+  unknown_url: {
+    status: 404,
+    code: 'Not Found',
+    message: 'The requested path {path} was not found.',
+  },
   unknown_model: {
     status: 404,
     code: 'Some requested entity was not found',
@@ -35,20 +41,27 @@ const rows: Rows = {
   policy: {
     status: 403,
     code: 'The caller does not have permission to execute the specified operation',
-    message: 'Content violates usage guidelines. Team: sim, Model: {model}, Failed check: SAFETY_CHECK_TYPE_BIO',
+    message:
+      'Content violates usage guidelines. Team: sim, Model: {model}, Failed check: SAFETY_CHECK_TYPE_BIO',
   },
   rate: {
     status: 429,
     code: 'Some resource has been exhausted',
-    message: 'Too many requests for team sim and model {model}. Your team’s rate limit is 1 requests per second.',
+    message:
+      'Too many requests for team sim and model {model}. Your team’s rate limit is 1 requests per second.',
   },
   quota: {
     status: 429,
     code: 'Some resource has been exhausted',
-    message: 'Your team sim has either used all available credits or reached its monthly spending limit.',
+    message:
+      'Your team sim has either used all available credits or reached its monthly spending limit.',
   },
   server: { status: 500, code: 'Internal error', message: 'An internal error occurred.' },
-  overloaded: { status: 503, code: 'The service is currently unavailable', message: 'The model is at capacity. Please try again later.' },
+  overloaded: {
+    status: 503,
+    code: 'The service is currently unavailable',
+    message: 'The model is at capacity. Please try again later.',
+  },
 };
 
 const reasons = ({ model }: ChatRequest): boolean =>
@@ -62,7 +75,8 @@ const noParameter = (param: string) => ({
 /** Recorded: no `finish_reason` before the last chunk, whole tool calls, and completion tokens that leave reasoning out of themselves. */
 const style: Style = {
   ...openAiStyle,
-  id: (random) => `${random.slice(0, 8)}-${random.slice(8, 12)}-${random.slice(12, 16)}-${random.slice(16, 20)}`.toLowerCase(),
+  id: (random) =>
+    `${random.slice(0, 8)}-${random.slice(8, 12)}-${random.slice(12, 16)}-${random.slice(16, 20)}`.toLowerCase(),
   reasoning: 'reasoning_content',
   toolCalls: 'whole',
   finishNull: false,
@@ -70,7 +84,12 @@ const style: Style = {
     prompt_tokens: prompt,
     completion_tokens: completion - reasoning,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { text_tokens: prompt, audio_tokens: 0, image_tokens: 0, cached_tokens: cached },
+    prompt_tokens_details: {
+      text_tokens: prompt,
+      audio_tokens: 0,
+      image_tokens: 0,
+      cached_tokens: cached,
+    },
     completion_tokens_details: {
       reasoning_tokens: reasoning,
       audio_tokens: 0,

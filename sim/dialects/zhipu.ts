@@ -7,7 +7,11 @@ import { callId, openAiRows, openAiStyle, plainUsage, refuser, type Rows } from 
 /** docs.bigmodel.cn/cn/faq/api-code: codes are numbers in strings. */
 const rows: Rows = {
   ...openAiRows,
-  missing_key: { status: 401, code: '1001', message: 'Header中未收到Authorization参数，无法进行身份验证。' },
+  missing_key: {
+    status: 401,
+    code: '1001',
+    message: 'Header中未收到Authorization参数，无法进行身份验证。',
+  },
   wrong_key: { status: 401, code: '1000', message: '身份验证失败。' },
   unknown_url: { status: 404, code: '404', message: 'NOT_FOUND' },
   unknown_model: { status: 400, code: '1211', message: '模型不存在，请检查模型代码。' },
@@ -16,9 +20,14 @@ const rows: Rows = {
   policy: {
     status: 400,
     code: '1301',
-    message: '系统检测到输入或生成内容可能包含不安全或敏感内容，请您避免输入易产生敏感内容的提示语，感谢您的配合。',
+    message:
+      '系统检测到输入或生成内容可能包含不安全或敏感内容，请您避免输入易产生敏感内容的提示语，感谢您的配合。',
   },
-  rate: { status: 429, code: '1302', message: '您当前使用该API的并发数过高，请降低并发，或联系客服增加限额。' },
+  rate: {
+    status: 429,
+    code: '1302',
+    message: '您当前使用该API的并发数过高，请降低并发，或联系客服增加限额。',
+  },
   quota: { status: 429, code: '1113', message: '余额不足或无可用资源包,请充值。' },
   server: { status: 500, code: '500', message: '内部错误' },
   overloaded: { status: 429, code: '1312', message: '该模型当前访问量过大，请您稍后再试' },
@@ -31,7 +40,9 @@ function thinks({ model, raw }: ChatRequest): boolean {
 }
 
 const userSpeaks: Rule = ({ messages }) =>
-  messages.some(({ role }) => role !== 'system') ? undefined : { code: '1214', message: 'messages 参数非法。请检查文档。' };
+  messages.some(({ role }) => role !== 'system')
+    ? undefined
+    : { code: '1214', message: 'messages 参数非法。请检查文档。' };
 
 const wrong =
   (rule: Rule): Rule =>
@@ -39,10 +50,15 @@ const wrong =
     const complaint = rule(request);
     return complaint === undefined
       ? undefined
-      : { ...complaint, code: '1210', message: `API 调用参数有误，请检查文档。${complaint.message}` };
+      : {
+          ...complaint,
+          code: '1210',
+          message: `API 调用参数有误，请检查文档。${complaint.message}`,
+        };
   };
 
-const sees = (model: string): boolean => /^glm-[\d.]+v|flash$/.test(model) && model !== 'glm-4.7-flash';
+const sees = (model: string): boolean =>
+  /^glm-[\d.]+v|flash$/.test(model) && model !== 'glm-4.7-flash';
 
 /** Recorded: the role in every delta, no `finish_reason` before the end, usage on the finish chunk, whole tool calls. */
 const style: Style = {

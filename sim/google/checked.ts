@@ -13,6 +13,8 @@ export interface Checked {
 
 export type Complaints = Generator<string | Reply, void, undefined>;
 
-const learnMore = 'Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini';
+const learnMore =
+  'Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini';
 /** Vertex's own checks have one form. */
-export const vertexSays = (why: string): string => `Unable to submit request because ${why}. ${learnMore}`;
+export const vertexSays = (why: string): string =>
+  `Unable to submit request because ${why}. ${learnMore}`;

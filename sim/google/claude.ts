@@ -10,8 +10,14 @@ import { type Surface, unknownModel } from './refusal.ts';
 const version = 'vertex-2023-10-16';
 
 /** Claude on Vertex: Anthropic's messages with the version in the body and the model in the path (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08). */
-export function callClaude(call: OwnCall, id: string, method: string, surface: Surface): Reply | Asking {
-  if (!/^(?:claude-|sim-)/.test(id) || !['rawPredict', 'streamRawPredict'].includes(method)) return unknownModel(surface, id, method);
+export function callClaude(
+  call: OwnCall,
+  id: string,
+  method: string,
+  surface: Surface,
+): Reply | Asking {
+  if (!/^(?:claude-|sim-)/.test(id) || !['rawPredict', 'streamRawPredict'].includes(method))
+    return unknownModel(surface, id, method);
   const model = withoutScenarios(id);
   const no = (message: string): Reply => {
     const complaint: Complaint = { message };
@@ -22,11 +28,20 @@ export function callClaude(call: OwnCall, id: string, method: string, surface: S
   const { anthropic_version: told, ...rest } = raw;
   if (told === undefined) return no('anthropic_version: Field required');
   if (told !== version) return no(`anthropic_version: Input should be '${version}'`);
-  const betas = (Array.isArray(raw['anthropic_beta']) ? raw['anthropic_beta'] : [call.headers['anthropic-beta'] ?? ''])
+  const betas = (
+    Array.isArray(raw['anthropic_beta'])
+      ? raw['anthropic_beta']
+      : [call.headers['anthropic-beta'] ?? '']
+  )
     .map(String)
     .filter(Boolean);
   const { anthropic_beta: _, ...message } = rest;
-  const complaint = messagesComplaint(message, { model, version: '2023-06-01', betas, hosted: true });
+  const complaint = messagesComplaint(message, {
+    model,
+    version: '2023-06-01',
+    betas,
+    hosted: true,
+  });
   if (complaint !== undefined) return no(complaint);
   // Which of the two methods was called does not matter: `stream` does.
   return asking(id, chatOf(message, model), thinks(message, model), penOf(message));

@@ -18,8 +18,11 @@ function take(call: OwnCall): Reply | Asking {
   const named = decodeURIComponent(id);
   if (call.method === 'GET' && path === '/models') return list(call.query);
   if (call.method === 'GET' && id !== '' && method === undefined)
-    return listed.includes(named) ? { status: 200, body: describe(named) } : unknownModel(surface, named, 'generateContent');
-  if (call.method === 'POST' && method !== undefined) return callModel(call, named, method, surface);
+    return listed.includes(named)
+      ? { status: 200, body: describe(named) }
+      : unknownModel(surface, named, 'generateContent');
+  if (call.method === 'POST' && method !== undefined)
+    return callModel(call, named, method, surface);
   return refusal(surface, { ...blankProblem(''), kind: 'unknown_url' });
 }
 
@@ -28,10 +31,14 @@ const pageMax = 1_000;
 function list(query: URLSearchParams): Reply {
   const size = Number(query.get('pageSize') ?? 50);
   const from = Number(query.get('pageToken') ?? 0);
-  if (!(size >= 1) || !Number.isInteger(from)) return status(400, 'page_size and page_token are not valid.');
+  if (!(size >= 1) || !Number.isInteger(from))
+    return status(400, 'page_size and page_token are not valid.');
   const to = from + Math.min(size, pageMax);
   const models = listed.slice(from, to).map(describe);
-  return { status: 200, body: { models, ...(to < listed.length && { nextPageToken: String(to) }) } };
+  return {
+    status: 200,
+    body: { models, ...(to < listed.length && { nextPageToken: String(to) }) },
+  };
 }
 
 /** As recorded. */
@@ -44,7 +51,12 @@ function describe(id: string): Json {
     description: 'A simulated model.',
     inputTokenLimit: 1_048_576,
     outputTokenLimit: outputMax,
-    supportedGenerationMethods: ['generateContent', 'countTokens', 'createCachedContent', 'batchGenerateContent'],
+    supportedGenerationMethods: [
+      'generateContent',
+      'countTokens',
+      'createCachedContent',
+      'batchGenerateContent',
+    ],
     temperature: 1,
     topP: 0.95,
     topK: 64,

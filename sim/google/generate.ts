@@ -14,16 +14,27 @@ import { asChat } from './request.ts';
 import { complaintOf, tooLarge } from './rules.ts';
 import { googlePen } from './write.ts';
 
-const readers = { gemini: new ProtoReader(geminiMessages), vertex: new ProtoReader(vertexMessages) };
+const readers = {
+  gemini: new ProtoReader(geminiMessages),
+  vertex: new ProtoReader(vertexMessages),
+};
 
 /** What Google calls its models; a scenario alone is a model, too. */
 const known = /^(?:gemini-|gemma-|learnlm-|sim-)/;
 
 /** One call of a model's method, of a caller who may. `id`: the model's, with its scenario. */
-export function callModel(call: OwnCall, id: string, method: string, surface: Surface): Reply | Asking {
+export function callModel(
+  call: OwnCall,
+  id: string,
+  method: string,
+  surface: Surface,
+): Reply | Asking {
   const beside = imagen(call, id, method, surface) ?? embedding(call, id, method, surface);
   if (beside !== undefined) return beside;
-  if (!['generateContent', 'streamGenerateContent', 'countTokens'].includes(method) || !known.test(id))
+  if (
+    !['generateContent', 'streamGenerateContent', 'countTokens'].includes(method) ||
+    !known.test(id)
+  )
     return unknownModel(surface, id, method);
   const large = tooLarge(call.body.length);
   if (large !== undefined) return large;
@@ -36,7 +47,10 @@ export function callModel(call: OwnCall, id: string, method: string, surface: Su
   const streams = method === 'streamGenerateContent';
   const complaint = complaintOf({ raw, model, surface, streams });
   if (complaint !== undefined) return complaint;
-  if (wantsPicture(raw)) return paintComplaint(raw, model) ?? asking(id, asChat(raw, id, false), false, paintPen(raw, id));
+  if (wantsPicture(raw))
+    return (
+      paintComplaint(raw, model) ?? asking(id, asChat(raw, id, false), false, paintPen(raw, id))
+    );
   const config = object(raw['generationConfig']);
   const pen = googlePen({
     model,
@@ -52,11 +66,14 @@ export function callModel(call: OwnCall, id: string, method: string, surface: Su
 /** What the vendor's own search reads. */
 const toolUseTokens = 57;
 const searches = (raw: Json): boolean =>
-  list(raw['tools']).some((tool) => Object.keys(object(tool)).some((name) => name !== 'functionDeclarations'));
+  list(raw['tools']).some((tool) =>
+    Object.keys(object(tool)).some((name) => name !== 'functionDeclarations'),
+  );
 
 function thinks(config: Json, model: ModelFacts): boolean {
   const { thinkingBudget, thinkingLevel } = object(config['thinkingConfig']);
-  if (model.thinking.kind === 'none' || thinkingBudget === 0 || thinkingLevel === 'MINIMAL') return false;
+  if (model.thinking.kind === 'none' || thinkingBudget === 0 || thinkingLevel === 'MINIMAL')
+    return false;
   return thinkingBudget !== undefined || thinkingLevel !== undefined || thinksUnasked(model);
 }
 
@@ -67,12 +84,16 @@ function count(sent: Json, id: string, surface: Surface): Reply {
   if ('generateContentRequest' in value && 'contents' in value)
     return status(400, 'contents and generateContentRequest are mutually exclusive.');
   const raw = 'contents' in value ? value : asked;
-  if (list(raw['contents']).length === 0) return status(400, '* CountTokensRequest.contents: contents is not specified\n');
+  if (list(raw['contents']).length === 0)
+    return status(400, '* CountTokensRequest.contents: contents is not specified\n');
   const request = readRequest(asChat(raw, id, false), withoutScenarios(id));
   const refused = scenarioOf(id).refuse;
   if (refused === 'unknown_model') return unknownModel(surface, id, 'countTokens');
   const totalTokens = promptTokens(request);
-  const characters = request.messages.reduce((total, message) => total + message.text.replace(/\s/g, '').length, 0);
+  const characters = request.messages.reduce(
+    (total, message) => total + message.text.replace(/\s/g, '').length,
+    0,
+  );
   return {
     status: 200,
     body: {

@@ -15,11 +15,14 @@ const both = {
   CodeExecutionResult: 'id:string outcome:Outcome output:string',
   VideoMetadata: 'startOffset:string endOffset:string fps:double',
   PartResolution: 'level:MediaResolution numTokens:int32',
-  FunctionResponse: 'id:string name:string response:Struct parts:FunctionResponsePart* willContinue:bool scheduling:Scheduling',
+  FunctionResponse:
+    'id:string name:string response:Struct parts:FunctionResponsePart* willContinue:bool scheduling:Scheduling',
   FunctionDeclaration:
     'name:string description:string behavior:Behavior parameters:Schema parametersJsonSchema:Value response:Schema responseJsonSchema:Value',
-  GoogleSearch: 'timeRangeFilter:Struct searchTypes:Struct excludeDomains:string* blockingConfidence:string',
-  ToolConfig: 'functionCallingConfig:FunctionCallingConfig retrievalConfig:Struct includeServerSideToolInvocations:bool',
+  GoogleSearch:
+    'timeRangeFilter:Struct searchTypes:Struct excludeDomains:string* blockingConfidence:string',
+  ToolConfig:
+    'functionCallingConfig:FunctionCallingConfig retrievalConfig:Struct includeServerSideToolInvocations:bool',
   ThinkingConfig: 'includeThoughts:bool thinkingBudget:int32 thinkingLevel:ThinkingLevel',
   SpeechConfig: 'voiceConfig:VoiceConfig multiSpeakerVoiceConfig:Struct languageCode:string',
   VoiceConfig: 'prebuiltVoiceConfig:PrebuiltVoiceConfig replicatedVoiceConfig:Struct',
@@ -39,7 +42,8 @@ const enums = {
     'MEDIA_RESOLUTION_UNSPECIFIED MEDIA_RESOLUTION_LOW MEDIA_RESOLUTION_MEDIUM MEDIA_RESOLUTION_HIGH MEDIA_RESOLUTION_ULTRA_HIGH',
   HarmCategory:
     'HARM_CATEGORY_UNSPECIFIED HARM_CATEGORY_DEROGATORY HARM_CATEGORY_TOXICITY HARM_CATEGORY_VIOLENCE HARM_CATEGORY_SEXUAL HARM_CATEGORY_MEDICAL HARM_CATEGORY_DANGEROUS HARM_CATEGORY_HARASSMENT HARM_CATEGORY_HATE_SPEECH HARM_CATEGORY_SEXUALLY_EXPLICIT HARM_CATEGORY_DANGEROUS_CONTENT HARM_CATEGORY_CIVIC_INTEGRITY HARM_CATEGORY_JAILBREAK',
-  HarmBlockThreshold: 'HARM_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_ONLY_HIGH BLOCK_NONE OFF',
+  HarmBlockThreshold:
+    'HARM_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_ONLY_HIGH BLOCK_NONE OFF',
   ServiceTier: 'UNSPECIFIED STANDARD FLEX PRIORITY',
 };
 
@@ -87,9 +91,11 @@ export const vertexMessages: Schema = {
     FunctionCall: 'id:string name:string args:Struct partialArgs:Struct* willContinue:bool',
     FunctionResponsePart: 'data|inlineData:Blob data|fileData:FileData',
     Tool: 'functionDeclarations:FunctionDeclaration* retrieval:Struct googleSearch:GoogleSearch googleSearchRetrieval:Struct googleMaps:Struct enterpriseWebSearch:Struct parallelAiSearch:Struct codeExecution:Struct urlContext:Struct computerUse:Struct',
-    FunctionCallingConfig: 'mode:Mode allowedFunctionNames:string* streamFunctionCallArguments:bool',
+    FunctionCallingConfig:
+      'mode:Mode allowedFunctionNames:string* streamFunctionCallArguments:bool',
     SafetySetting: 'category:HarmCategory threshold:HarmBlockThreshold method:string',
     GenerationConfig: `${configOfBoth} audioTimestamp:bool routingConfig:Struct enableAffectiveDialog:bool`,
-    ImageConfig: 'aspectRatio:string imageSize:string personGeneration:string prominentPeople:string imageOutputOptions:Struct',
+    ImageConfig:
+      'aspectRatio:string imageSize:string personGeneration:string prominentPeople:string imageOutputOptions:Struct',
   },
 };

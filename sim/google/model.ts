@@ -26,7 +26,13 @@ const newest = 3.8;
 export function modelFacts(id: string): ModelFacts {
   const gemma = id.startsWith('gemma-');
   const said = /gemini-(?:[a-z-]*?)(\d+(?:\.\d+)?)/.exec(id)?.[1];
-  const generation = gemma ? 0 : said === undefined ? (id.startsWith('sim-') ? 2.5 : newest) : Number(said);
+  const generation = gemma
+    ? 0
+    : said === undefined
+      ? id.startsWith('sim-')
+        ? 2.5
+        : newest
+      : Number(said);
   return {
     id,
     generation,
@@ -55,7 +61,8 @@ function thinkingOf(id: string, generation: number): Thinking {
 }
 
 /** Flash-Lite thinks only when it is told to; every other model that thinks does so by itself. */
-export const thinksUnasked = ({ id, thinking }: ModelFacts): boolean => thinking.kind !== 'none' && !/2\.5-flash-lite/.test(id);
+export const thinksUnasked = ({ id, thinking }: ModelFacts): boolean =>
+  thinking.kind !== 'none' && !/2\.5-flash-lite/.test(id);
 
 /** Listed by `models`; every other `gemini-…` and `gemma-…` answers too, under names that point at one of these. */
 export const listed: readonly string[] = [

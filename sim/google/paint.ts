@@ -11,21 +11,33 @@ import { status, type Surface } from './refusal.ts';
 
 /** ai.google.dev/gemini-api/docs/image-generation, 2026-08. */
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
-const pixels: Readonly<Record<string, number>> = { '1K': 1_048_576, '2K': 4_194_304, '4K': 16_777_216 };
+const pixels: Readonly<Record<string, number>> = {
+  '1K': 1_048_576,
+  '2K': 4_194_304,
+  '4K': 16_777_216,
+};
 const tokens: Readonly<Record<string, number>> = { '1K': 1_120, '2K': 1_120, '4K': 2_000 };
 const tokensOfGiven = 258;
 
-export const wantsPicture = (raw: Json): boolean => list(object(raw['generationConfig'])['responseModalities']).includes('IMAGE');
+export const wantsPicture = (raw: Json): boolean =>
+  list(object(raw['generationConfig'])['responseModalities']).includes('IMAGE');
 
 /** What is wrong with what is said of the picture. */
 export function paintComplaint(raw: Json, { id, generation }: ModelFacts): Reply | undefined {
-  if (!/-image|^sim-/.test(id)) return status(400, `Model ${id} does not support the requested response modalities: image.`);
+  if (!/-image|^sim-/.test(id))
+    return status(400, `Model ${id} does not support the requested response modalities: image.`);
   const { aspectRatio, imageSize } = object(object(raw['generationConfig'])['imageConfig']);
   if (aspectRatio !== undefined && !ratios.includes(String(aspectRatio)))
-    return status(400, `Invalid value at 'generation_config.image_config.aspect_ratio': aspect_ratio must be one of ${ratios.join(', ')}.`);
+    return status(
+      400,
+      `Invalid value at 'generation_config.image_config.aspect_ratio': aspect_ratio must be one of ${ratios.join(', ')}.`,
+    );
   if (imageSize === undefined) return undefined;
-  if (generation < 3 || id.includes('lite')) return status(400, 'image_size is not supported by this model.');
-  return String(imageSize) in pixels ? undefined : status(400, `Invalid value at 'generation_config.image_config.image_size'.`);
+  if (generation < 3 || id.includes('lite'))
+    return status(400, 'image_size is not supported by this model.');
+  return String(imageSize) in pixels
+    ? undefined
+    : status(400, `Invalid value at 'generation_config.image_config.image_size'.`);
 }
 
 /** The picture, and what it took. */
@@ -36,19 +48,37 @@ export function paintPen(raw: Json, named: string): Pen {
   const size = sidesOf(text(aspectRatio) ?? '1:1', pixels[String(imageSize)]);
   const given = parts.filter((part) => part['inlineData'] !== undefined).length;
   return wholePen(({ id, model, usageTold }) => ({
-    candidates: [{ content: { parts: [drawn(words, size, named)], role: 'model' }, finishReason: 'STOP', index: 0 }],
-    ...(usageTold && { usageMetadata: usageOf(countTokens(words), given * tokensOfGiven, tokens[String(imageSize)] ?? 0) }),
+    candidates: [
+      {
+        content: { parts: [drawn(words, size, named)], role: 'model' },
+        finishReason: 'STOP',
+        index: 0,
+      },
+    ],
+    ...(usageTold && {
+      usageMetadata: usageOf(
+        countTokens(words),
+        given * tokensOfGiven,
+        tokens[String(imageSize)] ?? 0,
+      ),
+    }),
     modelVersion: model,
     responseId: id,
   }));
 }
 
 const drawn = (words: string, size: Size, named: string): Json => ({
-  inlineData: { mimeType: 'image/png', data: base64Of({ lost: scenarioOf(named).lost }, words, size) },
+  inlineData: {
+    mimeType: 'image/png',
+    data: base64Of({ lost: scenarioOf(named).lost }, words, size),
+  },
 });
 
 function usageOf(said: number, seen: number, made: number): Json {
-  const told = [{ modality: 'TEXT', tokenCount: said }, ...(seen > 0 ? [{ modality: 'IMAGE', tokenCount: seen }] : [])];
+  const told = [
+    { modality: 'TEXT', tokenCount: said },
+    ...(seen > 0 ? [{ modality: 'IMAGE', tokenCount: seen }] : []),
+  ];
   return {
     promptTokenCount: said + seen,
     candidatesTokenCount: made,
@@ -63,19 +93,26 @@ const imagenMembers =
   'sampleCount aspectRatio sampleImageSize negativePrompt personGeneration safetySetting addWatermark seed includeRaiReason language';
 
 /** Imagen on Vertex (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api, 2026-08); undefined for any other method or model. */
-export function imagen(call: OwnCall, named: string, method: string, { api }: Surface): Reply | Asking | undefined {
+export function imagen(
+  call: OwnCall,
+  named: string,
+  method: string,
+  { api }: Surface,
+): Reply | Asking | undefined {
   if (api !== 'vertex' || method !== 'predict' || !named.startsWith('imagen-')) return undefined;
   const raw = objectIn(call.body);
   const parameters = object(raw?.['parameters']);
   const [instance, ...more] = list(raw?.['instances']).map(object);
   const prompt = text(instance?.['prompt']);
-  if (prompt === undefined || prompt === '' || more.length > 0) return status(400, 'Text prompt is empty.');
+  if (prompt === undefined || prompt === '' || more.length > 0)
+    return status(400, 'Text prompt is empty.');
   const stranger = Object.keys(parameters).find((name) => !imagenMembers.split(' ').includes(name));
   if (stranger !== undefined) return status(400, `Invalid parameter: ${stranger}.`);
   const count = number(parameters['sampleCount']) ?? 4;
   if (count < 1 || count > 4) return status(400, 'sampleCount must be between 1 and 4.');
   const ratio = text(parameters['aspectRatio']) ?? '1:1';
-  if (!imagenRatios.includes(ratio)) return status(400, `aspectRatio must be one of ${imagenRatios.join(', ')}.`);
+  if (!imagenRatios.includes(ratio))
+    return status(400, `aspectRatio must be one of ${imagenRatios.join(', ')}.`);
   const size = sidesOf(ratio, pixels[text(parameters['sampleImageSize']) ?? '1K']);
   const { lost } = scenarioOf(named);
   const pen = wholePen(() => ({

@@ -24,7 +24,8 @@ interface Field {
   readonly oneof: string | undefined;
 }
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** ProtoJSON as Google's front end reads it: members in either spelling, null as absent, everything else that is unknown or misplaced refused. */
 export class ProtoReader {
@@ -34,19 +35,26 @@ export class ProtoReader {
 
   constructor(schema: Schema) {
     this.#schema = schema;
-    for (const [name, line] of Object.entries(schema.messages)) this.#fields.set(name, fieldsOf(line));
-    this.#enums = new Map(Object.entries(schema.enums).map(([name, values]) => [name, new Set(values.split(' '))]));
+    for (const [name, line] of Object.entries(schema.messages))
+      this.#fields.set(name, fieldsOf(line));
+    this.#enums = new Map(
+      Object.entries(schema.enums).map(([name, values]) => [name, new Set(values.split(' '))]),
+    );
   }
 
   /** The message with its members in camel case, and all that is wrong with it. */
-  read(type: string, raw: unknown): { readonly value: Json; readonly violations: readonly Violation[] } {
+  read(
+    type: string,
+    raw: unknown,
+  ): { readonly value: Json; readonly violations: readonly Violation[] } {
     const violations: Violation[] = [];
     const value = this.#message(type, raw, '', violations);
     return { value: isJson(value) ? value : {}, violations };
   }
 
   #message(type: string, raw: unknown, path: string, violations: Violation[]): unknown {
-    if (!isJson(raw)) return invalid(path, `type.googleapis.com/${this.#schema.package}.${type}`, raw, violations);
+    if (!isJson(raw))
+      return invalid(path, `type.googleapis.com/${this.#schema.package}.${type}`, raw, violations);
     const fields = this.#fields.get(type) ?? new Map<string, Field>();
     const read: Record<string, unknown> = {};
     const set = new Set<string>();
@@ -59,7 +67,10 @@ export class ProtoReader {
       if (value === null) continue;
       if (field.oneof !== undefined && set.has(field.oneof))
         violations.push(
-          said(path, `Invalid value at '${path}' (oneof), oneof field '${field.oneof}' is already set. Cannot set '${name}'`),
+          said(
+            path,
+            `Invalid value at '${path}' (oneof), oneof field '${field.oneof}' is already set. Cannot set '${name}'`,
+          ),
         );
       if (field.oneof !== undefined) set.add(field.oneof);
       read[field.name] = this.#member(field, name, value, path, violations);
@@ -67,12 +78,23 @@ export class ProtoReader {
     return read;
   }
 
-  #member(field: Field, name: string, value: unknown, path: string, violations: Violation[]): unknown {
+  #member(
+    field: Field,
+    name: string,
+    value: unknown,
+    path: string,
+    violations: Violation[],
+  ): unknown {
     const at = path === '' ? snake(field.name) : `${path}.${snake(field.name)}`;
     if (field.map) {
       if (!isJson(value)) return invalid(at, 'Map', value, violations);
       const entries = Object.entries(value);
-      return Object.fromEntries(entries.map(([key, item], i) => [key, this.#value(field.type, item, `${at}[${i}].value`, violations)]));
+      return Object.fromEntries(
+        entries.map(([key, item], i) => [
+          key,
+          this.#value(field.type, item, `${at}[${i}].value`, violations),
+        ]),
+      );
     }
     if (field.repeated) {
       // One that stands alone is a list of one.
@@ -102,7 +124,8 @@ export class ProtoReader {
 function fieldsOf(line: string): ReadonlyMap<string, Field> {
   const fields = new Map<string, Field>();
   for (const word of line.split(/\s+/).filter(Boolean)) {
-    const [, oneof, name = '', type = '', suffix] = /^(?:(\w+)\|)?(\w+):(\w+)(\*|\{\})?$/.exec(word) ?? [];
+    const [, oneof, name = '', type = '', suffix] =
+      /^(?:(\w+)\|)?(\w+):(\w+)(\*|\{\})?$/.exec(word) ?? [];
     const field = { name, type, repeated: suffix === '*', map: suffix === '{}', oneof };
     fields.set(name, field).set(snake(name), field);
   }
@@ -110,7 +133,8 @@ function fieldsOf(line: string): ReadonlyMap<string, Field> {
 }
 
 const int32Max = 2 ** 31 - 1;
-const isNumber = (value: unknown): boolean => typeof value === 'number' || (typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value));
+const isNumber = (value: unknown): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value));
 const isInteger = (value: unknown): boolean => isNumber(value) && Number.isInteger(Number(value));
 
 /** What a JSON value must be for a scalar type. */
@@ -131,16 +155,30 @@ const base64 = /^[\w+/-]*={0,2}$/;
 
 function scalar(type: string, value: unknown, at: string, violations: Violation[]): unknown {
   if (scalars[type]?.(value) !== true)
-    return invalid(at, type === 'Struct' ? 'type.googleapis.com/google.protobuf.Struct' : `TYPE_${type.toUpperCase()}`, value, violations);
+    return invalid(
+      at,
+      type === 'Struct'
+        ? 'type.googleapis.com/google.protobuf.Struct'
+        : `TYPE_${type.toUpperCase()}`,
+      value,
+      violations,
+    );
   if (type === 'bytes' && typeof value === 'string' && !base64.test(value)) {
-    violations.push(said(at, `Invalid value at '${at}' (TYPE_BYTES), Base64 decoding failed for ${JSON.stringify(value.slice(0, 80))}`));
+    violations.push(
+      said(
+        at,
+        `Invalid value at '${at}' (TYPE_BYTES), Base64 decoding failed for ${JSON.stringify(value.slice(0, 80))}`,
+      ),
+    );
     return undefined;
   }
   return /^(?:int|float|double)/.test(type) ? Number(value) : value;
 }
 
 function invalid(path: string, type: string, value: unknown, violations: Violation[]): undefined {
-  violations.push(said(path, `Invalid value at '${path}' (${type}), ${JSON.stringify(value).slice(0, 200)}`));
+  violations.push(
+    said(path, `Invalid value at '${path}' (${type}), ${JSON.stringify(value).slice(0, 200)}`),
+  );
 }
 
 function unknown(name: string, path: string, why: string, violations: Violation[]): void {

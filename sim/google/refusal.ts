@@ -22,23 +22,40 @@ const statuses: Readonly<Record<number, string>> = {
 
 /** google.rpc.Status as JSON (cloud.google.com/apis/design/errors; recorded). */
 export function status(code: number, message: string, details: readonly Json[] = []): Reply {
-  return { status: code, body: { error: { code, message, status: statuses[code], ...(details.length > 0 && { details }) } } };
+  return {
+    status: code,
+    body: {
+      error: { code, message, status: statuses[code], ...(details.length > 0 && { details }) },
+    },
+  };
 }
 
-const type = (name: string, members: Json): Json => ({ '@type': `type.googleapis.com/google.rpc.${name}`, ...members });
+const type = (name: string, members: Json): Json => ({
+  '@type': `type.googleapis.com/google.rpc.${name}`,
+  ...members,
+});
 const reason = (word: string, service: string): Json =>
-  type('ErrorInfo', { reason: word, domain: 'googleapis.com', metadata: { service: `${service}.googleapis.com` } });
+  type('ErrorInfo', {
+    reason: word,
+    domain: 'googleapis.com',
+    metadata: { service: `${service}.googleapis.com` },
+  });
 
 /** What is no message of the API at all: every violation, one a line. */
 export function malformed(violations: readonly Violation[]): Reply {
   const message = violations.map(({ description }) => description).join('\n');
   return status(400, message, [
-    type('BadRequest', { fieldViolations: violations.map(({ field, description }) => ({ field, description })) }),
+    type('BadRequest', {
+      fieldViolations: violations.map(({ field, description }) => ({ field, description })),
+    }),
   ]);
 }
 
 export const unreadable = (body: Buffer): Reply =>
-  status(400, `Invalid JSON payload received. Unexpected token.\n${body.toString('utf8').slice(0, 40)}\n^`);
+  status(
+    400,
+    `Invalid JSON payload received. Unexpected token.\n${body.toString('utf8').slice(0, 40)}\n^`,
+  );
 
 export const keyMissing: Reply = status(
   403,
@@ -47,19 +64,26 @@ export const keyMissing: Reply = status(
 
 export const keyInvalid: Reply = status(400, 'API key not valid. Please pass a valid API key.', [
   reason('API_KEY_INVALID', 'generativelanguage'),
-  type('LocalizedMessage', { locale: 'en-US', message: 'API key not valid. Please pass a valid API key.' }),
+  type('LocalizedMessage', {
+    locale: 'en-US',
+    message: 'API key not valid. Please pass a valid API key.',
+  }),
 ]);
 
 const oauth =
   'Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.';
 
-export const tokenMissing: Reply = status(401, `Request is missing required authentication credential. ${oauth}`, [
-  reason('CREDENTIALS_MISSING', 'aiplatform'),
-]);
+export const tokenMissing: Reply = status(
+  401,
+  `Request is missing required authentication credential. ${oauth}`,
+  [reason('CREDENTIALS_MISSING', 'aiplatform')],
+);
 
-export const tokenInvalid: Reply = status(401, `Request had invalid authentication credentials. ${oauth}`, [
-  reason('ACCESS_TOKEN_EXPIRED', 'aiplatform'),
-]);
+export const tokenInvalid: Reply = status(
+  401,
+  `Request had invalid authentication credentials. ${oauth}`,
+  [reason('ACCESS_TOKEN_EXPIRED', 'aiplatform')],
+);
 
 /** `method`: what the model was asked to do. */
 export function unknownModel({ api, models }: Surface, id: string, method: string): Reply {
@@ -84,9 +108,14 @@ export function refusal(surface: Surface, problem: Problem): Reply {
 /** A refused stream's answer is a list where server-sent events were not asked for, and has their type where they were (both recorded). */
 function inStream(path: string, { status: code, body }: Reply): Partial<Reply> {
   if (!path.includes(':streamGenerateContent')) return {};
-  const headers = { 'content-type': path.includes('alt=sse') ? 'text/event-stream' : 'application/json; charset=UTF-8' };
+  const headers = {
+    'content-type': path.includes('alt=sse')
+      ? 'text/event-stream'
+      : 'application/json; charset=UTF-8',
+  };
   const json = JSON.stringify(body);
-  if (path.includes('alt=sse')) return { headers, body: code === 200 ? `data: ${json}\r\n\r\n` : json };
+  if (path.includes('alt=sse'))
+    return { headers, body: code === 200 ? `data: ${json}\r\n\r\n` : json };
   return { headers, body: `[${json}]` };
 }
 
@@ -109,7 +138,12 @@ const exhausted: Words = ({ api }, { model, retryAfterS = 0 }) => {
   return status(429, message, [
     type('QuotaFailure', { violations: [violation] }),
     type('Help', {
-      links: [{ description: 'Learn more about Gemini API quotas', url: 'https://ai.google.dev/gemini-api/docs/rate-limits' }],
+      links: [
+        {
+          description: 'Learn more about Gemini API quotas',
+          url: 'https://ai.google.dev/gemini-api/docs/rate-limits',
+        },
+      ],
     }),
     type('RetryInfo', { retryDelay: `${retryAfterS}s` }),
   ]);
@@ -119,11 +153,18 @@ const exhausted: Words = ({ api }, { model, retryAfterS = 0 }) => {
 const scenarios: Readonly<Record<ProblemKind, Words>> = {
   missing_key: ({ api }) => (api === 'vertex' ? tokenMissing : keyMissing),
   wrong_key: ({ api }) => (api === 'vertex' ? tokenInvalid : keyInvalid),
-  unknown_url: () => ({ status: 404, headers: { 'content-type': 'text/html; charset=UTF-8' }, body: notFoundPage }),
+  unknown_url: () => ({
+    status: 404,
+    headers: { 'content-type': 'text/html; charset=UTF-8' },
+    body: notFoundPage,
+  }),
   unknown_model: (surface, { model }) => unknownModel(surface, model, 'generateContent'),
   bad_request: () => status(400, 'Request contains an invalid argument.'),
   context: (_, { promptTokens }) =>
-    status(400, `The input token count (${promptTokens}) exceeds the maximum number of tokens allowed (16).`),
+    status(
+      400,
+      `The input token count (${promptTokens}) exceeds the maximum number of tokens allowed (16).`,
+    ),
   policy: (_, { model, promptTokens }) => ({
     status: 200,
     body: {
@@ -140,15 +181,20 @@ const scenarios: Readonly<Record<ProblemKind, Words>> = {
   rate: exhausted,
   quota: ({ api }) =>
     api === 'vertex'
-      ? status(403, 'This API method requires billing to be enabled. Please enable billing on project sim-project.', [
-          reason('BILLING_DISABLED', 'aiplatform'),
-        ])
+      ? status(
+          403,
+          'This API method requires billing to be enabled. Please enable billing on project sim-project.',
+          [reason('BILLING_DISABLED', 'aiplatform')],
+        )
       : status(
           429,
           'Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage your project and billing.',
         ),
   server: () =>
-    status(500, 'An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting'),
+    status(
+      500,
+      'An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting',
+    ),
   overloaded: () => status(503, 'The model is overloaded. Please try again later.'),
 };
 

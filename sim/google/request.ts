@@ -13,7 +13,10 @@ export function asChat(raw: Json, model: string, stream: boolean): Json {
     stop: config['stopSequences'],
     n: config['candidateCount'],
     seed: config['seed'],
-    ...(config['responseLogprobs'] === true && { logprobs: true, top_logprobs: config['logprobs'] ?? 0 }),
+    ...(config['responseLogprobs'] === true && {
+      logprobs: true,
+      top_logprobs: config['logprobs'] ?? 0,
+    }),
     response_format: formatOf(config),
   };
 }
@@ -23,11 +26,14 @@ function systemOf(raw: Json): Json[] {
   return words === '' ? [] : [{ role: 'system', content: words }];
 }
 
-const textOf = (parts: readonly Json[]): string => parts.map((part) => text(part['text']) ?? '').join('');
+const textOf = (parts: readonly Json[]): string =>
+  parts.map((part) => text(part['text']) ?? '').join('');
 
 function messagesOf({ role, parts }: Json): Json[] {
   const all = list(parts).map(object);
-  const results = all.flatMap((part) => (isJson(part['functionResponse']) ? [resultOf(part['functionResponse'])] : []));
+  const results = all.flatMap((part) =>
+    isJson(part['functionResponse']) ? [resultOf(part['functionResponse'])] : [],
+  );
   const calls = all.flatMap((part) => (isJson(part['functionCall']) ? [part['functionCall']] : []));
   const content = all.filter((part) => part['thought'] !== true).flatMap(partOf);
   if (role === 'model')
@@ -36,7 +42,11 @@ function messagesOf({ role, parts }: Json): Json[] {
         role: 'assistant',
         content,
         ...(calls.length > 0 && {
-          tool_calls: calls.map((call, i) => ({ id: call['id'] ?? String(i), type: 'function', function: call })),
+          tool_calls: calls.map((call, i) => ({
+            id: call['id'] ?? String(i),
+            type: 'function',
+            function: call,
+          })),
         }),
       },
     ];
@@ -45,7 +55,9 @@ function messagesOf({ role, parts }: Json): Json[] {
 
 function resultOf({ id, name, response }: Json): Json {
   const said = object(response);
-  const words = ['output', 'result', 'error'].map((member) => text(said[member])).find((one) => one !== undefined);
+  const words = ['output', 'result', 'error']
+    .map((member) => text(said[member]))
+    .find((one) => one !== undefined);
   return { role: 'tool', tool_call_id: id ?? name, content: words ?? JSON.stringify(said) };
 }
 
@@ -65,10 +77,14 @@ function toolsOf(raw: Json): { readonly tools: readonly Json[]; readonly choice:
     .map(object);
   const { mode, allowedFunctionNames } = object(object(raw['toolConfig'])['functionCallingConfig']);
   const allowed = list(allowedFunctionNames);
-  const left = allowed.length > 0 ? declared.filter((one) => allowed.includes(one['name'])) : declared;
+  const left =
+    allowed.length > 0 ? declared.filter((one) => allowed.includes(one['name'])) : declared;
   const tools = left.map(({ name, parameters, parametersJsonSchema }) => ({
     type: 'function',
-    function: { name, parameters: lowered(parametersJsonSchema ?? parameters ?? { type: 'object' }) },
+    function: {
+      name,
+      parameters: lowered(parametersJsonSchema ?? parameters ?? { type: 'object' }),
+    },
   }));
   return { tools, choice: mode === 'NONE' ? 'none' : mode === 'ANY' ? 'required' : 'auto' };
 }
@@ -76,7 +92,9 @@ function toolsOf(raw: Json): { readonly tools: readonly Json[]; readonly choice:
 function formatOf(config: Json): Json | undefined {
   if (config['responseMimeType'] !== 'application/json') return undefined;
   const schema = config['responseJsonSchema'] ?? config['responseSchema'];
-  return schema === undefined ? { type: 'json_object' } : { type: 'json_schema', json_schema: { schema: lowered(schema) } };
+  return schema === undefined
+    ? { type: 'json_object' }
+    : { type: 'json_schema', json_schema: { schema: lowered(schema) } };
 }
 
 /** A `Schema` message as JSON Schema: its types are in capitals. */

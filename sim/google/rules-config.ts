@@ -9,7 +9,11 @@ export function* configComplaints(checked: Checked): Complaints {
   yield* samplingComplaints(config, checked);
   yield* candidateComplaints(config, checked);
   yield* formatComplaints(config, checked);
-  yield* thinkingComplaints(object(config['thinkingConfig']), checked.model, 'thinkingConfig' in config);
+  yield* thinkingComplaints(
+    object(config['thinkingConfig']),
+    checked.model,
+    'thinkingConfig' in config,
+  );
   yield* modalityComplaints(config, checked);
 }
 
@@ -22,11 +26,36 @@ interface Range {
 }
 
 const ranges: Readonly<Record<string, Range>> = {
-  temperature: { min: 0, max: 2, gemini: 'must be in the range [0.0, 2.0]', vertex: '0 (inclusive) to 2.0001 (exclusive)' },
-  topP: { min: 0, max: 1, gemini: 'must be in the range [0.0, 1.0]', vertex: '0 (inclusive) to 1.0001 (exclusive)' },
-  topK: { min: 1, max: 64, gemini: 'must be in the range [1, 64]', vertex: '1 (inclusive) to 65 (exclusive)' },
-  presencePenalty: { min: -2, max: 1.9999, gemini: 'must be in the range [-2.0, 2.0)', vertex: '-2 (inclusive) to 2 (exclusive)' },
-  frequencyPenalty: { min: -2, max: 1.9999, gemini: 'must be in the range [-2.0, 2.0)', vertex: '-2 (inclusive) to 2 (exclusive)' },
+  temperature: {
+    min: 0,
+    max: 2,
+    gemini: 'must be in the range [0.0, 2.0]',
+    vertex: '0 (inclusive) to 2.0001 (exclusive)',
+  },
+  topP: {
+    min: 0,
+    max: 1,
+    gemini: 'must be in the range [0.0, 1.0]',
+    vertex: '0 (inclusive) to 1.0001 (exclusive)',
+  },
+  topK: {
+    min: 1,
+    max: 64,
+    gemini: 'must be in the range [1, 64]',
+    vertex: '1 (inclusive) to 65 (exclusive)',
+  },
+  presencePenalty: {
+    min: -2,
+    max: 1.9999,
+    gemini: 'must be in the range [-2.0, 2.0)',
+    vertex: '-2 (inclusive) to 2 (exclusive)',
+  },
+  frequencyPenalty: {
+    min: -2,
+    max: 1.9999,
+    gemini: 'must be in the range [-2.0, 2.0)',
+    vertex: '-2 (inclusive) to 2 (exclusive)',
+  },
 };
 
 const stopSequencesMax = 5;
@@ -36,7 +65,8 @@ function* samplingComplaints(config: Json, { model, surface }: Checked): Complai
     const value = number(config[name]);
     if (value === undefined || (value >= min && value <= max)) continue;
     const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    if (surface.api === 'gemini') yield `* GenerateContentRequest.generation_config.${snake}: ${snake} ${gemini}.\n`;
+    if (surface.api === 'gemini')
+      yield `* GenerateContentRequest.generation_config.${snake}: ${snake} ${gemini}.\n`;
     // Recorded.
     else
       yield `Unable to submit request because it has a ${name} value of ${value} but the supported range is from ${vertex}. Update the value and try again.`;
@@ -49,8 +79,11 @@ function* samplingComplaints(config: Json, { model, surface }: Checked): Complai
   const stops = list(config['stopSequences']);
   if (stops.length > stopSequencesMax)
     yield `Unable to submit request because it has ${stops.length} stop sequences but the maximum is ${stopSequencesMax}. Update the value and try again.`;
-  if (stops.includes('')) yield '* GenerateContentRequest.generation_config.stop_sequences[0]: stop sequence must not be empty.\n';
-  const penalised = ['presencePenalty', 'frequencyPenalty'].some((name) => (number(config[name]) ?? 0) !== 0);
+  if (stops.includes(''))
+    yield '* GenerateContentRequest.generation_config.stop_sequences[0]: stop sequence must not be empty.\n';
+  const penalised = ['presencePenalty', 'frequencyPenalty'].some(
+    (name) => (number(config[name]) ?? 0) !== 0,
+  );
   // github.com/google-gemini/cookbook/issues/1290, 2026-07.
   if (penalised && !model.penalties) yield `Penalty is not enabled for models/${model.id}`;
 }
@@ -64,7 +97,8 @@ function* candidateComplaints(config: Json, { model, streams }: Checked): Compla
   if (count > model.candidatesMax || (count > 1 && streams && model.generation > 2))
     yield 'Multiple candidates is not enabled for this model';
   const top = number(config['logprobs']);
-  if (config['responseLogprobs'] === true && !model.logprobs) yield `Logprobs is not enabled for models/${model.id}`;
+  if (config['responseLogprobs'] === true && !model.logprobs)
+    yield `Logprobs is not enabled for models/${model.id}`;
   if (top === undefined) return;
   if (config['responseLogprobs'] !== true)
     yield '* GenerateContentRequest.generation_config.logprobs: response_logprobs must be true to set logprobs.\n';
@@ -72,14 +106,23 @@ function* candidateComplaints(config: Json, { model, streams }: Checked): Compla
     yield `* GenerateContentRequest.generation_config.logprobs: logprobs must be in the range [0, ${logprobsMax}].\n`;
 }
 
-const mimeTypes = ['text/plain', 'application/json', 'application/xml', 'application/yaml', 'text/x.enum'];
+const mimeTypes = [
+  'text/plain',
+  'application/json',
+  'application/xml',
+  'application/yaml',
+  'text/x.enum',
+];
 
 function* formatComplaints(config: Json, { raw, model, surface }: Checked): Complaints {
   const mime = text(config['responseMimeType']) ?? '';
   if (mime !== '' && !mimeTypes.includes(mime))
     yield '* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n';
-  if (mime.startsWith('application/') && !model.able) yield `JSON mode is not enabled for models/${model.id}`;
-  const declares = list(raw['tools']).some((tool) => list(object(tool)['functionDeclarations']).length > 0);
+  if (mime.startsWith('application/') && !model.able)
+    yield `JSON mode is not enabled for models/${model.id}`;
+  const declares = list(raw['tools']).some(
+    (tool) => list(object(tool)['functionDeclarations']).length > 0,
+  );
   if (declares && mime.startsWith('application/') && model.generation < 3)
     yield `Function calling with a response mime type: '${mime}' is unsupported`;
   const schema = config['responseSchema'];
@@ -91,26 +134,42 @@ function* formatComplaints(config: Json, { raw, model, surface }: Checked): Comp
     yield surface.api === 'vertex'
       ? vertexSays('responseSchema requires responseMimeType to be application/json or text/x.enum')
       : '* GenerateContentRequest.generation_config.response_schema: only supported with response_mime_type application/json or text/x.enum.\n';
-  if (schema !== undefined) yield* schemaComplaints(object(schema), 'GenerateContentRequest.generation_config.response_schema', surface);
+  if (schema !== undefined)
+    yield* schemaComplaints(
+      object(schema),
+      'GenerateContentRequest.generation_config.response_schema',
+      surface,
+    );
 }
 
 /** ai.google.dev/gemini-api/docs/thinking and /gemini-3, 2026-08: budgets for 2.5, levels from 3 on, and those take a budget still. */
-function* thinkingComplaints(config: Json, { id, generation, thinking }: ModelFacts, present: boolean): Complaints {
+function* thinkingComplaints(
+  config: Json,
+  { id, generation, thinking }: ModelFacts,
+  present: boolean,
+): Complaints {
   if (!present) return;
   const budget = number(config['thinkingBudget']);
   const level = text(config['thinkingLevel']);
   if (thinking.kind === 'none') {
     // Not to think is no thinking (recorded).
     if ((budget ?? 0) === 0 && level === undefined && config['includeThoughts'] !== true) return;
-    yield generation === 0 ? `Thinking is not enabled for models/${id}` : vertexSays('thinking is not supported by this model');
+    yield generation === 0
+      ? `Thinking is not enabled for models/${id}`
+      : vertexSays('thinking is not supported by this model');
     return;
   }
-  if (budget !== undefined && level !== undefined) yield 'You can only set only one of thinking budget and thinking level.';
-  if (level !== undefined && thinking.kind === 'budget') yield 'Thinking level is not supported for this model.';
+  if (budget !== undefined && level !== undefined)
+    yield 'You can only set only one of thinking budget and thinking level.';
+  if (level !== undefined && thinking.kind === 'budget')
+    yield 'Thinking level is not supported for this model.';
   if (level !== undefined && thinking.kind === 'level' && !thinking.levels.includes(level))
     yield `Thinking level ${level} is not supported for this model. Please retry with other thinking level.`;
   if (budget !== undefined)
-    yield* budgetComplaints(budget, thinking.kind === 'budget' ? thinking : { min: 0, max: 32_768, off: !id.includes('-pro') });
+    yield* budgetComplaints(
+      budget,
+      thinking.kind === 'budget' ? thinking : { min: 0, max: 32_768, off: !id.includes('-pro') },
+    );
   if (budget === 0 && config['includeThoughts'] === true)
     yield vertexSays('Thinking_config.include_thoughts is only enabled when thinking is enabled');
 }
@@ -121,7 +180,8 @@ function* budgetComplaints(
 ): Complaints {
   if (budget === -1 || (budget === 0 && off)) return;
   if (budget === 0) yield 'Budget 0 is invalid. This model only works in thinking mode.';
-  if (budget < min || budget > max) yield `The thinking budget ${budget} is invalid. Please choose a value between ${min} and ${max}.`;
+  if (budget < min || budget > max)
+    yield `The thinking budget ${budget} is invalid. Please choose a value between ${min} and ${max}.`;
 }
 
 /** A model that speaks says nothing else (recorded), and one that writes does not speak. */

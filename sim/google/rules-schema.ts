@@ -17,7 +17,8 @@ export function* declarationComplaints({ raw, surface }: Checked): Complaints {
       seen.add(name);
       if (one['parameters'] !== undefined && one['parametersJsonSchema'] !== undefined)
         yield `* ${at}: parameters and parameters_json_schema are mutually exclusive.\n`;
-      if (isJson(one['parameters'])) yield* schemaComplaints(one['parameters'], `${at}.parameters`, surface);
+      if (isJson(one['parameters']))
+        yield* schemaComplaints(one['parameters'], `${at}.parameters`, surface);
       if (one['parametersJsonSchema'] !== undefined && !isJson(one['parametersJsonSchema']))
         yield `* ${at}.parameters_json_schema: must be a JSON schema object.\n`;
     }
@@ -27,7 +28,12 @@ export function* declarationComplaints({ raw, surface }: Checked): Complaints {
 /** A `Schema` message: the subset of OpenAPI 3.0 that Google's models read (ai.google.dev/api/caching#Schema, 2026-08). */
 export function* schemaComplaints(schema: Json, at: string, surface: Surface): Complaints {
   const type = text(schema['type']) ?? 'TYPE_UNSPECIFIED';
-  if (type === 'TYPE_UNSPECIFIED' && schema['anyOf'] === undefined && schema['ref'] === undefined && surface.api === 'vertex')
+  if (
+    type === 'TYPE_UNSPECIFIED' &&
+    schema['anyOf'] === undefined &&
+    schema['ref'] === undefined &&
+    surface.api === 'vertex'
+  )
     yield `${at} schema didn't specify the schema type field.`;
   if (type === 'ARRAY' && schema['items'] === undefined) yield `* ${at}.items: missing field.\n`;
   const properties = object(schema['properties']);
@@ -43,8 +49,10 @@ export function* schemaComplaints(schema: Json, at: string, surface: Surface): C
     if (!(String(name) in properties)) yield `* ${at}.required[${i}]: property is not defined\n`;
   yield* enumComplaints(schema, type, at);
   if (isJson(schema['items'])) yield* schemaComplaints(schema['items'], `${at}.items`, surface);
-  for (const [name, one] of Object.entries(properties)) yield* schemaComplaints(object(one), `${at}.properties[${name}]`, surface);
-  for (const [i, one] of list(schema['anyOf']).entries()) yield* schemaComplaints(object(one), `${at}.any_of[${i}]`, surface);
+  for (const [name, one] of Object.entries(properties))
+    yield* schemaComplaints(object(one), `${at}.properties[${name}]`, surface);
+  for (const [i, one] of list(schema['anyOf']).entries())
+    yield* schemaComplaints(object(one), `${at}.any_of[${i}]`, surface);
 }
 
 function* enumComplaints(schema: Json, type: string, at: string): Complaints {

@@ -20,26 +20,42 @@ export function* turnComplaints(checked: Checked): Complaints {
       ? vertexSays('at least one contents field is required')
       : '* GenerateContentRequest.contents: contents is not specified\n';
   for (const [i, turn] of turns.entries()) yield* shapeComplaints(turn, i, checked);
-  for (const [i, turn] of turns.entries()) yield* orderComplaints(turn, turns[i - 1], turns[i + 1], declares(raw));
+  for (const [i, turn] of turns.entries())
+    yield* orderComplaints(turn, turns[i - 1], turns[i + 1], declares(raw));
   yield* signatureComplaints(turns, checked);
 }
 
-const declares = (raw: Json): boolean => list(raw['tools']).some((tool) => list(object(tool)['functionDeclarations']).length > 0);
+const declares = (raw: Json): boolean =>
+  list(raw['tools']).some((tool) => list(object(tool)['functionDeclarations']).length > 0);
 
 function turnOf(content: Json): Turn {
   const parts = list(content['parts']).map(object);
-  const all = (name: string): Json[] => parts.filter((part) => part[name] !== undefined).map((part) => object(part[name]));
-  return { role: text(content['role']) ?? '', parts, calls: all('functionCall'), results: all('functionResponse') };
+  const all = (name: string): Json[] =>
+    parts.filter((part) => part[name] !== undefined).map((part) => object(part[name]));
+  return {
+    role: text(content['role']) ?? '',
+    parts,
+    calls: all('functionCall'),
+    results: all('functionResponse'),
+  };
 }
 
 /** Members of a part that say something; the rest only describe it. */
-const data = 'text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse'.split(' ');
+const data =
+  'text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse'.split(
+    ' ',
+  );
 
-function* shapeComplaints({ role, parts, calls, results }: Turn, i: number, checked: Checked): Complaints {
+function* shapeComplaints(
+  { role, parts, calls, results }: Turn,
+  i: number,
+  checked: Checked,
+): Complaints {
   const { surface } = checked;
   const at = `GenerateContentRequest.contents[${i}]`;
   // `function` was a role of its own once; no role at all is the user's, but not on Vertex.
-  const roles = surface.api === 'vertex' ? ['user', 'model', 'function'] : ['', 'user', 'model', 'function'];
+  const roles =
+    surface.api === 'vertex' ? ['user', 'model', 'function'] : ['', 'user', 'model', 'function'];
   if (!roles.includes(role)) yield 'Please use a valid role: user, model.';
   if (parts.length === 0)
     yield surface.api === 'vertex'
@@ -50,7 +66,9 @@ function* shapeComplaints({ role, parts, calls, results }: Turn, i: number, chec
     if (!data.some((name) => part[name] !== undefined) && part['thoughtSignature'] === undefined)
       yield `* ${at}.parts[${p}].data: required oneof field 'data' must have one initialized field\n`;
     if (part['text'] === '' && part['thoughtSignature'] === undefined && surface.api === 'vertex')
-      yield vertexSays('it has an empty text parameter. Add a value to the parameter and try again');
+      yield vertexSays(
+        'it has an empty text parameter. Add a value to the parameter and try again',
+      );
     yield* mediaComplaints(part, `${at}.parts[${p}]`, checked);
     for (const [kind, member] of [
       ['functionCall', 'function_call'],
@@ -59,12 +77,19 @@ function* shapeComplaints({ role, parts, calls, results }: Turn, i: number, chec
       if (part[kind] !== undefined && (text(object(part[kind])['name']) ?? '') === '')
         yield `* ${at}.parts[${p}].${member}.name: Name cannot be empty.\n`;
   }
-  if (calls.length > 0 && role !== 'model') yield 'Please ensure that function call parts are in a turn of the model role.';
-  if (results.length > 0 && role === 'model') yield 'Please ensure that function response parts are in a turn of the user role.';
+  if (calls.length > 0 && role !== 'model')
+    yield 'Please ensure that function call parts are in a turn of the model role.';
+  if (results.length > 0 && role === 'model')
+    yield 'Please ensure that function response parts are in a turn of the user role.';
 }
 
 /** A call follows what a user or a function said, and is answered in the very next turn, once for each call. */
-function* orderComplaints(turn: Turn, before: Turn | undefined, after: Turn | undefined, strict: boolean): Complaints {
+function* orderComplaints(
+  turn: Turn,
+  before: Turn | undefined,
+  after: Turn | undefined,
+  strict: boolean,
+): Complaints {
   if (turn.results.length > 0) {
     if (before === undefined || before.calls.length === 0)
       yield 'Please ensure that function response turn comes immediately after a function call turn.';
@@ -84,7 +109,8 @@ function* orderComplaints(turn: Turn, before: Turn | undefined, after: Turn | un
 function* pairComplaints(calls: readonly Json[], results: readonly Json[]): Complaints {
   for (const result of results) {
     const named = calls.filter((call) => call['name'] === result['name']);
-    const paired = result['id'] === undefined ? named : named.filter((call) => call['id'] === result['id']);
+    const paired =
+      result['id'] === undefined ? named : named.filter((call) => call['id'] === result['id']);
     if (paired.length === 0)
       yield `Please ensure that function response ${text(result['name']) ?? ''} matches a function call of the function call turn.`;
   }
@@ -98,10 +124,13 @@ function* signatureComplaints(turns: readonly Turn[], { model }: Checked): Compl
   for (const { parts } of turns)
     for (const part of parts) {
       const signature = text(part['thoughtSignature']);
-      if (signature !== undefined && !isSignature(signature, part)) yield status(400, 'Corrupted thought signature.');
+      if (signature !== undefined && !isSignature(signature, part))
+        yield status(400, 'Corrupted thought signature.');
     }
   if (!model.signs) return;
-  const began = turns.findLastIndex(({ role, results }) => role !== 'model' && results.length === 0);
+  const began = turns.findLastIndex(
+    ({ role, results }) => role !== 'model' && results.length === 0,
+  );
   for (const [i, { parts }] of turns.entries()) {
     if (i <= began) continue;
     const first = parts.find((part) => part['functionCall'] !== undefined);

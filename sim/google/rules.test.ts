@@ -17,26 +17,45 @@ async function post(
   body: object | string,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; error: Json; body: Json }> {
-  const response = await fetch(sim.url + url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const response = await fetch(sim.url + url, {
+    method: 'POST',
+    headers,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
   const parsed: Json = JSON.parse(await response.text());
   const error: Json = Object(parsed['error']);
   return { status: response.status, error, body: parsed };
 }
-const ask = (body: object | string, model = 'gemini-2.5-flash') => post(`/gemini/v1beta/models/${model}:generateContent?key=k`, body);
+const ask = (body: object | string, model = 'gemini-2.5-flash') =>
+  post(`/gemini/v1beta/models/${model}:generateContent?key=k`, body);
 const place = '/vertex/v1/projects/p/locations/l/publishers';
 const askVertex = (body: object, model = 'gemini-2.5-flash') =>
-  post(`${place}/google/models/${model}:generateContent`, body, { authorization: 'Bearer ya29.sim' });
+  post(`${place}/google/models/${model}:generateContent`, body, {
+    authorization: 'Bearer ya29.sim',
+  });
 
 const user = (...parts: readonly object[]): object => ({ role: 'user', parts });
 const hello = user({ text: 'Hi' });
 const said = (config: object): object => ({ contents: [hello], generationConfig: config });
-const call = (name = 'f', more: object = {}): object => ({ functionCall: { name, args: {} }, ...more });
+const call = (name = 'f', more: object = {}): object => ({
+  functionCall: { name, args: {} },
+  ...more,
+});
 const result = (name = 'f'): object => ({ functionResponse: { name, response: { output: '1' } } });
-const turns = (...contents: readonly object[]): object => ({ contents, tools: [{ functionDeclarations: [{ name: 'f' }, { name: 'g' }] }] });
+const turns = (...contents: readonly object[]): object => ({
+  contents,
+  tools: [{ functionDeclarations: [{ name: 'f' }, { name: 'g' }] }],
+});
 const model = (...parts: readonly object[]): object => ({ role: 'model', parts });
-const declared = (fn: object): object => ({ contents: [hello], tools: [{ functionDeclarations: [fn] }] });
-const parameters = (schema: object): object => declared({ name: 'f', parameters: { type: 'OBJECT', properties: { a: schema } } });
-const media = (mimeType: string, data: string): object => ({ contents: [user({ inlineData: { mimeType, data } })] });
+const declared = (fn: object): object => ({
+  contents: [hello],
+  tools: [{ functionDeclarations: [fn] }],
+});
+const parameters = (schema: object): object =>
+  declared({ name: 'f', parameters: { type: 'OBJECT', properties: { a: schema } } });
+const media = (mimeType: string, data: string): object => ({
+  contents: [user({ inlineData: { mimeType, data } })],
+});
 
 const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
   ['an unknown member', { ...said({}), foo: 1 }, /Unknown name "foo": Cannot find field/],
@@ -45,9 +64,21 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
     said({ thinkingConfig: { effort: 'low' } }),
     /Unknown name "effort" at 'generation_config.thinking_config'/,
   ],
-  ['a number for a text', { contents: [user({ text: 5 })] }, /Invalid value at 'contents\[0\].parts\[0\].text' \(TYPE_STRING\), 5/],
-  ['a fraction of a token', said({ maxOutputTokens: 1.5 }), /max_output_tokens' \(TYPE_INT32\), 1.5/],
-  ['an enum’s unknown value', said({ thinkingConfig: { thinkingLevel: 'EXTREME' } }), /v1beta\.ThinkingLevel\), "EXTREME"/],
+  [
+    'a number for a text',
+    { contents: [user({ text: 5 })] },
+    /Invalid value at 'contents\[0\].parts\[0\].text' \(TYPE_STRING\), 5/,
+  ],
+  [
+    'a fraction of a token',
+    said({ maxOutputTokens: 1.5 }),
+    /max_output_tokens' \(TYPE_INT32\), 1.5/,
+  ],
+  [
+    'an enum’s unknown value',
+    said({ thinkingConfig: { thinkingLevel: 'EXTREME' } }),
+    /v1beta\.ThinkingLevel\), "EXTREME"/,
+  ],
   [
     'two kinds of data in one part',
     { contents: [user({ text: 'a', inlineData: { mimeType: 'image/png', data: '' } })] },
@@ -64,23 +95,40 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
     /Unknown name "additionalProperties"/,
   ],
   ['$ref', parameters({ $ref: '#/$defs/a' }), /Unknown name "\$ref"/],
-  ['several types at once', parameters({ type: ['string', 'null'] }), /Proto field is not repeating, cannot start list/],
+  [
+    'several types at once',
+    parameters({ type: ['string', 'null'] }),
+    /Proto field is not repeating, cannot start list/,
+  ],
   ['a list without items', parameters({ type: 'ARRAY' }), /properties\[a\].items: missing field/],
   [
     'a required property that is not there',
-    declared({ name: 'f', parameters: { type: 'OBJECT', properties: { a: { type: 'STRING' } }, required: ['b'] } }),
+    declared({
+      name: 'f',
+      parameters: { type: 'OBJECT', properties: { a: { type: 'STRING' } }, required: ['b'] },
+    }),
     /required\[0\]: property is not defined/,
   ],
   [
     'an object without properties as an answer',
-    said({ responseMimeType: 'application/json', responseSchema: { type: 'OBJECT', properties: {} } }),
+    said({
+      responseMimeType: 'application/json',
+      responseSchema: { type: 'OBJECT', properties: {} },
+    }),
     /should be non-empty for OBJECT type/,
   ],
-  ['a schema without JSON', said({ responseSchema: { type: 'STRING' } }), /response_schema: only supported with response_mime_type/],
+  [
+    'a schema without JSON',
+    said({ responseSchema: { type: 'STRING' } }),
+    /response_schema: only supported with response_mime_type/,
+  ],
   ['an unheard-of answer’s type', said({ responseMimeType: 'text/html' }), /allowed mimetypes are/],
   [
     'functions and JSON before the third generation',
-    { ...said({ responseMimeType: 'application/json' }), tools: [{ functionDeclarations: [{ name: 'f' }] }] },
+    {
+      ...said({ responseMimeType: 'application/json' }),
+      tools: [{ functionDeclarations: [{ name: 'f' }] }],
+    },
     /'application\/json' is unsupported/,
   ],
   ['a function’s name with blanks', declared({ name: 'my function' }), /Invalid function name/],
@@ -91,40 +139,92 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
   ],
   [
     'names of functions without a must',
-    { ...turns(hello), toolConfig: { functionCallingConfig: { mode: 'AUTO', allowedFunctionNames: ['f'] } } },
+    {
+      ...turns(hello),
+      toolConfig: { functionCallingConfig: { mode: 'AUTO', allowedFunctionNames: ['f'] } },
+    },
     /only when function calling mode is ANY/,
   ],
   ['no contents', { contents: [] }, /contents is not specified/],
   ['no parts', { contents: [user()] }, /contents\[0\].parts: contents.parts must not be empty/],
-  ['an empty part', { contents: [user({})] }, /required oneof field 'data' must have one initialized field/],
-  ['a role of others', { contents: [{ role: 'assistant', parts: [{ text: 'Hi' }] }] }, /Please use a valid role: user, model\./],
-  ['a result without a call', turns(hello, user(result())), /function response turn comes immediately after a function call turn/],
-  ['fewer results than calls', turns(hello, model(call('f'), call('g')), user(result('f'))), /number of function response parts is equal/],
-  ['a result of another function', turns(hello, model(call('f')), user(result('g'))), /matches a function call/],
-  ['a call without a result', turns(hello, model(call('f')), hello), /number of function response parts is equal/],
-  ['a call that nobody asked for', turns(model(call('f')), user(result('f'))), /function call turn comes immediately after a user turn/],
-  ['a result without a name', turns(hello, model(call('f')), user(result(''))), /Name cannot be empty/],
+  [
+    'an empty part',
+    { contents: [user({})] },
+    /required oneof field 'data' must have one initialized field/,
+  ],
+  [
+    'a role of others',
+    { contents: [{ role: 'assistant', parts: [{ text: 'Hi' }] }] },
+    /Please use a valid role: user, model\./,
+  ],
+  [
+    'a result without a call',
+    turns(hello, user(result())),
+    /function response turn comes immediately after a function call turn/,
+  ],
+  [
+    'fewer results than calls',
+    turns(hello, model(call('f'), call('g')), user(result('f'))),
+    /number of function response parts is equal/,
+  ],
+  [
+    'a result of another function',
+    turns(hello, model(call('f')), user(result('g'))),
+    /matches a function call/,
+  ],
+  [
+    'a call without a result',
+    turns(hello, model(call('f')), hello),
+    /number of function response parts is equal/,
+  ],
+  [
+    'a call that nobody asked for',
+    turns(model(call('f')), user(result('f'))),
+    /function call turn comes immediately after a user turn/,
+  ],
+  [
+    'a result without a name',
+    turns(hello, model(call('f')), user(result(''))),
+    /Name cannot be empty/,
+  ],
   [
     'a call without its signature',
     turns(hello, model(call()), user(result())),
     /Function call is missing a thought_signature .* `default_api:f` , position 2/s,
     'gemini-3-flash-preview',
   ],
-  ['a signature that is none', turns(hello, model(call('f', { thoughtSignature: 'AAAA' })), user(result())), /Corrupted thought signature/],
-  ['a signature that is no base64', turns(hello, model(call('f', { thoughtSignature: '***' })), user(result())), /Base64 decoding failed/],
+  [
+    'a signature that is none',
+    turns(hello, model(call('f', { thoughtSignature: 'AAAA' })), user(result())),
+    /Corrupted thought signature/,
+  ],
+  [
+    'a signature that is no base64',
+    turns(hello, model(call('f', { thoughtSignature: '***' })), user(result())),
+    /Base64 decoding failed/,
+  ],
   [
     'a budget that is too large',
     said({ thinkingConfig: { thinkingBudget: 50_000 } }),
     /thinking budget 50000 is invalid. Please choose a value between 0 and 24576/,
   ],
-  ['a budget that is too small', said({ thinkingConfig: { thinkingBudget: 5 } }), /between 512 and 24576/, 'gemini-2.5-flash-lite'],
+  [
+    'a budget that is too small',
+    said({ thinkingConfig: { thinkingBudget: 5 } }),
+    /between 512 and 24576/,
+    'gemini-2.5-flash-lite',
+  ],
   [
     'no thoughts of a model that must think',
     said({ thinkingConfig: { thinkingBudget: 0 } }),
     /only works in thinking mode/,
     'gemini-2.5-pro',
   ],
-  ['a level before the third generation', said({ thinkingConfig: { thinkingLevel: 'LOW' } }), /Thinking level is not supported/],
+  [
+    'a level before the third generation',
+    said({ thinkingConfig: { thinkingLevel: 'LOW' } }),
+    /Thinking level is not supported/,
+  ],
   [
     'a level that a model lacks',
     said({ thinkingConfig: { thinkingLevel: 'MINIMAL' } }),
@@ -137,27 +237,61 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
     /thinking is not supported by this model/,
     'gemini-2.0-flash',
   ],
-  ['a temperature out of range', said({ temperature: 2.5 }), /temperature must be in the range \[0.0, 2.0\]/],
+  [
+    'a temperature out of range',
+    said({ temperature: 2.5 }),
+    /temperature must be in the range \[0.0, 2.0\]/,
+  ],
   ['no tokens', said({ maxOutputTokens: 0 }), /max_output_tokens must be positive/],
   [
     'more tokens than there are',
     said({ maxOutputTokens: 70_000 }),
     /maxOutputTokens value of 70000 but the supported range is from 1 \(inclusive\) to 65537/,
   ],
-  ['too many stop sequences', said({ stopSequences: ['a', 'b', 'c', 'd', 'e', 'f'] }), /6 stop sequences/],
-  ['too many candidates', said({ candidateCount: 9 }), /candidate_count must be in the range \[1, 8\]/],
+  [
+    'too many stop sequences',
+    said({ stopSequences: ['a', 'b', 'c', 'd', 'e', 'f'] }),
+    /6 stop sequences/,
+  ],
+  [
+    'too many candidates',
+    said({ candidateCount: 9 }),
+    /candidate_count must be in the range \[1, 8\]/,
+  ],
   [
     'several candidates of the third generation',
     said({ candidateCount: 2 }),
     /Multiple candidates is not enabled/,
     'gemini-3-flash-preview',
   ],
-  ['a penalty', said({ presencePenalty: 0.5 }), /Penalty is not enabled for models\/gemini-2.5-flash/],
-  ['logprobs of the third generation', said({ responseLogprobs: true }), /Logprobs is not enabled/, 'gemini-3-flash-preview'],
+  [
+    'a penalty',
+    said({ presencePenalty: 0.5 }),
+    /Penalty is not enabled for models\/gemini-2.5-flash/,
+  ],
+  [
+    'logprobs of the third generation',
+    said({ responseLogprobs: true }),
+    /Logprobs is not enabled/,
+    'gemini-3-flash-preview',
+  ],
   ['logprobs by half', said({ logprobs: 3 }), /response_logprobs must be true/],
-  ['speech of a model that writes', said({ responseModalities: ['AUDIO'] }), /combination of response modalities \(AUDIO\)/],
-  ['text of a model that speaks', { contents: [hello] }, /combination of response modalities \(TEXT\)/, 'gemini-2.5-flash-preview-tts'],
-  ['a file of an unknown kind', media('application/zip', 'AAAA'), /Unsupported MIME type: application\/zip/],
+  [
+    'speech of a model that writes',
+    said({ responseModalities: ['AUDIO'] }),
+    /combination of response modalities \(AUDIO\)/,
+  ],
+  [
+    'text of a model that speaks',
+    { contents: [hello] },
+    /combination of response modalities \(TEXT\)/,
+    'gemini-2.5-flash-preview-tts',
+  ],
+  [
+    'a file of an unknown kind',
+    media('application/zip', 'AAAA'),
+    /Unsupported MIME type: application\/zip/,
+  ],
   ['an image that is none', media('image/png', 'AAAA'), /Unable to process input image/],
   ['bytes that are no base64', media('image/png', '***'), /Base64 decoding failed/],
   [
@@ -173,17 +307,27 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
   ],
   [
     'a category that has no filter',
-    { contents: [hello], safetySettings: [{ category: 'HARM_CATEGORY_MEDICAL', threshold: 'BLOCK_NONE' }] },
+    {
+      contents: [hello],
+      safetySettings: [{ category: 'HARM_CATEGORY_MEDICAL', threshold: 'BLOCK_NONE' }],
+    },
     /safety_settings\[0\]: element predicate failed/,
   ],
 ];
 
 describe('the Gemini API refuses', () => {
-  test.each(refusals.map(([what, body, message, asked]) => ({ what, body, message, asked })))('$what', async ({ body, message, asked }) => {
-    const { status, error } = await ask(body, asked);
-    expect({ status, code: error['code'], word: error['status'] }).toEqual({ status: 400, code: 400, word: 'INVALID_ARGUMENT' });
-    expect(error['message']).toMatch(message);
-  });
+  test.each(refusals.map(([what, body, message, asked]) => ({ what, body, message, asked })))(
+    '$what',
+    async ({ body, message, asked }) => {
+      const { status, error } = await ask(body, asked);
+      expect({ status, code: error['code'], word: error['status'] }).toEqual({
+        status: 400,
+        code: 400,
+        word: 'INVALID_ARGUMENT',
+      });
+      expect(error['message']).toMatch(message);
+    },
+  );
 
   test('all that is malformed at once, with its places', async () => {
     const { error } = await ask({ ...said({ a: 1, b: 2 }) });
@@ -199,30 +343,64 @@ describe('the Gemini API refuses', () => {
   });
 
   test('what is no JSON, what is too large and what is not there', async () => {
-    expect(await ask('{')).toMatchObject({ status: 400, error: { message: expect.stringContaining('Unexpected token') } });
+    expect(await ask('{')).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('Unexpected token') },
+    });
     expect(tooLarge(100 * 1024 * 1024 + 1)).toMatchObject({ status: 400 });
     expect(
-      await ask({ contents: [user({ fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/missing' } })] }),
+      await ask({
+        contents: [
+          user({
+            fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/missing' },
+          }),
+        ],
+      }),
     ).toMatchObject({ status: 403 });
-    expect(await ask({ contents: [hello], cachedContent: 'cachedContents/missing' })).toMatchObject({ status: 403 });
+    expect(await ask({ contents: [hello], cachedContent: 'cachedContents/missing' })).toMatchObject(
+      { status: 403 },
+    );
   });
 
   test('who has no key, or a wrong one', async () => {
     const at = '/gemini/v1beta/models/gemini-2.5-flash:generateContent';
-    expect(await post(at, said({}))).toMatchObject({ status: 403, error: { status: 'PERMISSION_DENIED' } });
+    expect(await post(at, said({}))).toMatchObject({
+      status: 403,
+      error: { status: 'PERMISSION_DENIED' },
+    });
     const wrong = await post(at, said({}), { 'x-goog-api-key': 'wrong' });
-    expect(wrong).toMatchObject({ status: 400, error: { details: [{ reason: 'API_KEY_INVALID' }, {}] } });
+    expect(wrong).toMatchObject({
+      status: 400,
+      error: { details: [{ reason: 'API_KEY_INVALID' }, {}] },
+    });
   });
 
   test('nothing of this', async () => {
     const signed = 'skip_thought_signature_validator';
     const third = 'gemini-3-flash-preview';
     for (const [body, asked] of [
-      [{ system_instruction: { parts: { text: 'Be brief.' } }, contents: { parts: { text: 'Hi' } }, safetySettings: null }, undefined],
-      [turns(hello, model(call('f', { thoughtSignature: signed }), call('g')), user(result('f'), result('g'))), third],
+      [
+        {
+          system_instruction: { parts: { text: 'Be brief.' } },
+          contents: { parts: { text: 'Hi' } },
+          safetySettings: null,
+        },
+        undefined,
+      ],
+      [
+        turns(
+          hello,
+          model(call('f', { thoughtSignature: signed }), call('g')),
+          user(result('f'), result('g')),
+        ),
+        third,
+      ],
       // Only the current turn is looked at.
       [turns(hello, model(call()), user(result()), model({ text: 'One.' }), hello), third],
-      [said({ candidateCount: 8, responseLogprobs: true, logprobs: 5, presencePenalty: 0.5 }), 'gemini-2.0-flash'],
+      [
+        said({ candidateCount: 8, responseLogprobs: true, logprobs: 5, presencePenalty: 0.5 }),
+        'gemini-2.0-flash',
+      ],
       [said({ thinkingConfig: { thinkingBudget: -1 } }), 'gemini-2.5-pro'],
       [
         {
@@ -240,7 +418,11 @@ describe('Vertex', () => {
   test.each([
     ['no contents', { contents: [] }, /at least one contents field is required/],
     ['an empty text', { contents: [user({ text: '' })] }, /empty text parameter/],
-    ['a turn of nobody’s', { contents: [{ parts: [{ text: 'Hi' }] }] }, /Please use a valid role: user, model\./],
+    [
+      'a turn of nobody’s',
+      { contents: [{ parts: [{ text: 'Hi' }] }] },
+      /Please use a valid role: user, model\./,
+    ],
     [
       'a temperature out of range',
       said({ temperature: 1000 }),
@@ -259,17 +441,33 @@ describe('Vertex', () => {
       status: 200,
       body: { usageMetadata: { trafficType: 'ON_DEMAND' } },
     });
-    expect(await askVertex({ contents: [user({ fileData: { fileUri: 'gs://b/a.png', mimeType: 'image/png' } })] })).toMatchObject({
+    expect(
+      await askVertex({
+        contents: [user({ fileData: { fileUri: 'gs://b/a.png', mimeType: 'image/png' } })],
+      }),
+    ).toMatchObject({
       status: 200,
     });
   });
 
   test('sells Claude as Anthropic speaks, without model and with its version in the body', async () => {
     const claude = (body: object) =>
-      post(`${place}/anthropic/models/claude-sonnet-4-5@20250929:rawPredict`, body, { authorization: 'Bearer ya29.sim' });
-    const asked = { anthropic_version: 'vertex-2023-10-16', max_tokens: 50, messages: [{ role: 'user', content: 'Say hello' }] };
-    expect(await claude(asked)).toMatchObject({ status: 200, body: { type: 'message', content: [{ type: 'text', text: 'hello' }] } });
-    expect(await claude({ ...asked, anthropic_version: undefined })).toMatchObject({ status: 400, body: { type: 'error' } });
+      post(`${place}/anthropic/models/claude-sonnet-4-5@20250929:rawPredict`, body, {
+        authorization: 'Bearer ya29.sim',
+      });
+    const asked = {
+      anthropic_version: 'vertex-2023-10-16',
+      max_tokens: 50,
+      messages: [{ role: 'user', content: 'Say hello' }],
+    };
+    expect(await claude(asked)).toMatchObject({
+      status: 200,
+      body: { type: 'message', content: [{ type: 'text', text: 'hello' }] },
+    });
+    expect(await claude({ ...asked, anthropic_version: undefined })).toMatchObject({
+      status: 400,
+      body: { type: 'error' },
+    });
     expect(await claude({ ...asked, model: 'claude-sonnet-4-5' })).toMatchObject({
       status: 400,
       error: { message: expect.stringContaining('model') },
@@ -278,8 +476,13 @@ describe('Vertex', () => {
 
   test('takes tokens that were granted, and no others', async () => {
     const at = `${place}/google/models/gemini-2.5-flash:generateContent`;
-    expect(await post(at, said({}))).toMatchObject({ status: 401, error: { status: 'UNAUTHENTICATED' } });
-    expect(await post(at, said({}), { authorization: 'Bearer ya29.c.made-up' })).toMatchObject({ status: 401 });
+    expect(await post(at, said({}))).toMatchObject({
+      status: 401,
+      error: { status: 'UNAUTHENTICATED' },
+    });
+    expect(await post(at, said({}), { authorization: 'Bearer ya29.c.made-up' })).toMatchObject({
+      status: 401,
+    });
   });
 });
 
@@ -294,24 +497,44 @@ test('a token is granted for a true statement of the account, and for no other',
     exp: now + 3600,
   };
   const grant = async (over: object = {}, head: object = {}): Promise<Json> => {
-    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const part = (value: object): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
     const text = `${part({ alg: 'RS256', typ: 'JWT', ...head })}.${part({ ...claims, ...over })}`;
     const signature = createSign('RSA-SHA256')
       .update(text)
       .sign(account['private_key'] ?? '', 'base64url');
-    const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: `${text}.${signature}` });
-    return (await post('/vertex/token', form.toString(), { 'content-type': 'application/x-www-form-urlencoded' })).body;
+    const form = new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      assertion: `${text}.${signature}`,
+    });
+    return (
+      await post('/vertex/token', form.toString(), {
+        'content-type': 'application/x-www-form-urlencoded',
+      })
+    ).body;
   };
   const { access_token: token } = await grant();
   expect(
-    (await post(`${place}/google/models/gemini-2.5-flash:generateContent`, said({}), { authorization: `Bearer ${String(token)}` })).status,
+    (
+      await post(`${place}/google/models/gemini-2.5-flash:generateContent`, said({}), {
+        authorization: `Bearer ${String(token)}`,
+      })
+    ).status,
   ).toBe(200);
   expect(await grant({ aud: 'https://elsewhere' })).toMatchObject({
     error: 'invalid_grant',
     error_description: expect.stringContaining('audience'),
   });
-  expect(await grant({ iss: 'nobody' })).toMatchObject({ error_description: expect.stringContaining('account not found') });
-  expect(await grant({ exp: now + 7200 })).toMatchObject({ error_description: expect.stringContaining('short-lived') });
-  expect(await grant({ scope: 'email' })).toMatchObject({ error_description: expect.stringContaining('scope') });
-  expect(await grant({}, { kid: 'other' })).toMatchObject({ error_description: expect.stringContaining('verifier') });
+  expect(await grant({ iss: 'nobody' })).toMatchObject({
+    error_description: expect.stringContaining('account not found'),
+  });
+  expect(await grant({ exp: now + 7200 })).toMatchObject({
+    error_description: expect.stringContaining('short-lived'),
+  });
+  expect(await grant({ scope: 'email' })).toMatchObject({
+    error_description: expect.stringContaining('scope'),
+  });
+  expect(await grant({}, { kid: 'other' })).toMatchObject({
+    error_description: expect.stringContaining('verifier'),
+  });
 });

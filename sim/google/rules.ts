@@ -28,7 +28,13 @@ function* instructionComplaints({ raw, model, surface }: Checked): Complaints {
   if (parts.length === 0 && surface.api === 'vertex')
     yield vertexSays('it must include at least one parts field, which describes the prompt input');
   for (const [i, part] of parts.entries())
-    if (Object.keys(part).every((name) => name === 'thought' || (name === 'text' && part['text'] === '' && surface.api === 'vertex')))
+    if (
+      Object.keys(part).every(
+        (name) =>
+          name === 'thought' ||
+          (name === 'text' && part['text'] === '' && surface.api === 'vertex'),
+      )
+    )
       yield `* GenerateContentRequest.system_instruction.parts[${i}].data: required oneof field 'data' must have one initialized field\n`;
 }
 
@@ -36,41 +42,55 @@ function* toolComplaints(checked: Checked): Complaints {
   const { raw, model } = checked;
   const tools = list(raw['tools']).map(object);
   const declared = tools.flatMap((tool) => list(tool['functionDeclarations'])).map(object);
-  if (declared.length > 0 && !model.able) yield `Function calling is not enabled for models/${model.id}`;
+  if (declared.length > 0 && !model.able)
+    yield `Function calling is not enabled for models/${model.id}`;
   if (tools.some((tool) => Object.keys(tool).length === 0))
     yield "* GenerateContentRequest.tools[0].tool_type: required one_of 'tool_type' must have one initialized field\n";
-  const own = tools.some((tool) => Object.keys(tool).some((name) => name !== 'functionDeclarations'));
-  if (own && declared.length > 0 && model.generation < 3) yield 'Tool use with function calling is unsupported';
+  const own = tools.some((tool) =>
+    Object.keys(tool).some((name) => name !== 'functionDeclarations'),
+  );
+  if (own && declared.length > 0 && model.generation < 3)
+    yield 'Tool use with function calling is unsupported';
   yield* declarationComplaints(checked);
   const config = object(object(raw['toolConfig'])['functionCallingConfig']);
   const allowed = list(config['allowedFunctionNames']);
   const mode = text(config['mode']) ?? 'AUTO';
-  if (mode !== 'NONE' && mode !== 'AUTO' && declared.length === 0) yield 'Function calling config is set without function_declarations.';
+  if (mode !== 'NONE' && mode !== 'AUTO' && declared.length === 0)
+    yield 'Function calling config is set without function_declarations.';
   if (allowed.length > 0 && mode !== 'ANY' && mode !== 'VALIDATED')
     yield 'Please set allowed_function_names only when function calling mode is ANY.';
   const names = declared.map((one) => one['name']);
   const stranger = allowed.find((name) => !names.includes(name));
-  if (stranger !== undefined) yield `Allowed function name ${String(stranger)} is not in the function declarations.`;
+  if (stranger !== undefined)
+    yield `Allowed function name ${String(stranger)} is not in the function declarations.`;
 }
 
-const adjustable = 'HATE_SPEECH SEXUALLY_EXPLICIT DANGEROUS_CONTENT HARASSMENT CIVIC_INTEGRITY JAILBREAK'
-  .split(' ')
-  .map((word) => `HARM_CATEGORY_${word}`);
+const adjustable =
+  'HATE_SPEECH SEXUALLY_EXPLICIT DANGEROUS_CONTENT HARASSMENT CIVIC_INTEGRITY JAILBREAK'
+    .split(' ')
+    .map((word) => `HARM_CATEGORY_${word}`);
 
 /** ai.google.dev/gemini-api/docs/caching, 2026-08: what is cached stands in the request's place. Every cache is there but those that say that they are not. */
 function* cacheComplaints(raw: Json): Complaints {
   const name = text(raw['cachedContent']);
   if (name === undefined) return;
-  if (raw['systemInstruction'] !== undefined || raw['tools'] !== undefined || raw['toolConfig'] !== undefined)
+  if (
+    raw['systemInstruction'] !== undefined ||
+    raw['tools'] !== undefined ||
+    raw['toolConfig'] !== undefined
+  )
     yield 'CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.\n\nProposed fix: move those values to CachedContent from GenerateContent request.';
-  if (/missing|gone/.test(name)) yield status(403, 'CachedContent not found (or permission denied)');
+  if (/missing|gone/.test(name))
+    yield status(403, 'CachedContent not found (or permission denied)');
 }
 
 function* safetyComplaints({ raw, surface }: Checked): Complaints {
   const seen = new Set<unknown>();
   for (const [i, setting] of list(raw['safetySettings']).map(object).entries()) {
     const category = text(setting['category']) ?? 'HARM_CATEGORY_UNSPECIFIED';
-    const known = adjustable.includes(category) || (surface.api === 'vertex' && category.startsWith('HARM_CATEGORY_IMAGE_'));
+    const known =
+      adjustable.includes(category) ||
+      (surface.api === 'vertex' && category.startsWith('HARM_CATEGORY_IMAGE_'));
     if (!known)
       yield `* GenerateContentRequest.safety_settings[${i}]: element predicate failed: $.category in (${adjustable
         .slice(0, 5)
@@ -85,5 +105,7 @@ function* safetyComplaints({ raw, surface }: Checked): Complaints {
 const requestBytesMax = 100 * 1024 * 1024;
 
 export function tooLarge(bytes: number): Reply | undefined {
-  return bytes <= requestBytesMax ? undefined : status(400, `Request payload size exceeds the limit: ${requestBytesMax} bytes.`);
+  return bytes <= requestBytesMax
+    ? undefined
+    : status(400, `Request payload size exceeds the limit: ${requestBytesMax} bytes.`);
 }

@@ -52,15 +52,20 @@ export function isToken(token: string): boolean {
   return token.startsWith('ya29.sim') || (granted.get(token) ?? 0) > systemClock.now();
 }
 
-const refused = (error: string, description: string): Reply => ({ status: 400, body: { error, error_description: description } });
+const refused = (error: string, description: string): Reply => ({
+  status: 400,
+  body: { error, error_description: description },
+});
 
 /** oauth2.googleapis.com/token (developers.google.com/identity/protocols/oauth2/service-account, 2026-06; RFC 7523). */
 export function grantToken({ method, headers, body, url }: OwnCall): Reply {
   if (method !== 'POST') return { status: 404, body: { error: 'not_found' } };
-  if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded')) return refused('invalid_request', 'Bad Request');
+  if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
+    return refused('invalid_request', 'Bad Request');
   const form = new URLSearchParams(body.toString('utf8'));
   if (form.get('grant_type') === 'refresh_token') return refreshed(form);
-  if (form.get('grant_type') !== grantType) return refused('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type') ?? ''}`);
+  if (form.get('grant_type') !== grantType)
+    return refused('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type') ?? ''}`);
   const wrong = wrongWith(form.get('assertion') ?? '', `http://${headers.host ?? ''}${url}`);
   return wrong === undefined ? grant() : refused('invalid_grant', wrong);
 }
@@ -68,14 +73,18 @@ export function grantToken({ method, headers, body, url }: OwnCall): Reply {
 function refreshed(form: URLSearchParams): Reply {
   if (!form.get('client_id') || !form.get('client_secret'))
     return { status: 401, body: { error: 'invalid_client', error_description: 'Unauthorized' } };
-  if (!form.get('refresh_token')?.startsWith('1//sim')) return refused('invalid_grant', 'Token has been expired or revoked.');
+  if (!form.get('refresh_token')?.startsWith('1//sim'))
+    return refused('invalid_grant', 'Token has been expired or revoked.');
   return grant();
 }
 
 function grant(): Reply {
   const token = `ya29.c.${randomText(48)}`;
   granted.set(token, systemClock.now() + lifetimeS * 1_000);
-  return { status: 200, body: { access_token: token, expires_in: lifetimeS, token_type: 'Bearer' } };
+  return {
+    status: 200,
+    body: { access_token: token, expires_in: lifetimeS, token_type: 'Bearer' },
+  };
 }
 
 const hourS = 3_600;
@@ -90,8 +99,16 @@ function wrongWith(assertion: string, audience: string): string | undefined {
   if (header === undefined || claims === undefined) return 'Bad Request';
   if (header['alg'] !== 'RS256') return 'Invalid JWT: alg must be RS256.';
   if (claims['iss'] !== email) return 'Invalid grant: account not found';
-  if (header['kid'] !== undefined && header['kid'] !== keyId) return 'Invalid JWT: No valid verifier found for issuer.';
-  if (!verify('RSA-SHA256', Buffer.from(`${head}.${claim}`), keys().publicKey, Buffer.from(signature, 'base64url')))
+  if (header['kid'] !== undefined && header['kid'] !== keyId)
+    return 'Invalid JWT: No valid verifier found for issuer.';
+  if (
+    !verify(
+      'RSA-SHA256',
+      Buffer.from(`${head}.${claim}`),
+      keys().publicKey,
+      Buffer.from(signature, 'base64url'),
+    )
+  )
     return 'Invalid JWT Signature.';
   if (claims['aud'] !== audience) return 'Invalid JWT: Failed audience check.';
   if (

@@ -8,7 +8,8 @@ import { listed } from './model.ts';
 import { keyInvalid, refusal, type Surface, tokenInvalid, tokenMissing } from './refusal.ts';
 import { grantToken, isToken } from './token.ts';
 
-const models = /^\/vertex\/v1(?:beta1)?\/((?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/(\w+)\/models)(?:\/([^/:]+)(?::(\w+))?)?$/;
+const models =
+  /^\/vertex\/v1(?:beta1)?\/((?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/(\w+)\/models)(?:\/([^/:]+)(?::(\w+))?)?$/;
 
 function take(call: OwnCall): Reply | Asking {
   const path = call.url.split('?')[0] ?? '';
@@ -21,10 +22,17 @@ function take(call: OwnCall): Reply | Asking {
   if (call.method === 'GET' && publisher === 'google' && id === '')
     return {
       status: 200,
-      body: { publisherModels: listed.map((model) => ({ name: `publishers/google/models/${model}`, versionId: 'default' })) },
+      body: {
+        publisherModels: listed.map((model) => ({
+          name: `publishers/google/models/${model}`,
+          versionId: 'default',
+        })),
+      },
     };
-  if (call.method === 'POST' && publisher === 'anthropic' && method !== '') return callClaude(call, named, method, surface);
-  if (call.method === 'POST' && publisher === 'google' && method !== '') return callModel(call, named, method, surface);
+  if (call.method === 'POST' && publisher === 'anthropic' && method !== '')
+    return callClaude(call, named, method, surface);
+  if (call.method === 'POST' && publisher === 'google' && method !== '')
+    return callModel(call, named, method, surface);
   return refusal(surface, { ...blankProblem(''), kind: 'unknown_url' });
 }
 
@@ -39,7 +47,9 @@ function atDoor({ headers, query }: OwnCall): Reply | undefined {
 
 /** Google says no at its own door; what a publisher's model does not take, the publisher refuses. */
 function refuse(problem: Problem): Reply {
-  const publishers = problem.path.includes('/publishers/anthropic/') && ['bad_request', 'context', 'policy'].includes(problem.kind);
+  const publishers =
+    problem.path.includes('/publishers/anthropic/') &&
+    ['bad_request', 'context', 'policy'].includes(problem.kind);
   return publishers ? anthropic.refuse(problem) : refusal({ api: 'vertex', models: '' }, problem);
 }
 

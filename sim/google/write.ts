@@ -29,10 +29,14 @@ const tokensAtOnce = 3;
 export function googlePen(writing: Writing): Pen {
   const { sse, surface } = writing;
   const lines = (json: Json, first: boolean): string =>
-    sse ? `data: ${JSON.stringify(json)}\r\n\r\n` : `${first ? '[' : ',\r\n'}${JSON.stringify(json, null, 2)}`;
+    sse
+      ? `data: ${JSON.stringify(json)}\r\n\r\n`
+      : `${first ? '[' : ',\r\n'}${JSON.stringify(json, null, 2)}`;
   return {
     end: sse ? '' : ']',
-    broken: sse ? 'data: {"candidates": [{"content": {"parts": [{"text":\r\n\r\n' : ',\r\n{"candidates": [{"content":',
+    broken: sse
+      ? 'data: {"candidates": [{"content": {"parts": [{"text":\r\n\r\n'
+      : ',\r\n{"candidates": [{"content":',
     streamType: sse ? 'text/event-stream' : 'application/json; charset=UTF-8',
     headers: { vary: 'Origin, X-Origin, Referer', 'x-content-type-options': 'nosniff' },
     whole: (answer) => whole(answer, writing),
@@ -54,7 +58,12 @@ export function googlePen(writing: Writing): Pen {
 function whole(answer: Answer, writing: Writing): Json {
   const candidates = answer.choices.map((choice, index) => {
     const parts = partsOf(choice, writing);
-    return candidate(parts.length > 0 || choice.finish === 'length' ? parts : [{ text: '' }], index, writing, choice);
+    return candidate(
+      parts.length > 0 || choice.finish === 'length' ? parts : [{ text: '' }],
+      index,
+      writing,
+      choice,
+    );
   });
   return frame(candidates, answer, writing, answer.usage);
 }
@@ -62,11 +71,13 @@ function whole(answer: Answer, writing: Writing): Json {
 /** All of a choice at once: thoughts where they are wanted, then words or calls. */
 function partsOf(choice: Choice, writing: Writing): Draft[] {
   const thought = choice.reasoning.join('');
-  const thoughts = writing.includeThoughts && thought !== '' ? [{ text: thought, thought: true }] : [];
+  const thoughts =
+    writing.includeThoughts && thought !== '' ? [{ text: thought, thought: true }] : [];
   const words = choice.text.join('');
   const said: Draft[] = words === '' ? [] : [{ text: words }];
   const last = said.at(-1);
-  if (last !== undefined && writing.model.signs && thought !== '') last['thoughtSignature'] = signature(last);
+  if (last !== undefined && writing.model.signs && thought !== '')
+    last['thoughtSignature'] = signature(last);
   return [...thoughts, ...said, ...callsOf(choice, writing)];
 }
 
@@ -74,8 +85,15 @@ function partsOf(choice: Choice, writing: Writing): Draft[] {
 function callsOf(choice: Choice, { model, surface }: Writing): Draft[] {
   return choice.calls.map(({ id, name, arguments: pieces }, i) => {
     const args: unknown = parsed(pieces.join(''));
-    const part: Draft = { functionCall: { name, args, ...(model.signs && surface.api === 'gemini' && { id: id.slice(-8) }) } };
-    if (i === 0 && (model.signs || choice.reasoning.length > 0)) part['thoughtSignature'] = signature(part);
+    const part: Draft = {
+      functionCall: {
+        name,
+        args,
+        ...(model.signs && surface.api === 'gemini' && { id: id.slice(-8) }),
+      },
+    };
+    if (i === 0 && (model.signs || choice.reasoning.length > 0))
+      part['thoughtSignature'] = signature(part);
     return part;
   });
 }
@@ -103,15 +121,28 @@ function* chunks(answer: Answer, writing: Writing): Generator<Chunk> {
       spent.reasoning += thought;
       spent.said += said;
       if (parts.length === 0) continue;
-      const usage = { ...answer.usage, reasoning: spent.reasoning, completion: spent.reasoning + spent.said };
-      yield { json: frame([candidate(parts, index, writing)], answer, writing, usage, true), piece: true, ends: false };
+      const usage = {
+        ...answer.usage,
+        reasoning: spent.reasoning,
+        completion: spent.reasoning + spent.said,
+      };
+      yield {
+        json: frame([candidate(parts, index, writing)], answer, writing, usage, true),
+        piece: true,
+        ends: false,
+      };
     }
     const end: Draft[] =
       writing.model.signs && choice.reasoning.length > 0 && choice.calls.length === 0
         ? [{ text: '', thoughtSignature: signature({}) }]
         : [{ text: '' }];
     yield {
-      json: frame([candidate(end, index, writing, choice)], answer, writing, last ? answer.usage : undefined),
+      json: frame(
+        [candidate(end, index, writing, choice)],
+        answer,
+        writing,
+        last ? answer.usage : undefined,
+      ),
       piece: false,
       ends: true,
     };
@@ -126,8 +157,13 @@ interface Step {
 
 function* steps(choice: Choice, writing: Writing): Generator<Step> {
   for (const some of batches(choice.reasoning))
-    yield { parts: writing.includeThoughts ? [{ text: some.join(''), thought: true }] : [], thought: some.length, said: 0 };
-  for (const some of batches(choice.text)) yield { parts: [{ text: some.join('') }], thought: 0, said: some.length };
+    yield {
+      parts: writing.includeThoughts ? [{ text: some.join(''), thought: true }] : [],
+      thought: some.length,
+      said: 0,
+    };
+  for (const some of batches(choice.text))
+    yield { parts: [{ text: some.join('') }], thought: 0, said: some.length };
   for (const [i, part] of callsOf(choice, writing).entries())
     yield { parts: [part], thought: 0, said: (choice.calls[i]?.arguments.length ?? 0) + 1 };
 }
@@ -136,21 +172,40 @@ function* batches(pieces: readonly string[]): Generator<readonly string[]> {
   for (let i = 0; i < pieces.length; i += tokensAtOnce) yield pieces.slice(i, i + tokensAtOnce);
 }
 
-const reasons = { stop: 'STOP', tool_calls: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' } as const;
+const reasons = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+} as const;
 
 /** `choice`: it ends here. */
-function candidate(parts: Draft[], index: number, { model, surface, topLogprobs }: Writing, choice?: Choice): Draft {
+function candidate(
+  parts: Draft[],
+  index: number,
+  { model, surface, topLogprobs }: Writing,
+  choice?: Choice,
+): Draft {
   const filtered = choice?.finish === 'content_filter';
-  const content: Draft = filtered ? {} : surface.api === 'vertex' ? { role: 'model', parts } : { parts, role: 'model' };
+  const content: Draft = filtered
+    ? {}
+    : surface.api === 'vertex'
+      ? { role: 'model', parts }
+      : { parts, role: 'model' };
   // A model that spent all on its thoughts says nothing (recorded).
   if (parts.length === 0) Reflect.deleteProperty(content, 'parts');
   const draft: Draft = { content };
   if (choice !== undefined) draft['finishReason'] = reasons[choice.finish];
   if (surface.api === 'gemini') draft['index'] = index;
   else if (index > 0) draft['index'] = index;
-  if (choice?.finish === 'tool_calls' && model.generation >= 3) draft['finishMessage'] = 'Model generated function call(s).';
-  if (filtered) draft['safetyRatings'] = [{ category: 'HARM_CATEGORY_DANGEROUS_CONTENT', probability: 'HIGH', blocked: true }];
-  if (choice !== undefined && topLogprobs !== undefined) draft['logprobsResult'] = logprobs(choice.text, topLogprobs);
+  if (choice?.finish === 'tool_calls' && model.generation >= 3)
+    draft['finishMessage'] = 'Model generated function call(s).';
+  if (filtered)
+    draft['safetyRatings'] = [
+      { category: 'HARM_CATEGORY_DANGEROUS_CONTENT', probability: 'HIGH', blocked: true },
+    ];
+  if (choice !== undefined && topLogprobs !== undefined)
+    draft['logprobsResult'] = logprobs(choice.text, topLogprobs);
   return draft;
 }
 
@@ -171,17 +226,37 @@ function logprobs(pieces: readonly string[], top: number): Json {
 }
 
 /** `early`: this is not the end; Vertex tells its counts only there. */
-function frame(candidates: readonly Json[], answer: Answer, writing: Writing, usage: Usage | undefined, early = false): Json {
+function frame(
+  candidates: readonly Json[],
+  answer: Answer,
+  writing: Writing,
+  usage: Usage | undefined,
+  early = false,
+): Json {
   const { surface } = writing;
-  const told = answer.usageTold && usage !== undefined ? { usageMetadata: usageOf(usage, writing, early) } : {};
-  const created = surface.api === 'vertex' ? { createTime: new Date(systemClock.now()).toISOString() } : {};
-  return { candidates, ...told, modelVersion: answer.model, ...created, responseId: answer.id.slice(0, 22) };
+  const told =
+    answer.usageTold && usage !== undefined
+      ? { usageMetadata: usageOf(usage, writing, early) }
+      : {};
+  const created =
+    surface.api === 'vertex' ? { createTime: new Date(systemClock.now()).toISOString() } : {};
+  return {
+    candidates,
+    ...told,
+    modelVersion: answer.model,
+    ...created,
+    responseId: answer.id.slice(0, 22),
+  };
 }
 
 const textTokens = (tokenCount: number): readonly Json[] => [{ modality: 'TEXT', tokenCount }];
 
 /** Cumulative. Counts of nothing are left out (recorded). */
-function usageOf({ prompt, cached, completion, reasoning }: Usage, { surface, toolUse }: Writing, early: boolean): Json {
+function usageOf(
+  { prompt, cached, completion, reasoning }: Usage,
+  { surface, toolUse }: Writing,
+  early: boolean,
+): Json {
   if (surface.api === 'vertex' && early) return { trafficType: 'ON_DEMAND' };
   const said = completion - reasoning;
   return {
@@ -193,7 +268,10 @@ function usageOf({ prompt, cached, completion, reasoning }: Usage, { surface, to
     promptTokensDetails: textTokens(prompt),
     ...(cached > 0 && { cacheTokensDetails: textTokens(cached) }),
     ...(surface.api === 'vertex' && said > 0 && { candidatesTokensDetails: textTokens(said) }),
-    ...(toolUse > 0 && { toolUsePromptTokenCount: toolUse, toolUsePromptTokensDetails: textTokens(toolUse) }),
+    ...(toolUse > 0 && {
+      toolUsePromptTokenCount: toolUse,
+      toolUsePromptTokensDetails: textTokens(toolUse),
+    }),
     ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
     ...(surface.api === 'gemini' && { serviceTier: 'standard' }),
   };

@@ -35,8 +35,17 @@ const table = `
 export const imageModels: readonly SimPainter[] = table.trim().split('\n').map(readRow);
 
 function readRow(line: string): SimPainter {
-  const [id = '', vendor = '', ownedBy = '', upstream = '', reads = '', ...price] = line.trim().split(/\s+/);
-  return { id, vendor, ownedBy, upstream: upstream === '=' ? id : upstream, reads: reads === 'sees', price: price.join(' ') };
+  const [id = '', vendor = '', ownedBy = '', upstream = '', reads = '', ...price] = line
+    .trim()
+    .split(/\s+/);
+  return {
+    id,
+    vendor,
+    ownedBy,
+    upstream: upstream === '=' ? id : upstream,
+    reads: reads === 'sees',
+    price: price.join(' '),
+  };
 }
 
 /** Their lines in a configuration file. */

@@ -3,14 +3,24 @@ import { decodeImage } from '../image.ts';
 import { type Json, list, number, object, text } from '../json.ts';
 import type { Pen } from '../play.ts';
 import { wholePen } from '../vectors/pen.ts';
-import { addressOf, base64Of, type Order, readSize, sidesOf, type Size, type Studio } from './studio.ts';
+import {
+  addressOf,
+  base64Of,
+  type Order,
+  readSize,
+  sidesOf,
+  type Size,
+  type Studio,
+} from './studio.ts';
 
 /** What all of these look at: members that they know, and a prompt. */
 function usual({ raw }: Order, known: string, promptMax = 10_000): Complaint | undefined {
   const stranger = Object.keys(raw).find((name) => !known.split(' ').includes(name));
-  if (stranger !== undefined) return { param: stranger, message: `Argument not supported: ${stranger}` };
+  if (stranger !== undefined)
+    return { param: stranger, message: `Argument not supported: ${stranger}` };
   const prompt = text(raw['prompt']);
-  if (prompt === undefined || prompt === '') return { param: 'prompt', message: 'prompt is required' };
+  if (prompt === undefined || prompt === '')
+    return { param: 'prompt', message: 'prompt is required' };
   return prompt.length > promptMax ? { param: 'prompt', message: 'prompt is too long' } : undefined;
 }
 
@@ -30,13 +40,17 @@ const oneOf = ({ raw }: Order, param: string, known: readonly string[]): Complai
 /** Pictures by data: URL whose bytes are pictures. */
 const shown = (values: readonly unknown[], most: number): Complaint | undefined => {
   if (values.length > most) return { param: 'image', message: `at most ${most} images` };
-  const wrong = values.find((value) => !/^https?:/.test(String(value)) && decodeImage(String(value)) === undefined);
+  const wrong = values.find(
+    (value) => !/^https?:/.test(String(value)) && decodeImage(String(value)) === undefined,
+  );
   return wrong === undefined ? undefined : { param: 'image', message: 'invalid image' };
 };
 
 const words = ({ raw }: Order): string => text(raw['prompt']) ?? '';
-const nth = (order: Order, i: number): string => (i === 0 ? words(order) : `${words(order)} ${i + 1}`);
-const many = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+const nth = (order: Order, i: number): string =>
+  i === 0 ? words(order) : `${words(order)} ${i + 1}`;
+const many = <T>(n: number, make: (i: number) => T): T[] =>
+  Array.from({ length: n }, (_, i) => make(i));
 
 const xaiRatios = '1:1 16:9 9:16 4:3 3:4 3:2 2:3 2:1 1:2 19.5:9 9:19.5 20:9 9:20 auto'.split(' ');
 const xaiMembers = 'model prompt n aspect_ratio resolution response_format user';
@@ -56,7 +70,10 @@ function xaiComplaint(order: Order, members: string): Complaint | undefined {
 function xaiPen(order: Order): Pen {
   const { raw } = order;
   const ratio = text(raw['aspect_ratio']);
-  const size = sidesOf(ratio === undefined || ratio === 'auto' ? '1:1' : ratio, raw['resolution'] === '2k' ? 4_194_304 : 1_048_576);
+  const size = sidesOf(
+    ratio === undefined || ratio === 'auto' ? '1:1' : ratio,
+    raw['resolution'] === '2k' ? 4_194_304 : 1_048_576,
+  );
   const n = number(raw['n']) ?? 1;
   return wholePen(() => ({
     data: many(n, (i) =>
@@ -70,14 +87,20 @@ function xaiPen(order: Order): Pen {
 
 /** docs.x.ai/developers/models/grok-imagine-image, 2026-08, and as recorded. */
 export const xaiStudios: readonly Studio[] = [
-  { path: '/images/generations', words, complaint: (order) => xaiComplaint(order, xaiMembers), pen: xaiPen },
+  {
+    path: '/images/generations',
+    words,
+    complaint: (order) => xaiComplaint(order, xaiMembers),
+    pen: xaiPen,
+  },
   {
     path: '/images/edits',
     words,
     complaint: (order) => {
       const images = list(order.raw['images']).map(object);
       if (images.length === 0) return { param: 'images', message: 'images is required' };
-      if (images.some(({ type }) => type !== 'image_url')) return { param: 'images', message: 'images[].type must be image_url' };
+      if (images.some(({ type }) => type !== 'image_url'))
+        return { param: 'images', message: 'images[].type must be image_url' };
       return (
         xaiComplaint(order, `${xaiMembers} images`) ??
         shown(
@@ -98,7 +121,11 @@ function arkSize({ raw, model }: Order): Size | Complaint {
   const sides = /^[124]K$/.test(told) ? { '1K': 1_024, '2K': 2_048, '4K': 4_096 }[told] : undefined;
   if (sides !== undefined) return { width: sides, height: sides };
   const size = readSize(told);
-  const least = model.includes('seedream-4-0') ? 921_600 : /seedream-3|^sim-/.test(model) ? 262_144 : 3_686_400;
+  const least = model.includes('seedream-4-0')
+    ? 921_600
+    : /seedream-3|^sim-/.test(model)
+      ? 262_144
+      : 3_686_400;
   const pixels = size === undefined ? 0 : size.width * size.height;
   if (size === undefined || pixels < least || pixels > 16_777_216)
     return {
@@ -116,13 +143,16 @@ export const arkStudios: readonly Studio[] = [
     words,
     complaint: (order) => {
       const size = arkSize(order);
-      const format = order.raw['output_format'] !== undefined && !/seedream-[5-9]/.test(order.model);
+      const format =
+        order.raw['output_format'] !== undefined && !/seedream-[5-9]/.test(order.model);
       return (
         usual(order, arkMembers) ??
         ('message' in size ? size : undefined) ??
         shown([order.raw['image'] ?? []].flat(), 14) ??
         oneOf(order, 'response_format', ['url', 'b64_json']) ??
-        (format ? { param: 'output_format', message: 'output_format is not supported by this model' } : undefined)
+        (format
+          ? { param: 'output_format', message: 'output_format is not supported by this model' }
+          : undefined)
       );
     },
     pen: (order) => {
@@ -134,8 +164,14 @@ export const arkStudios: readonly Studio[] = [
         created,
         data: [
           order.raw['response_format'] === 'b64_json'
-            ? { b64_json: base64Of(order, words(order), sides), size: `${sides.width}x${sides.height}` }
-            : { url: addressOf(order, words(order), sides), size: `${sides.width}x${sides.height}` },
+            ? {
+                b64_json: base64Of(order, words(order), sides),
+                size: `${sides.width}x${sides.height}`,
+              }
+            : {
+                url: addressOf(order, words(order), sides),
+                size: `${sides.width}x${sides.height}`,
+              },
         ],
         usage: { generated_images: 1, output_tokens: output, total_tokens: output },
       }));
@@ -167,7 +203,12 @@ export const togetherStudios: readonly Studio[] = [
         data: many(number(raw['n']) ?? 1, (index) =>
           raw['response_format'] === 'base64'
             ? { index, type: 'b64_json', b64_json: base64Of(order, nth(order, index), size) }
-            : { index, type: 'url', url: addressOf(order, nth(order, index), size), timings: { inference: 0.4 } },
+            : {
+                index,
+                type: 'url',
+                url: addressOf(order, nth(order, index), size),
+                timings: { inference: 0.4 },
+              },
         ),
       }));
     },
@@ -175,7 +216,15 @@ export const togetherStudios: readonly Studio[] = [
 ];
 
 const kolors = ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'];
-const qwen = ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'];
+const qwen = [
+  '1328x1328',
+  '1664x928',
+  '928x1664',
+  '1472x1140',
+  '1140x1472',
+  '1584x1056',
+  '1056x1584',
+];
 
 /** docs.siliconflow.cn/cn/api-reference/images/images-generations, 2026-08. */
 export const siliconflowStudios: readonly Studio[] = [
@@ -200,8 +249,17 @@ export const siliconflowStudios: readonly Studio[] = [
     },
     pen: (order) => {
       const size = readSize(order.raw['image_size']) ?? { width: 1_024, height: 1_024 };
-      const images = many(number(order.raw['batch_size']) ?? 1, (i) => ({ url: addressOf(order, nth(order, i), size) }));
-      return wholePen(({ created }) => ({ images, data: images, timings: { inference: 1.2 }, seed: 42, shared_id: '0', created }));
+      const images = many(number(order.raw['batch_size']) ?? 1, (i) => ({
+        url: addressOf(order, nth(order, i), size),
+      }));
+      return wholePen(({ created }) => ({
+        images,
+        data: images,
+        timings: { inference: 1.2 },
+        seed: 42,
+        shared_id: '0',
+        created,
+      }));
     },
   },
 ];
@@ -214,10 +272,20 @@ export const fireworksStudios: readonly Studio[] = [
     path: /^\/workflows\/(accounts\/[^/]+\/models\/[^/]+)\/text_to_image$/,
     words,
     complaint: (order) =>
-      usual(order, 'prompt aspect_ratio guidance_scale num_inference_steps seed') ?? oneOf(order, 'aspect_ratio', fireworksRatios),
+      usual(order, 'prompt aspect_ratio guidance_scale num_inference_steps seed') ??
+      oneOf(order, 'aspect_ratio', fireworksRatios),
     pen: (order) => {
-      const picture = base64Of(order, words(order), sidesOf(text(order.raw['aspect_ratio']) ?? '1:1'));
-      return wholePen(({ id }) => ({ id, base64: [`data:image/png;base64,${picture}`], finishReason: 'SUCCESS', seed: 1 }));
+      const picture = base64Of(
+        order,
+        words(order),
+        sidesOf(text(order.raw['aspect_ratio']) ?? '1:1'),
+      );
+      return wholePen(({ id }) => ({
+        id,
+        base64: [`data:image/png;base64,${picture}`],
+        finishReason: 'SUCCESS',
+        seed: 1,
+      }));
     },
   },
 ];
@@ -228,7 +296,9 @@ export const openrouterStudios: readonly Studio[] = [
     path: '/images',
     words,
     complaint: (order) => {
-      const references = list(order.raw['input_references']).map((one) => object(object(one)['image_url'])['url']);
+      const references = list(order.raw['input_references']).map(
+        (one) => object(object(one)['image_url'])['url'],
+      );
       const known =
         'model prompt n aspect_ratio resolution background output_format output_compression seed quality input_references provider';
       return usual(order, known) ?? range(order, 'n', 1, 10) ?? shown(references, 16);
@@ -239,7 +309,9 @@ export const openrouterStudios: readonly Studio[] = [
       const prompt = 5 + list(raw['input_references']).length * 258;
       return wholePen(({ usageTold }) => ({
         created: 0,
-        data: many(number(raw['n']) ?? 1, (i) => ({ b64_json: base64Of(order, nth(order, i), size) })),
+        data: many(number(raw['n']) ?? 1, (i) => ({
+          b64_json: base64Of(order, nth(order, i), size),
+        })),
         ...(usageTold && { usage: usageOf(prompt) }),
       }));
     },
@@ -251,7 +323,12 @@ const usageOf = (prompt: number): Json => ({
   completion_tokens: 1_120,
   total_tokens: prompt + 1_120,
   cost: 0.03388125,
-  prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, audio_tokens: 0, video_tokens: 0 },
+  prompt_tokens_details: {
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    audio_tokens: 0,
+    video_tokens: 0,
+  },
   completion_tokens_details: { reasoning_tokens: 0, image_tokens: 1_120 },
 });
 
@@ -262,8 +339,11 @@ function dashscopeComplaint(order: Order): Complaint | undefined {
   const [message, ...more] = list(object(raw['input'])['messages']).map(object);
   const content = list(message?.['content']).map(object);
   const bad = (what: string): Complaint => ({ code: 'InvalidParameter', message: what });
-  if (message?.['role'] !== 'user' || more.length > 0) return bad('messages must be one message of the user');
-  if (content.filter((part) => typeof part['text'] === 'string' && part['text'] !== '').length !== 1)
+  if (message?.['role'] !== 'user' || more.length > 0)
+    return bad('messages must be one message of the user');
+  if (
+    content.filter((part) => typeof part['text'] === 'string' && part['text'] !== '').length !== 1
+  )
     return bad('content must have one text');
   const given = content.filter((part) => part['image'] !== undefined).map(({ image }) => image);
   const edits = model.startsWith('qwen-image-edit');
@@ -271,13 +351,20 @@ function dashscopeComplaint(order: Order): Complaint | undefined {
   if (edits && given.length === 0) return bad('content must have an image');
   if (!reads && given.length > 0) return bad('this model takes no image');
   const parameters = object(raw['parameters']);
-  const stranger = Object.keys(parameters).find((name) => !'size n negative_prompt prompt_extend watermark seed'.split(' ').includes(name));
+  const stranger = Object.keys(parameters).find(
+    (name) => !'size n negative_prompt prompt_extend watermark seed'.split(' ').includes(name),
+  );
   if (stranger !== undefined) return bad(`unknown parameter ${stranger}`);
   const plain = /^qwen-image(?!-edit|-[2-9])/.test(model);
   const n = number(parameters['n']) ?? 1;
-  if (n < 1 || n > (plain ? 1 : model.startsWith('wan') ? 4 : 6)) return bad('num_images_per_prompt must be 1');
+  if (n < 1 || n > (plain ? 1 : model.startsWith('wan') ? 4 : 6))
+    return bad('num_images_per_prompt must be 1');
   const { size } = parameters;
-  if (size !== undefined && (plain ? !listed.includes(String(size)) : !/^\d+\*\d+$/.test(String(size)))) return bad('size is invalid');
+  if (
+    size !== undefined &&
+    (plain ? !listed.includes(String(size)) : !/^\d+\*\d+$/.test(String(size)))
+  )
+    return bad('size is invalid');
   return shown(given, 4);
 }
 
@@ -285,7 +372,10 @@ function dashscopeComplaint(order: Order): Complaint | undefined {
 export const dashscopeStudios: readonly Studio[] = [
   {
     path: '/qwen/api/v1/services/aigc/multimodal-generation/generation',
-    words: ({ raw }) => text(object(list(object(list(object(raw['input'])['messages'])[0])['content']).at(-1))['text']) ?? '',
+    words: ({ raw }) =>
+      text(
+        object(list(object(list(object(raw['input'])['messages'])[0])['content']).at(-1))['text'],
+      ) ?? '',
     complaint: dashscopeComplaint,
     pen: (order) => {
       const parameters = object(order.raw['parameters']);
@@ -296,7 +386,10 @@ export const dashscopeStudios: readonly Studio[] = [
         output: {
           choices: many(n, (i) => ({
             finish_reason: 'stop',
-            message: { role: 'assistant', content: [{ image: addressOf(order, `${said} ${i + 1}`, size) }] },
+            message: {
+              role: 'assistant',
+              content: [{ image: addressOf(order, `${said} ${i + 1}`, size) }],
+            },
           })),
         },
         usage: { image_count: n, ...size },

@@ -42,7 +42,9 @@ export async function images(
   once: Once,
 ): Promise<boolean> {
   const below = path === '' ? (incoming.url ?? '') : path;
-  const studio = studios[dialect.vendor]?.find(({ path: at }) => (typeof at === 'string' ? at === below : at.test(below)));
+  const studio = studios[dialect.vendor]?.find(({ path: at }) =>
+    typeof at === 'string' ? at === below : at.test(below),
+  );
   if (studio === undefined) return false;
   const form = readForm(incoming.headers, body);
   const door = atDoor(incoming, response, form === undefined ? body : nothing, dialect);
@@ -50,17 +52,39 @@ export async function images(
   const sent = form === undefined ? door.raw : form.fields;
   const raw = deployment === undefined ? sent : { model: deployment, ...sent };
   const named =
-    deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : (studio.path instanceof RegExp && studio.path.exec(below)?.[1]) || '');
+    deployment ??
+    (typeof raw['model'] === 'string'
+      ? raw['model']
+      : (studio.path instanceof RegExp && studio.path.exec(below)?.[1]) || '');
   const scenario = scenarioOf(named);
   const model = withoutScenarios(named);
-  const order = { model, raw: isJson(raw) ? raw : {}, form, base: `http://${incoming.headers.host ?? ''}`, lost: scenario.lost };
+  const order = {
+    model,
+    raw: isJson(raw) ? raw : {},
+    form,
+    base: `http://${incoming.headers.host ?? ''}`,
+    lost: scenario.lost,
+  };
   const complaint = studio.complaint(order);
   if (complaint !== undefined) {
-    refuse(response, dialect, { ...door.problem, kind: complaint.kind ?? 'bad_request', model, complaint });
+    refuse(response, dialect, {
+      ...door.problem,
+      kind: complaint.kind ?? 'bad_request',
+      model,
+      complaint,
+    });
     return true;
   }
   const stream = raw['stream'] === true || raw['stream'] === 'true';
   const request = readRequest({ ...asQuestion([studio.words(order)]), stream }, model);
-  await play(response, request, dialect, { ...scenario, reasons: false }, once, door.problem, studio.pen(order));
+  await play(
+    response,
+    request,
+    dialect,
+    { ...scenario, reasons: false },
+    once,
+    door.problem,
+    studio.pen(order),
+  );
   return true;
 }

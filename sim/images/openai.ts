@@ -8,7 +8,8 @@ import type { StreamEvent } from '../write.ts';
 import { base64Of, type Order, readSize, type Size, type Studio } from './studio.ts';
 
 /** CreateImageRequest and CreateImageEditRequest of the OpenAPI description, 2026-08-21, and what later models have beside them. */
-const shared = 'model prompt n size quality output_format output_compression background user stream partial_images complexity';
+const shared =
+  'model prompt n size quality output_format output_compression background user stream partial_images complexity';
 const ofGeneration = `${shared} moderation`.split(' ');
 const ofEdit = `${shared} input_fidelity`.split(' ');
 
@@ -21,7 +22,11 @@ const invalid = (param: string, value: unknown, known: readonly string[]): Compl
   code: 'invalid_value',
   message: `Invalid value: '${String(value)}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`,
 });
-const unknown = (param: string): Complaint => ({ param, code: 'unknown_parameter', message: `Unknown parameter: '${param}'.` });
+const unknown = (param: string): Complaint => ({
+  param,
+  code: 'unknown_parameter',
+  message: `Unknown parameter: '${param}'.`,
+});
 
 /** What both endpoints look at, in the order in which they complain. */
 function complaintOf({ model, raw }: Order, known: readonly string[]): Complaint | undefined {
@@ -33,10 +38,19 @@ function complaintOf({ model, raw }: Order, known: readonly string[]): Complaint
       kind: 'unknown_model',
       message: `The model \`${model}\` has been deprecated. Learn more: https://platform.openai.com/docs/deprecations`,
     };
-  if (!ours.test(model)) return { kind: 'unknown_model', param: 'model', message: `The model '${model}' does not exist.` };
+  if (!ours.test(model))
+    return {
+      kind: 'unknown_model',
+      param: 'model',
+      message: `The model '${model}' does not exist.`,
+    };
   const prompt = text(raw['prompt']);
   if (prompt === undefined)
-    return { param: 'prompt', code: 'missing_required_parameter', message: "Missing required parameter: 'prompt'." };
+    return {
+      param: 'prompt',
+      code: 'missing_required_parameter',
+      message: "Missing required parameter: 'prompt'.",
+    };
   if (prompt === '' || prompt.length > 32_000)
     return {
       param: 'prompt',
@@ -58,7 +72,8 @@ function choices(model: string, raw: Json): Complaint | undefined {
     complexity: ['low', 'medium', 'high'],
   };
   for (const [param, values] of Object.entries(known))
-    if (raw[param] !== undefined && raw[param] !== null && !values.includes(String(raw[param]))) return invalid(param, raw[param], values);
+    if (raw[param] !== undefined && raw[param] !== null && !values.includes(String(raw[param])))
+      return invalid(param, raw[param], values);
   return undefined;
 }
 
@@ -66,11 +81,20 @@ function sizes(model: string, raw: Json): Complaint | undefined {
   const { size } = raw;
   if (size === undefined || size === null || fixedSizes.includes(String(size))) return undefined;
   const sides = readSize(size);
-  if (sides === undefined || !/^(?:gpt-image-2|sim-)/.test(model)) return invalid('size', size, fixedSizes);
+  if (sides === undefined || !/^(?:gpt-image-2|sim-)/.test(model))
+    return invalid('size', size, fixedSizes);
   const [short, long] = [Math.min(sides.width, sides.height), Math.max(sides.width, sides.height)];
   const pixels = sides.width * sides.height;
-  const fits = short % 16 === 0 && long % 16 === 0 && long <= 3_840 && long <= short * 3 && pixels >= 655_360 && pixels <= 8_294_400;
-  return fits ? undefined : { param: 'size', code: 'invalid_value', message: `Invalid size '${String(size)}'.` };
+  const fits =
+    short % 16 === 0 &&
+    long % 16 === 0 &&
+    long <= 3_840 &&
+    long <= short * 3 &&
+    pixels >= 655_360 &&
+    pixels <= 8_294_400;
+  return fits
+    ? undefined
+    : { param: 'size', code: 'invalid_value', message: `Invalid size '${String(size)}'.` };
 }
 
 function numbers(raw: Json): Complaint | undefined {
@@ -83,7 +107,11 @@ function numbers(raw: Json): Complaint | undefined {
     const value = raw[param];
     if (value === undefined || value === null) continue;
     if (!Number.isInteger(Number(value)) || Number(value) < least || Number(value) > most)
-      return { param, code: 'integer_out_of_range', message: `Invalid '${param}': expected a value between ${least} and ${most}.` };
+      return {
+        param,
+        code: 'integer_out_of_range',
+        message: `Invalid '${param}': expected a value between ${least} and ${most}.`,
+      };
   }
   return undefined;
 }
@@ -109,7 +137,11 @@ function editComplaint(order: Order): Complaint | undefined {
   if (images.length > 16) return { param: 'image', message: 'Too many images: at most 16.' };
   for (const image of images) {
     const facts = factsOf(image);
-    if (facts === undefined || !pictureTypes.includes(facts.format) || image.type !== `image/${facts.format.toLowerCase()}`)
+    if (
+      facts === undefined ||
+      !pictureTypes.includes(facts.format) ||
+      image.type !== `image/${facts.format.toLowerCase()}`
+    )
       return {
         param: 'image',
         code: 'unsupported_file_mimetype',
@@ -122,12 +154,23 @@ function editComplaint(order: Order): Complaint | undefined {
   );
 }
 
-const unknownImages: Complaint = { param: 'image', code: 'missing_required_parameter', message: "Missing required parameter: 'image'." };
+const unknownImages: Complaint = {
+  param: 'image',
+  code: 'missing_required_parameter',
+  message: "Missing required parameter: 'image'.",
+};
 
-function maskComplaint(mask: FormFile | undefined, image: ImageFacts | undefined): Complaint | undefined {
+function maskComplaint(
+  mask: FormFile | undefined,
+  image: ImageFacts | undefined,
+): Complaint | undefined {
   if (mask === undefined) return undefined;
   const facts = factsOf(mask);
-  const bad = (message: string): Complaint => ({ param: 'mask', code: 'invalid_mask_image_format', message });
+  const bad = (message: string): Complaint => ({
+    param: 'mask',
+    code: 'invalid_mask_image_format',
+    message,
+  });
   if (facts?.format !== 'PNG' || ![4, 6].includes(mask.bytes[25] ?? 0))
     return bad('Invalid mask image format - mask must be a png with an alpha channel.');
   if (facts.width !== image?.width || facts.height !== image.height)
@@ -136,7 +179,13 @@ function maskComplaint(mask: FormFile | undefined, image: ImageFacts | undefined
 }
 
 /** Output tokens of a megapixel. */
-const tokensOf: Readonly<Record<string, number>> = { low: 272, medium: 1_760, high: 7_033, xhigh: 14_000, max: 28_000 };
+const tokensOf: Readonly<Record<string, number>> = {
+  low: 272,
+  medium: 1_760,
+  high: 7_033,
+  xhigh: 14_000,
+  max: 28_000,
+};
 const tokensOfGiven = 1_000;
 
 function facts(order: Order) {
@@ -173,23 +222,37 @@ function facts(order: Order) {
 function pen(order: Order, kind: 'image_generation' | 'image_edit'): Pen {
   const { size, n, shown, usage } = facts(order);
   const words = text(order.raw['prompt']) ?? '';
-  const picture = (what: string): string => base64Of(order, what, size, shown.background === 'transparent');
+  const picture = (what: string): string =>
+    base64Of(order, what, size, shown.background === 'transparent');
   return {
     ...eventStream,
     whole: ({ created, usageTold }) => ({
       created,
       ...shown,
-      data: Array.from({ length: n }, (_, i) => ({ b64_json: picture(i === 0 ? words : `${words} ${i + 1}`) })),
+      data: Array.from({ length: n }, (_, i) => ({
+        b64_json: picture(i === 0 ? words : `${words} ${i + 1}`),
+      })),
       ...(usageTold && { usage }),
     }),
     *events({ created, usageTold }): Generator<StreamEvent> {
       const event = (type: string, more: Json): string =>
         `event: ${kind}.${type}\ndata: ${JSON.stringify({ type: `${kind}.${type}`, ...more, created_at: created, ...shown })}\n\n`;
       for (let i = 0; i < Number(order.raw['partial_images'] ?? 0); i++)
-        yield { text: event('partial_image', { b64_json: picture(`${words}…`), partial_image_index: i }), piece: true, ends: false };
+        yield {
+          text: event('partial_image', { b64_json: picture(`${words}…`), partial_image_index: i }),
+          piece: true,
+          ends: false,
+        };
       for (let i = 0; i < n; i++) {
         const last = i === n - 1;
-        yield { text: event('completed', { b64_json: picture(words), ...(last && usageTold && { usage }) }), piece: true, ends: last };
+        yield {
+          text: event('completed', {
+            b64_json: picture(words),
+            ...(last && usageTold && { usage }),
+          }),
+          piece: true,
+          ends: last,
+        };
       }
     },
     error: () =>
@@ -207,5 +270,10 @@ export const openAiStudios: readonly Studio[] = [
     complaint: (order) => complaintOf(order, ofGeneration),
     pen: (order) => pen(order, 'image_generation'),
   },
-  { path: '/images/edits', words: wordsOf, complaint: editComplaint, pen: (order) => pen(order, 'image_edit') },
+  {
+    path: '/images/edits',
+    words: wordsOf,
+    complaint: editComplaint,
+    pen: (order) => pen(order, 'image_edit'),
+  },
 ];

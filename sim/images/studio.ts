@@ -34,18 +34,26 @@ export interface Size {
 /** `1024x768`, `1024*768`. */
 export function readSize(value: unknown): Size | undefined {
   const [, width, height] = /^(\d{2,5})[x*](\d{2,5})$/.exec(String(value)) ?? [];
-  return width === undefined || height === undefined ? undefined : { width: Number(width), height: Number(height) };
+  return width === undefined || height === undefined
+    ? undefined
+    : { width: Number(width), height: Number(height) };
 }
 
 /** Sides of this ratio (`16:9`) with about so many pixels. */
 export function sidesOf(ratio: string, pixels = 1_048_576): Size {
   const [width = 1, height = 1] = ratio.split(':').map(Number);
-  const side = (share: number): number => Math.max(16, Math.round(Math.sqrt(pixels * share) / 16) * 16);
+  const side = (share: number): number =>
+    Math.max(16, Math.round(Math.sqrt(pixels * share) / 16) * 16);
   return { width: side(width / height), height: side(height / width) };
 }
 
 /** The picture as bytes. One that is lost is no picture any more. */
-export const base64Of = ({ lost }: Pick<Order, 'lost'>, words: string, { width, height }: Size, transparent = false): string =>
+export const base64Of = (
+  { lost }: Pick<Order, 'lost'>,
+  words: string,
+  { width, height }: Size,
+  transparent = false,
+): string =>
   lost === undefined
     ? pictureOf(words, width, height, transparent).toString('base64')
     : Buffer.from('<html>lost</html>').toString('base64');

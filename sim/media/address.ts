@@ -4,7 +4,12 @@ import { pictureOf } from './png.ts';
 const path = '/pictures/';
 
 /** An address below `base` that gives a picture of these words: all that it needs stands in it. */
-export const pictureAddress = (base: string, words: string, width: number, height: number): string =>
+export const pictureAddress = (
+  base: string,
+  words: string,
+  width: number,
+  height: number,
+): string =>
   `${base}${path}${Buffer.from(JSON.stringify([words.slice(0, 200), width, height])).toString('base64url')}.png`;
 
 /** An address whose picture is gone already. */
@@ -15,12 +20,16 @@ export function sendPicture(response: ServerResponse, url: string): boolean {
   if (!url.startsWith(path)) return false;
   const told = toldBy(url.slice(path.length).replace(/\.png$/, ''));
   if (told === undefined) {
-    response.writeHead(404, { 'content-type': 'application/xml' }).end('<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>');
+    response
+      .writeHead(404, { 'content-type': 'application/xml' })
+      .end('<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>');
     return true;
   }
   const [words, width, height] = told;
   const picture = pictureOf(words, width, height);
-  response.writeHead(200, { 'content-type': 'image/png', 'content-length': picture.length }).end(picture);
+  response
+    .writeHead(200, { 'content-type': 'image/png', 'content-length': picture.length })
+    .end(picture);
   return true;
 }
 
@@ -29,7 +38,9 @@ function toldBy(name: string): readonly [string, number, number] | undefined {
     const told: unknown = JSON.parse(Buffer.from(name, 'base64url').toString('utf8'));
     if (!Array.isArray(told)) return undefined;
     const [words, width, height]: unknown[] = told;
-    return typeof words === 'string' && typeof width === 'number' && typeof height === 'number' ? [words, width, height] : undefined;
+    return typeof words === 'string' && typeof width === 'number' && typeof height === 'number'
+      ? [words, width, height]
+      : undefined;
   } catch {
     return undefined;
   }

@@ -16,7 +16,9 @@ export interface Form {
 
 /** Undefined when the body is no form, or does not end. */
 export function readForm(headers: IncomingHttpHeaders, body: Buffer): Form | undefined {
-  const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(headers['content-type'] ?? '')?.[1];
+  const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(
+    headers['content-type'] ?? '',
+  )?.[1];
   if (boundary === undefined || body.lastIndexOf(`--${boundary}--`) < 0) return undefined;
   const fields: Record<string, unknown> = {};
   const files: FormFile[] = [];

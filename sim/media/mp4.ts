@@ -119,11 +119,34 @@ const sequence = (columns: number, rows: number): Buffer => {
 };
 
 /** §7.3.2.2: plain, and the deblocking filter is each slice's own. */
-const pictures = (): Buffer => unit(0x68, new Bits().ue(0).ue(0).u(0, 2).ue(0).ue(0).ue(0).u(0, 3).ue(0).ue(0).ue(0).u(1, 1).u(0, 2).end());
+const pictures = (): Buffer =>
+  unit(
+    0x68,
+    new Bits()
+      .ue(0)
+      .ue(0)
+      .u(0, 2)
+      .ue(0)
+      .ue(0)
+      .ue(0)
+      .u(0, 3)
+      .ue(0)
+      .ue(0)
+      .ue(0)
+      .u(1, 1)
+      .u(0, 2)
+      .end(),
+  );
 
 const pcmInIntra = 25;
 
-function picture(columns: number, rows: number, number: number, walked: number, [blue, red]: readonly [number, number]): Buffer {
+function picture(
+  columns: number,
+  rows: number,
+  number: number,
+  walked: number,
+  [blue, red]: readonly [number, number],
+): Buffer {
   // §7.3.3: an IDR slice of I_PCM macroblocks, not filtered.
   const bits = new Bits()
     .ue(0)
@@ -136,21 +159,41 @@ function picture(columns: number, rows: number, number: number, walked: number, 
     .ue(1);
   const lit = Math.round(walked * (columns - 1));
   for (let at = 0; at < columns * rows; at++) {
-    const light = at % columns === lit && Math.floor(at / columns) === Math.floor(rows / 2) ? 235 : 40 + (at % columns) * 8;
+    const light =
+      at % columns === lit && Math.floor(at / columns) === Math.floor(rows / 2)
+        ? 235
+        : 40 + (at % columns) * 8;
     bits
       .ue(pcmInIntra)
-      .bytes([...Array<number>(block * block).fill(light), ...Array<number>(64).fill(blue), ...Array<number>(64).fill(red)]);
+      .bytes([
+        ...Array<number>(block * block).fill(light),
+        ...Array<number>(64).fill(blue),
+        ...Array<number>(64).fill(red),
+      ]);
   }
   return unit(0x65, bits.end());
 }
 
 /** A P slice in which nothing moves. */
 const still = (macroblocks: number, number: number): Buffer =>
-  unit(0x41, new Bits().ue(0).ue(5).ue(0).u(number, frameNumberBits).u(0, 3).ue(0).ue(1).ue(macroblocks).end());
+  unit(
+    0x41,
+    new Bits()
+      .ue(0)
+      .ue(5)
+      .ue(0)
+      .u(number, frameNumberBits)
+      .u(0, 3)
+      .ue(0)
+      .ue(1)
+      .ue(macroblocks)
+      .end(),
+  );
 
 const framed = (one: Buffer): Buffer => Buffer.concat([u32(one.length), one]);
 
-const u16 = (...values: readonly number[]): Buffer => Buffer.from(values.flatMap((value) => [value >> 8, value & 255]));
+const u16 = (...values: readonly number[]): Buffer =>
+  Buffer.from(values.flatMap((value) => [value >> 8, value & 255]));
 const u32 = (...values: readonly number[]): Buffer => {
   const bytes = Buffer.alloc(values.length * 4);
   for (const [i, value] of values.entries()) bytes.writeUInt32BE(value, i * 4);
@@ -171,10 +214,24 @@ function file(samples: readonly Buffer[], columns: number, rows: number): Buffer
   const movie = (offset: number): Buffer =>
     box(
       'moov',
-      box('mvhd', u32(0, 0, 0, timescale, duration, 0x10000), u16(0x100, 0), u32(0, 0), matrix, Buffer.alloc(24), u32(2)),
+      box(
+        'mvhd',
+        u32(0, 0, 0, timescale, duration, 0x10000),
+        u16(0x100, 0),
+        u32(0, 0),
+        matrix,
+        Buffer.alloc(24),
+        u32(2),
+      ),
       box(
         'trak',
-        box('tkhd', u32(3, 0, 0, 1, 0, duration, 0, 0), u16(0, 0, 0, 0), matrix, u32(width * 65_536, height * 65_536)),
+        box(
+          'tkhd',
+          u32(3, 0, 0, 1, 0, duration, 0, 0),
+          u16(0, 0, 0, 0),
+          matrix,
+          u32(width * 65_536, height * 65_536),
+        ),
         box(
           'mdia',
           box('mdhd', u32(0, 0, 0, timescale, duration), u16(0x55c4, 0)),
@@ -203,7 +260,14 @@ function table(samples: readonly Buffer[], columns: number, rows: number, offset
     u16(two.length),
     two,
   ]);
-  const entry = [Buffer.alloc(6), u16(1), Buffer.alloc(16), u16(columns * block, rows * block), u32(0x480000, 0x480000, 0), u16(1)];
+  const entry = [
+    Buffer.alloc(6),
+    u16(1),
+    Buffer.alloc(16),
+    u16(columns * block, rows * block),
+    u32(0x480000, 0x480000, 0),
+    u16(1),
+  ];
   const name = [Buffer.alloc(32), u16(24, 0xffff)];
   const whole = samples.flatMap((_, i) => (i % framesASecond === 0 ? [i + 1] : []));
   return box(

@@ -3,7 +3,12 @@ import { hash } from '../tokens.ts';
 import { drawn, glyphHeight, glyphWidth } from './font.ts';
 
 /** A picture that says what it shows: its words on a ground of their own colour, in exactly this size. `transparent`: without the ground. */
-export function pictureOf(words: string, width: number, height: number, transparent = false): Buffer {
+export function pictureOf(
+  words: string,
+  width: number,
+  height: number,
+  transparent = false,
+): Buffer {
   const [red, green, blue] = groundOf(words);
   const rows = writing(words, width, height);
   const channels = transparent ? 4 : 3;
@@ -14,7 +19,8 @@ export function pictureOf(words: string, width: number, height: number, transpar
   for (let y = 0; y < height; y++) {
     const at = y * (width * channels + 1) + 1;
     plain.copy(raw, at);
-    for (const x of rows.get(y) ?? []) for (let c = 0; c < channels; c++) raw[at + x * channels + c] = ink[c] ?? 0;
+    for (const x of rows.get(y) ?? [])
+      for (let c = 0; c < channels; c++) raw[at + x * channels + c] = ink[c] ?? 0;
   }
   return pngOf(raw, width, height, transparent ? 6 : 2, { Description: words.slice(0, 1_000) });
 }
@@ -39,18 +45,27 @@ function writing(words: string, width: number, height: number): Map<number, numb
   const text = words.replace(/\s+/g, ' ').trim() || '?';
   let scale = Math.max(1, Math.floor(Math.min(width, height) / 96));
   const perLine = (): number => Math.max(1, Math.floor(width / (glyphWidth * scale)) - 2);
-  while (scale > 1 && Math.ceil(text.length / perLine()) * glyphHeight * scale > height * 0.8) scale -= 1;
+  while (scale > 1 && Math.ceil(text.length / perLine()) * glyphHeight * scale > height * 0.8)
+    scale -= 1;
   const rows = new Map<number, number[]>();
   const most = perLine();
   for (let line = 0; line * most < text.length; line++) {
     const top = (line + 1) * glyphHeight * scale;
     for (const [i, letter] of [...text.slice(line * most, (line + 1) * most)].entries())
-      for (const [x, y] of drawn(letter)) fill(rows, (i + 1) * glyphWidth * scale + x * scale, top + y * scale, scale, width, height);
+      for (const [x, y] of drawn(letter))
+        fill(rows, (i + 1) * glyphWidth * scale + x * scale, top + y * scale, scale, width, height);
   }
   return rows;
 }
 
-function fill(rows: Map<number, number[]>, left: number, top: number, scale: number, width: number, height: number): void {
+function fill(
+  rows: Map<number, number[]>,
+  left: number,
+  top: number,
+  scale: number,
+  width: number,
+  height: number,
+): void {
   for (let y = top; y < Math.min(top + scale, height); y++) {
     const row = rows.get(y) ?? [];
     for (let x = left; x < Math.min(left + scale, width); x++) row.push(x);
@@ -59,7 +74,13 @@ function fill(rows: Map<number, number[]>, left: number, top: number, scale: num
 }
 
 /** `raw`: the rows, each after its filter byte. */
-function pngOf(raw: Buffer, width: number, height: number, colour: number, texts: Readonly<Record<string, string>>): Buffer {
+function pngOf(
+  raw: Buffer,
+  width: number,
+  height: number,
+  colour: number,
+  texts: Readonly<Record<string, string>>,
+): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);

@@ -1,7 +1,9 @@
 import { mark, sampleHz, samplesOf, secondsOf, wav } from './wav.ts';
 
 /** A text read aloud, in a format and under its type. In those that would need an encoder the frames are silent; the words are in the comment all the same. */
-export const sounds: Readonly<Record<string, { readonly type: string; readonly make: (text: string) => Buffer }>> = {
+export const sounds: Readonly<
+  Record<string, { readonly type: string; readonly make: (text: string) => Buffer }>
+> = {
   wav: { type: 'audio/wav', make: wav },
   pcm: { type: 'audio/pcm', make: samplesOf },
   mp3: { type: 'audio/mpeg', make: mp3 },
@@ -25,10 +27,15 @@ function mp3(text: string): Buffer {
   tag.writeUInt32BE(comment.length, 14);
   const frame = Buffer.alloc(frameBytes);
   frame.writeUInt32BE(0xfffb9064);
-  return Buffer.concat([tag, comment, ...repeated(frame, Math.ceil((secondsOf(text) * frameHz) / frameSamples))]);
+  return Buffer.concat([
+    tag,
+    comment,
+    ...repeated(frame, Math.ceil((secondsOf(text) * frameHz) / frameSamples)),
+  ]);
 }
 
-const repeated = (piece: Buffer, times: number): Buffer[] => Array.from({ length: times }, () => piece);
+const repeated = (piece: Buffer, times: number): Buffer[] =>
+  Array.from({ length: times }, () => piece);
 
 function words(text: string): Buffer {
   const entry = Buffer.from(`COMMENT=${mark}${text}\0`);

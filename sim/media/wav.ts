@@ -8,7 +8,8 @@ const loudness = 6_000;
 /** What precedes the words in a file's comment, so that the simulator recognises its own voice. */
 export const mark = 'said: ';
 
-export const secondsOf = (text: string): number => Math.max(secondsLeast, [...text].length * secondsPerLetter);
+export const secondsOf = (text: string): number =>
+  Math.max(secondsLeast, [...text].length * secondsPerLetter);
 
 /** A voice of sorts: each letter is a tone of its own, a space is a pause. 16 bits, one channel. */
 export function samplesOf(text: string): Buffer {
@@ -21,7 +22,10 @@ export function samplesOf(text: string): Buffer {
     if (/\s/.test(letter)) continue;
     const hz = 160 + ((letter.codePointAt(0) ?? 0) % 64) * 8;
     const swell = Math.sin((((i % each) + 1) / each) * Math.PI);
-    samples.writeInt16LE(Math.round(Math.sin((i / sampleHz) * hz * 2 * Math.PI) * loudness * swell), i * 2);
+    samples.writeInt16LE(
+      Math.round(Math.sin((i / sampleHz) * hz * 2 * Math.PI) * loudness * swell),
+      i * 2,
+    );
   }
   return samples;
 }
@@ -42,8 +46,19 @@ export function wav(text: string): Buffer {
   format.writeUInt32LE(sampleHz * 2, 8);
   format.writeUInt16LE(2, 12);
   format.writeUInt16LE(16, 14);
-  const comment = chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('ICMT', Buffer.from(`${mark}${text}\0`))]));
-  return chunk('RIFF', Buffer.concat([Buffer.from('WAVE'), chunk('fmt ', format), comment, chunk('data', samplesOf(text))]));
+  const comment = chunk(
+    'LIST',
+    Buffer.concat([Buffer.from('INFO'), chunk('ICMT', Buffer.from(`${mark}${text}\0`))]),
+  );
+  return chunk(
+    'RIFF',
+    Buffer.concat([
+      Buffer.from('WAVE'),
+      chunk('fmt ', format),
+      comment,
+      chunk('data', samplesOf(text)),
+    ]),
+  );
 }
 
 /** Seconds of a WAV file; undefined when it is none, or broken. */
@@ -53,7 +68,8 @@ export function wavSeconds(file: Buffer): number | undefined {
     const id = file.toString('latin1', at, at + 4);
     const length = file.readUInt32LE(at + 4);
     if (id === 'fmt ' && at + 20 <= file.length) rate = file.readUInt32LE(at + 16);
-    if (id === 'data') return rate === 0 ? undefined : Math.min(length, file.length - at - 8) / rate;
+    if (id === 'data')
+      return rate === 0 ? undefined : Math.min(length, file.length - at - 8) / rate;
     at += 8 + length + (length % 2);
   }
   return undefined;

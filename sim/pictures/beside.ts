@@ -5,9 +5,26 @@ import { qwen } from '../dialects/qwen.ts';
 import { zhipu } from '../dialects/zhipu.ts';
 import { object, text } from '../json.ts';
 import { runwayVideos } from '../video/runway.ts';
-import { flag, listOf, object as members, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
+import {
+  flag,
+  listOf,
+  object as members,
+  oneOf,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
-import { type DeskCall, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
+import {
+  type DeskCall,
+  type Order,
+  type Painted,
+  type PictureDesk,
+  type Question,
+  refused,
+  sidesOf,
+} from './desk.ts';
 import { wrongReference } from './looks.ts';
 import { stopPainting } from './task.ts';
 
@@ -37,7 +54,12 @@ export const minimaxPictures: PictureDesk = {
     if (wrong !== undefined) return refused(minimax, call, `invalid params, ${wrong}`);
     const n = Number(raw['n'] ?? 1);
     return {
-      wish: { named: text(raw['model']) ?? '', prompt: text(raw['prompt']) ?? '', n, ...sidesOf(text(raw['aspect_ratio'])) },
+      wish: {
+        named: text(raw['model']) ?? '',
+        prompt: text(raw['prompt']) ?? '',
+        n,
+        ...sidesOf(text(raw['aspect_ratio'])),
+      },
       done: (pictures, { moderated }) => ({
         status: 200,
         body: minimaxBody(moderated ? [] : pictures, n, raw['response_format'] === 'base64'),
@@ -46,16 +68,27 @@ export const minimaxPictures: PictureDesk = {
   },
 };
 
-const minimaxBody = (pictures: readonly Painted[], asked: number, bytes: boolean): Record<string, unknown> => ({
+const minimaxBody = (
+  pictures: readonly Painted[],
+  asked: number,
+  bytes: boolean,
+): Record<string, unknown> => ({
   id: '03ff3cd0820949eb8a410056b5f21d38',
-  data: bytes ? { image_base64: pictures.map(({ base64 }) => base64()) } : { image_urls: pictures.map(({ url }) => url) },
-  metadata: { success_count: String(pictures.length), failed_count: String(asked - pictures.length) },
+  data: bytes
+    ? { image_base64: pictures.map(({ base64 }) => base64()) }
+    : { image_urls: pictures.map(({ url }) => url) },
+  metadata: {
+    success_count: String(pictures.length),
+    failed_count: String(asked - pictures.length),
+  },
   base_resp: { status_code: 0, status_msg: 'success' },
 });
 
 const cogViewSize = (value: unknown): string | undefined => {
   const { width, height } = pixelsOf(text(value));
-  const fine = [width, height].every((side) => side >= 512 && side <= 2_048 && side % 16 === 0) && width * height <= 2 ** 21;
+  const fine =
+    [width, height].every((side) => side >= 512 && side <= 2_048 && side % 16 === 0) &&
+    width * height <= 2 ** 21;
   return fine ? undefined : 'must have sides from 512 to 2048, multiples of 16';
 };
 
@@ -78,13 +111,30 @@ export const cogViewPictures: PictureDesk = {
     const wrong = call.method === 'POST' ? wrongWith(raw, shape) : 'no such method';
     if (wrong !== undefined) return refused(zhipu, call, wrong);
     return {
-      wish: { named: text(raw['model']) ?? '', prompt: text(raw['prompt']) ?? '', n: 1, ...pixelsOf(text(raw['size'])) },
+      wish: {
+        named: text(raw['model']) ?? '',
+        prompt: text(raw['prompt']) ?? '',
+        n: 1,
+        ...pixelsOf(text(raw['size'])),
+      },
       done: (pictures, { moderated }) =>
         moderated
-          ? { status: 400, body: { error: { code: '1301', message: '系统检测到输入或生成内容可能包含不安全或敏感内容' } } }
+          ? {
+              status: 400,
+              body: {
+                error: {
+                  code: '1301',
+                  message: '系统检测到输入或生成内容可能包含不安全或敏感内容',
+                },
+              },
+            }
           : {
               status: 200,
-              body: { created: 1_795_000_000, data: pictures.map(({ url }) => ({ url })), content_filter: [{ role: 'user', level: 3 }] },
+              body: {
+                created: 1_795_000_000,
+                data: pictures.map(({ url }) => ({ url })),
+                content_filter: [{ role: 'user', level: 3 }],
+              },
             },
     };
   },
@@ -102,14 +152,19 @@ const dashscopeStates: Readonly<Record<TaskState, string>> = {
 
 const dashscopeSize = (value: unknown): string | undefined => {
   const { width, height } = pixelsOf(text(value));
-  return String(value).includes('*') && [width, height].every((side) => side >= 512 && side <= 1_440)
+  return String(value).includes('*') &&
+    [width, height].every((side) => side >= 512 && side <= 1_440)
     ? undefined
     : 'must be width*height, from 512 to 1440';
 };
 
 const dashscopeShape = (edits: boolean): Shape => ({
   model: words(100),
-  input: members({ prompt: words(2_000), 'negative_prompt?': words(500), ...(edits ? { images: listOf(wrongReference, 3) } : {}) }),
+  input: members({
+    prompt: words(2_000),
+    'negative_prompt?': words(500),
+    ...(edits ? { images: listOf(wrongReference, 3) } : {}),
+  }),
   'parameters?': members({
     'n?': whole(1, 4),
     'size?': dashscopeSize,
@@ -128,7 +183,10 @@ export const dashscopeTasks: PictureDesk = {
   take(call): Reply | Order | Question | undefined {
     const { method, path } = call;
     const [, id, cancel] = /\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
-    if (id !== undefined) return cancel === undefined ? { id, told: dashscopeTold, unknown: dashscopeUnknown(id) } : dashscopeCancel(id);
+    if (id !== undefined)
+      return cancel === undefined
+        ? { id, told: dashscopeTold, unknown: dashscopeUnknown(id) }
+        : dashscopeCancel(id);
     return method === 'POST' ? dashscopeOrder(call) : undefined;
   },
 };
@@ -138,10 +196,15 @@ function dashscopeOrder(call: DeskCall): Reply | Order {
   if (headers['x-dashscope-async'] !== 'enable')
     return {
       status: 403,
-      body: { code: 'AccessDenied', message: 'current user api does not support synchronous calls.', request_id: 'r' },
+      body: {
+        code: 'AccessDenied',
+        message: 'current user api does not support synchronous calls.',
+        request_id: 'r',
+      },
     };
   const wrong = wrongWith(raw, dashscopeShape(path.includes('image2image')));
-  if (wrong !== undefined) return { status: 400, body: { code: 'InvalidParameter', message: wrong, request_id: 'r' } };
+  if (wrong !== undefined)
+    return { status: 400, body: { code: 'InvalidParameter', message: wrong, request_id: 'r' } };
   const parameters = object(raw['parameters']);
   return {
     wish: {
@@ -150,19 +213,34 @@ function dashscopeOrder(call: DeskCall): Reply | Order {
       n: Number(parameters['n'] ?? 1),
       ...pixelsOf(text(parameters['size'])),
     },
-    accepted: (id) => ({ status: 200, body: { output: { task_id: id, task_status: 'PENDING' }, request_id: 'r' } }),
+    accepted: (id) => ({
+      status: 200,
+      body: { output: { task_id: id, task_status: 'PENDING' }, request_id: 'r' },
+    }),
   };
 }
 
 function dashscopeTold({ id, state, wish }: SimTask, pictures: readonly Painted[]): Reply {
-  const results = state === 'done' ? { results: pictures.map(({ url }) => ({ url, orig_prompt: wish.prompt })) } : {};
+  const results =
+    state === 'done'
+      ? { results: pictures.map(({ url }) => ({ url, orig_prompt: wish.prompt })) }
+      : {};
   const why =
     state === 'moderated'
-      ? { code: 'DataInspectionFailed', message: 'Input or output data may contain inappropriate content.' }
+      ? {
+          code: 'DataInspectionFailed',
+          message: 'Input or output data may contain inappropriate content.',
+        }
       : state === 'failed'
         ? { code: 'InternalError', message: 'An internal error has occurred.' }
         : {};
-  return { status: 200, body: { request_id: 'r', output: { task_id: id, task_status: dashscopeStates[state], ...results, ...why } } };
+  return {
+    status: 200,
+    body: {
+      request_id: 'r',
+      output: { task_id: id, task_status: dashscopeStates[state], ...results, ...why },
+    },
+  };
 }
 
 const dashscopeUnknown = (id: string): Reply => ({
@@ -212,16 +290,27 @@ export const runwayPictures: PictureDesk = {
   refuse: runwayVideos.refuse,
   take(call): Reply | Order | Question | undefined {
     const { raw, headers, method, path } = call;
-    if (headers['x-runway-version'] !== '2024-11-06') return refused(runwayVideos, call, 'X-Runway-Version is missing or unknown');
+    if (headers['x-runway-version'] !== '2024-11-06')
+      return refused(runwayVideos, call, 'X-Runway-Version is missing or unknown');
     const [, id] = /\/tasks\/(.+)$/.exec(path) ?? [];
-    if (id !== undefined && method === 'GET') return { id, told: runwayTold, unknown: { status: 404, body: { error: 'Task not found' } } };
+    if (id !== undefined && method === 'GET')
+      return { id, told: runwayTold, unknown: { status: 404, body: { error: 'Task not found' } } };
     if (id !== undefined) stopPainting(id);
     if (id !== undefined) return { status: 204, body: '' };
-    const turbo = text(raw['model'])?.startsWith('gen4_image_turbo') === true && raw['referenceImages'] === undefined;
-    const wrong = wrongWith(raw, runwayShape) ?? (turbo ? 'referenceImages is required' : undefined);
-    if (wrong !== undefined) return refused(runwayVideos, call, `Validation of body failed: ${wrong}`);
+    const turbo =
+      text(raw['model'])?.startsWith('gen4_image_turbo') === true &&
+      raw['referenceImages'] === undefined;
+    const wrong =
+      wrongWith(raw, runwayShape) ?? (turbo ? 'referenceImages is required' : undefined);
+    if (wrong !== undefined)
+      return refused(runwayVideos, call, `Validation of body failed: ${wrong}`);
     return {
-      wish: { named: text(raw['model']) ?? '', prompt: text(raw['promptText']) ?? '', n: 1, ...pixelsOf(text(raw['ratio'])) },
+      wish: {
+        named: text(raw['model']) ?? '',
+        prompt: text(raw['promptText']) ?? '',
+        n: 1,
+        ...pixelsOf(text(raw['ratio'])),
+      },
       accepted: (id) => ({ status: 200, body: { id } }),
     };
   },

@@ -4,7 +4,15 @@ import { type Rows, say } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import { flag, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
-import { type DeskCall, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
+import {
+  type DeskCall,
+  type Order,
+  type Painted,
+  type PictureDesk,
+  type Question,
+  refused,
+  sidesOf,
+} from './desk.ts';
 import { bareBase64, wrongMask } from './looks.ts';
 
 /** api.bfl.ai/openapi.json 0.0.1 and docs.bfl.ai/errors, 2026-08. */
@@ -25,7 +33,13 @@ const rows: Rows = {
 const refuse: PictureDesk['refuse'] = (problem) => {
   const { status, message } = say(rows, problem);
   const [name = 'prompt'] = message.split(' ');
-  return { status, body: { detail: status === 422 ? [{ loc: ['body', name], msg: message, type: 'value_error' }] : message } };
+  return {
+    status,
+    body: {
+      detail:
+        status === 422 ? [{ loc: ['body', name], msg: message, type: 'value_error' }] : message,
+    },
+  };
 };
 
 const side = (value: unknown): string | undefined =>
@@ -46,16 +60,46 @@ const usual: Shape = {
   'prompt_upsampling?': flag,
 };
 const numbered = (most: number): Shape =>
-  Object.fromEntries(Array.from({ length: most }, (_, i) => [`input_image${i === 0 ? '' : `_${i + 1}`}?`, bareBase64]));
+  Object.fromEntries(
+    Array.from({ length: most }, (_, i) => [
+      `input_image${i === 0 ? '' : `_${i + 1}`}?`,
+      bareBase64,
+    ]),
+  );
 
 /** By model: what its page lists, and nothing else. */
 const shapes: readonly (readonly [RegExp, Shape])[] = [
-  [/^flux-2-flex/, { ...usual, ...numbered(8), prompt: words(32_768), 'width?': free, 'height?': free, 'steps?': whole(1, 50) }],
-  [/^flux-2-klein/, { ...usual, ...numbered(4), prompt: words(32_768), 'width?': free, 'height?': free }],
-  [/^flux-2-(?:pro|max)/, { ...usual, ...numbered(8), prompt: words(32_768), 'width?': free, 'height?': free }],
-  [/^flux-kontext-(?:pro|max)/, { ...usual, ...numbered(4), prompt: words(32_768), 'aspect_ratio?': ratio }],
-  [/^flux-pro-1\.1-ultra/, { ...usual, 'aspect_ratio?': ratio, 'image_prompt?': bareBase64, 'raw?': flag }],
-  [/^flux-pro-1\.0-fill/, { ...usual, image: bareBase64, 'mask?': bareBase64, 'steps?': whole(15, 50) }],
+  [
+    /^flux-2-flex/,
+    {
+      ...usual,
+      ...numbered(8),
+      prompt: words(32_768),
+      'width?': free,
+      'height?': free,
+      'steps?': whole(1, 50),
+    },
+  ],
+  [
+    /^flux-2-klein/,
+    { ...usual, ...numbered(4), prompt: words(32_768), 'width?': free, 'height?': free },
+  ],
+  [
+    /^flux-2-(?:pro|max)/,
+    { ...usual, ...numbered(8), prompt: words(32_768), 'width?': free, 'height?': free },
+  ],
+  [
+    /^flux-kontext-(?:pro|max)/,
+    { ...usual, ...numbered(4), prompt: words(32_768), 'aspect_ratio?': ratio },
+  ],
+  [
+    /^flux-pro-1\.1-ultra/,
+    { ...usual, 'aspect_ratio?': ratio, 'image_prompt?': bareBase64, 'raw?': flag },
+  ],
+  [
+    /^flux-pro-1\.0-fill/,
+    { ...usual, image: bareBase64, 'mask?': bareBase64, 'steps?': whole(15, 50) },
+  ],
   [/^flux-pro-1\.1/, { ...usual, 'width?': side, 'height?': side, 'image_prompt?': bareBase64 }],
   [/^flux-dev/, { ...usual, 'width?': side, 'height?': side, 'steps?': whole(1, 50) }],
 ];
@@ -74,7 +118,13 @@ function order(call: DeskCall, named: string): Reply | Order {
     // Asked on the cluster that took it, and nowhere else.
     accepted: (id) => ({
       status: 200,
-      body: { id, polling_url: `${origin}/bfl/cluster/get_result?id=${id}`, cost: 3, input_mp: 0, output_mp: 1 },
+      body: {
+        id,
+        polling_url: `${origin}/bfl/cluster/get_result?id=${id}`,
+        cost: 3,
+        input_mp: 0,
+        output_mp: 1,
+      },
     }),
   };
 }
@@ -96,9 +146,22 @@ const statuses: Readonly<Record<TaskState, string>> = {
 };
 
 function told({ id, state, wish, percent }: SimTask, [picture]: readonly Painted[]): Reply {
-  const details = state === 'moderated' ? { 'Moderation Reasons': ['Derivative Works Filter'] } : null;
-  const result = state === 'done' ? { sample: picture?.url, prompt: wish.prompt, seed: 42, duration: 2.5 } : null;
-  return { status: 200, body: { id, status: statuses[state], result, progress: state === 'running' ? percent / 100 : null, details } };
+  const details =
+    state === 'moderated' ? { 'Moderation Reasons': ['Derivative Works Filter'] } : null;
+  const result =
+    state === 'done'
+      ? { sample: picture?.url, prompt: wish.prompt, seed: 42, duration: 2.5 }
+      : null;
+  return {
+    status: 200,
+    body: {
+      id,
+      status: statuses[state],
+      result,
+      progress: state === 'running' ? percent / 100 : null,
+      details,
+    },
+  };
 }
 
 export const bflPictures: PictureDesk = {
@@ -111,7 +174,10 @@ export const bflPictures: PictureDesk = {
     const [, model] = /^\/bfl\/v1\/(flux-[^/]+)$/.exec(path) ?? [];
     if (method === 'POST' && model !== undefined) return order(call, decodeURIComponent(model));
     const id = query.get('id') ?? '';
-    const unknown = { status: 200, body: { id, status: 'Task not found', result: null, progress: null, details: null } };
+    const unknown = {
+      status: 200,
+      body: { id, status: 'Task not found', result: null, progress: null, details: null },
+    };
     if (method === 'GET' && path === '/bfl/cluster/get_result') return { id, told, unknown };
     return method === 'GET' && path === '/bfl/v1/get_result' ? unknown : undefined;
   },

@@ -52,7 +52,10 @@ export interface Question {
 export type PictureDesk = Desk<DeskCall, Order | Question>;
 
 /** Sides of a picture of a megapixel in that shape: `16:9`, `16x9`. */
-export function sidesOf(ratio: string | undefined): { readonly width: number; readonly height: number } {
+export function sidesOf(ratio: string | undefined): {
+  readonly width: number;
+  readonly height: number;
+} {
   const [w = 1, h = 1] = (ratio ?? '1:1').split(/[:x]/).map(Number);
   const round = (n: number): number => Math.max(32, Math.round(n / 32) * 32);
   return { width: round(1_024 * Math.sqrt(w / h)), height: round(1_024 * Math.sqrt(h / w)) };

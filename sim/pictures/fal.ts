@@ -2,9 +2,27 @@ import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { text } from '../json.ts';
-import { either, flag, listOf, object, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
+import {
+  either,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from '../video/check.ts';
 import type { SimTask } from '../video/task.ts';
-import { type DeskCall, type Order, type Painted, type PictureDesk, type Question, refused, sidesOf } from './desk.ts';
+import {
+  type DeskCall,
+  type Order,
+  type Painted,
+  type PictureDesk,
+  type Question,
+  refused,
+  sidesOf,
+} from './desk.ts';
 import { wrongReference } from './looks.ts';
 import { paintingOf, stopPainting } from './task.ts';
 
@@ -19,7 +37,8 @@ const rows: Rows = {
   policy: {
     status: 422,
     code: 'content_policy_violation',
-    message: 'prompt The content could not be processed because it was flagged by a content checker.',
+    message:
+      'prompt The content could not be processed because it was flagged by a content checker.',
   },
   rate: { status: 429, message: 'Too many requests' },
   quota: { status: 403, message: 'User is locked. Reason: Exhausted balance.' },
@@ -34,18 +53,46 @@ const refuse: PictureDesk['refuse'] = (problem) => {
     status,
     body: {
       detail:
-        status === 422 ? [{ loc: ['body', name], msg: message, type: code ?? 'value_error', url: 'https://docs.fal.ai/errors' }] : message,
+        status === 422
+          ? [
+              {
+                loc: ['body', name],
+                msg: message,
+                type: code ?? 'value_error',
+                url: 'https://docs.fal.ai/errors',
+              },
+            ]
+          : message,
     },
   };
 };
 
 const sides = object({ width: whole(32, 14_142), height: whole(32, 14_142) });
-const named = oneOf('square_hd', 'square', 'portrait_4_3', 'portrait_16_9', 'landscape_4_3', 'landscape_16_9');
+const named = oneOf(
+  'square_hd',
+  'square',
+  'portrait_4_3',
+  'portrait_16_9',
+  'landscape_4_3',
+  'landscape_16_9',
+);
 const shape: Shape = {
   prompt: words(5_000),
   'num_images?': whole(1, 4),
   'image_size?': either(sides, named),
-  'aspect_ratio?': oneOf('21:9', '16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '9:21', '5:4', '4:5'),
+  'aspect_ratio?': oneOf(
+    '21:9',
+    '16:9',
+    '4:3',
+    '3:2',
+    '1:1',
+    '2:3',
+    '3:4',
+    '9:16',
+    '9:21',
+    '5:4',
+    '4:5',
+  ),
   'image_url?': wrongReference,
   'image_urls?': listOf(wrongReference, 10),
   'mask_url?': wrongReference,
@@ -59,10 +106,16 @@ function order(call: DeskCall, model: string): Reply | Order {
   const kontext = /kontext/.test(model) && !model.endsWith('/text-to-image');
   const wrong =
     wrongWith(raw, shape) ??
-    (kontext && raw['image_url'] === undefined && raw['image_urls'] === undefined ? 'image_url is required' : undefined);
+    (kontext && raw['image_url'] === undefined && raw['image_urls'] === undefined
+      ? 'image_url is required'
+      : undefined);
   if (wrong !== undefined) return refused({ refuse }, call, wrong);
   const size = Object.fromEntries(
-    Object.entries(typeof raw['image_size'] === 'object' ? { ...raw['image_size'] } : sidesOf(text(raw['aspect_ratio']))),
+    Object.entries(
+      typeof raw['image_size'] === 'object'
+        ? { ...raw['image_size'] }
+        : sidesOf(text(raw['aspect_ratio'])),
+    ),
   );
   const app = model.split('/').slice(0, 2).join('/');
   const requests = `${origin}/fal/${app}/requests`;
@@ -92,21 +145,57 @@ function order(call: DeskCall, model: string): Reply | Order {
 const ends: readonly string[] = ['done', 'failed', 'moderated', 'cancelled'];
 
 function status({ id, state }: SimTask): Reply {
-  const said = ends.includes(state) ? 'COMPLETED' : state === 'queued' ? 'IN_QUEUE' : state === 'odd' ? 'PONDERING' : 'IN_PROGRESS';
-  return { status: said === 'COMPLETED' ? 200 : 202, body: { status: said, request_id: id, logs: null } };
+  const said = ends.includes(state)
+    ? 'COMPLETED'
+    : state === 'queued'
+      ? 'IN_QUEUE'
+      : state === 'odd'
+        ? 'PONDERING'
+        : 'IN_PROGRESS';
+  return {
+    status: said === 'COMPLETED' ? 200 : 202,
+    body: { status: said, request_id: id, logs: null },
+  };
 }
 
 function response({ state, wish }: SimTask, pictures: readonly Painted[]): Reply {
-  if (!ends.includes(state)) return { status: 400, body: { detail: 'Request is still in progress' } };
+  if (!ends.includes(state))
+    return { status: 400, body: { detail: 'Request is still in progress' } };
   if (state === 'moderated')
     return {
       status: 422,
-      body: { detail: [{ loc: ['body', 'prompt'], msg: 'flagged by a content checker', type: 'content_policy_violation' }] },
+      body: {
+        detail: [
+          {
+            loc: ['body', 'prompt'],
+            msg: 'flagged by a content checker',
+            type: 'content_policy_violation',
+          },
+        ],
+      },
     };
   if (state !== 'done')
-    return { status: 500, headers: { 'x-fal-error-type': 'internal_error' }, body: { detail: 'Internal Server Error' } };
-  const images = pictures.map(({ url, width, height }) => ({ url, width, height, content_type: 'image/png' }));
-  return { status: 200, body: { images, seed: 42, prompt: wish.prompt, has_nsfw_concepts: images.map(() => false), timings: {} } };
+    return {
+      status: 500,
+      headers: { 'x-fal-error-type': 'internal_error' },
+      body: { detail: 'Internal Server Error' },
+    };
+  const images = pictures.map(({ url, width, height }) => ({
+    url,
+    width,
+    height,
+    content_type: 'image/png',
+  }));
+  return {
+    status: 200,
+    body: {
+      images,
+      seed: 42,
+      prompt: wish.prompt,
+      has_nsfw_concepts: images.map(() => false),
+      timings: {},
+    },
+  };
 }
 
 const unknown: Reply = { status: 404, body: { detail: 'Request not found' } };
@@ -118,11 +207,19 @@ export const falPictures: PictureDesk = {
   refuse,
   take(call): Reply | Order | Question | undefined {
     const { method, path } = call;
-    const [, , id, what] = /^\/fal\/([^/]+\/[^/]+)\/requests\/([^/]+)(?:\/(status|cancel))?$/.exec(path) ?? [];
-    if (id === undefined) return method === 'POST' ? order(call, decodeURIComponent(path.slice('/fal/'.length))) : undefined;
+    const [, , id, what] =
+      /^\/fal\/([^/]+\/[^/]+)\/requests\/([^/]+)(?:\/(status|cancel))?$/.exec(path) ?? [];
+    if (id === undefined)
+      return method === 'POST'
+        ? order(call, decodeURIComponent(path.slice('/fal/'.length)))
+        : undefined;
     if (what === 'cancel') return method === 'PUT' ? cancelled(id) : undefined;
     if (method !== 'GET') return undefined;
-    return { id, unknown, told: (task, pictures) => (what === 'status' ? status(task) : response(task, pictures)) };
+    return {
+      id,
+      unknown,
+      told: (task, pictures) => (what === 'status' ? status(task) : response(task, pictures)),
+    };
   },
 };
 

@@ -3,7 +3,15 @@ import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import { oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
-import { type DeskCall, numbered, type Order, type Painted, type PictureDesk, refused, sidesOf } from './desk.ts';
+import {
+  type DeskCall,
+  numbered,
+  type Order,
+  type Painted,
+  type PictureDesk,
+  refused,
+  sidesOf,
+} from './desk.ts';
 import { wrongFiles } from './looks.ts';
 
 /** developer.ideogram.ai/api-reference, 2026-10. */
@@ -26,8 +34,32 @@ const refuse: PictureDesk['refuse'] = (problem) => {
   return { status, body: status === 422 ? { error: message } : { detail: message } };
 };
 
-const ratios = oneOf('1x3', '3x1', '1x2', '2x1', '9x16', '16x9', '10x16', '16x10', '2x3', '3x2', '3x4', '4x3', '4x5', '5x4', '1x1');
-const resolutions = oneOf('1024x1024', '1344x768', '768x1344', '1248x832', '832x1248', '1152x864', '864x1152');
+const ratios = oneOf(
+  '1x3',
+  '3x1',
+  '1x2',
+  '2x1',
+  '9x16',
+  '16x9',
+  '10x16',
+  '16x10',
+  '2x3',
+  '3x2',
+  '3x4',
+  '4x3',
+  '4x5',
+  '5x4',
+  '1x1',
+);
+const resolutions = oneOf(
+  '1024x1024',
+  '1344x768',
+  '768x1344',
+  '1248x832',
+  '832x1248',
+  '1152x864',
+  '864x1152',
+);
 const usual: Shape = {
   'num_images?': whole(1, 8),
   'seed?': whole(0, 2_147_483_647),
@@ -35,7 +67,11 @@ const usual: Shape = {
   'negative_prompt?': words(10_000),
   'style_type?': oneOf('AUTO', 'GENERAL', 'REALISTIC', 'DESIGN', 'FICTION'),
 };
-const third: Shape = { ...usual, prompt: words(10_000), 'rendering_speed?': oneOf('FLASH', 'TURBO', 'DEFAULT', 'QUALITY') };
+const third: Shape = {
+  ...usual,
+  prompt: words(10_000),
+  'rendering_speed?': oneOf('FLASH', 'TURBO', 'DEFAULT', 'QUALITY'),
+};
 const shapes: Readonly<Record<string, Shape>> = {
   'ideogram-v3/generate': { ...third, 'aspect_ratio?': ratios },
   'ideogram-v3/remix': { ...third, 'aspect_ratio?': ratios, 'image_weight?': whole(1, 100) },
@@ -47,7 +83,11 @@ const shapes: Readonly<Record<string, Shape>> = {
     'rendering_speed?': oneOf('TURBO', 'DEFAULT', 'QUALITY'),
   },
 };
-const filesOf: Readonly<Record<string, readonly string[]>> = { generate: [], remix: ['image'], edit: ['image', 'mask'] };
+const filesOf: Readonly<Record<string, readonly string[]>> = {
+  generate: [],
+  remix: ['image'],
+  edit: ['image', 'mask'],
+};
 
 function order(call: DeskCall, model: string, way: string): Reply | Order | undefined {
   const shape = shapes[`${model}/${way}`];
@@ -55,21 +95,30 @@ function order(call: DeskCall, model: string, way: string): Reply | Order | unde
   const raw = numbered(call.raw, ['num_images', 'seed', 'image_weight']);
   const files = filesOf[way] ?? [];
   const missing = files.find((name) => !call.files.has(name));
-  const wrong = wrongWith(raw, shape) ?? wrongFiles(call.files, files) ?? (missing && `${missing} is required`);
+  const wrong =
+    wrongWith(raw, shape) ?? wrongFiles(call.files, files) ?? (missing && `${missing} is required`);
   if (wrong !== undefined) return refused({ refuse }, call, `Invalid input provided: ${wrong}`);
   const resolution = text(raw['resolution']);
-  const sides = resolution === undefined ? sidesOf(text(raw['aspect_ratio'])) : pixelsOf(resolution);
+  const sides =
+    resolution === undefined ? sidesOf(text(raw['aspect_ratio'])) : pixelsOf(resolution);
   const prompt = text(raw['prompt']) ?? text(raw['text_prompt']) ?? '';
   return {
     wish: { named: model, prompt, n: Number(raw['num_images'] ?? 1), ...sides },
     done: (pictures, { moderated }) => ({
       status: 200,
-      body: { created: '2026-11-21T10:00:00Z', data: pictures.map((each) => item(each, prompt, moderated)) },
+      body: {
+        created: '2026-11-21T10:00:00Z',
+        data: pictures.map((each) => item(each, prompt, moderated)),
+      },
     }),
   };
 }
 
-const item = ({ url, width, height }: Painted, prompt: string, moderated: boolean): Record<string, unknown> => ({
+const item = (
+  { url, width, height }: Painted,
+  prompt: string,
+  moderated: boolean,
+): Record<string, unknown> => ({
   url: moderated ? '' : url,
   prompt,
   resolution: `${width}x${height}`,
@@ -84,7 +133,8 @@ export const ideogramPictures: PictureDesk = {
   door: keyIn('api-key'),
   refuse,
   take(call): Reply | Order | undefined {
-    const [, model = '', way = ''] = /^\/ideogram\/v1\/(ideogram-v\d)\/(\w+)$/.exec(call.path) ?? [];
+    const [, model = '', way = ''] =
+      /^\/ideogram\/v1\/(ideogram-v\d)\/(\w+)$/.exec(call.path) ?? [];
     return call.method === 'POST' ? order(call, model, way) : undefined;
   },
 };

@@ -19,7 +19,12 @@ export function pictureDeskAt(url: string): PictureDesk | undefined {
 }
 
 /** A request that has to do with pictures of vendors that paint later, or give bytes; false when it has not. */
-export async function pictures(incoming: IncomingMessage, response: ServerResponse, body: Buffer, once: Once): Promise<boolean> {
+export async function pictures(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  once: Once,
+): Promise<boolean> {
   const [path = '', query = ''] = (incoming.url ?? '').split('?');
   const desk = pictureDeskAt(path);
   if (desk === undefined) return false;
@@ -57,13 +62,20 @@ function scenarioIn({ named, prompt }: Wish): string {
   return told === undefined ? named : `${withoutScenarios(named)}+${told}`;
 }
 
-async function order(response: ServerResponse, call: DeskCall, taken: Order, desk: PictureDesk, once: Once): Promise<true> {
+async function order(
+  response: ServerResponse,
+  call: DeskCall,
+  taken: Order,
+  desk: PictureDesk,
+  once: Once,
+): Promise<true> {
   const named = scenarioIn(taken.wish);
   const wish = { ...taken.wish, named };
   if (await playedBefore(response, desk, call, wish, once)) return true;
   const { task } = scenarioOf(named);
   if ('accepted' in taken) reply(response, taken.accepted(newPainting(wish)));
-  else reply(response, taken.done(paintings(call, atOnce(wish)), { moderated: task === 'moderated' }));
+  else
+    reply(response, taken.done(paintings(call, atOnce(wish)), { moderated: task === 'moderated' }));
   return true;
 }
 
@@ -73,11 +85,19 @@ function paintings({ origin }: Pick<DeskCall, 'origin'>, { wish }: SimTask): rea
   const { lost } = scenarioOf(named);
   const url = lost === 'gone' ? goneAddress(origin) : pictureAddress(origin, prompt, width, height);
   const base64 = (): string =>
-    (lost === undefined ? pictureOf(prompt, width, height) : Buffer.from('<html>lost</html>')).toString('base64');
+    (lost === undefined
+      ? pictureOf(prompt, width, height)
+      : Buffer.from('<html>lost</html>')
+    ).toString('base64');
   return Array.from({ length: n }, () => ({ url, base64, width, height }));
 }
 
-function ask(response: ServerResponse, call: DeskCall, { id, told, unknown }: Question, desk: PictureDesk): true {
+function ask(
+  response: ServerResponse,
+  call: DeskCall,
+  { id, told, unknown }: Question,
+  desk: PictureDesk,
+): true {
   tell(response, desk, call, paintingOf(id), unknown, (task) => told(task, paintings(call, task)));
   return true;
 }

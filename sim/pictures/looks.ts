@@ -4,11 +4,13 @@ import type { FormFile } from '../media/form.ts';
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 const jpeg = Buffer.from([0xff, 0xd8, 0xff]);
 
-const isWebp = (bytes: Buffer): boolean => bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
+const isWebp = (bytes: Buffer): boolean =>
+  bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 
 /** What is wrong with a picture that a vendor was given; undefined when nothing is. */
 export function wrongPicture(bytes: Buffer): string | undefined {
-  const known = bytes.subarray(0, 4).equals(png) || bytes.subarray(0, 3).equals(jpeg) || isWebp(bytes);
+  const known =
+    bytes.subarray(0, 4).equals(png) || bytes.subarray(0, 3).equals(jpeg) || isWebp(bytes);
   return known ? undefined : 'is not a PNG, JPEG or WebP image';
 }
 
@@ -21,25 +23,33 @@ export function wrongReference(value: unknown): string | undefined {
 }
 
 export const bareBase64 = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.startsWith('data:') ? 'must be base64 without a data: prefix' : wrongReference(value);
+  typeof value === 'string' && value.startsWith('data:')
+    ? 'must be base64 without a data: prefix'
+    : wrongReference(value);
 
 /** What is wrong with a mask in black and white: its pixels, or its size beside the picture's. Read the short way: one channel of 8 bits without filters. */
 export function wrongMask(mask: Buffer, picture: Buffer): string | undefined {
   const wrong = wrongPicture(mask);
   if (wrong !== undefined) return wrong;
-  if (!mask.subarray(0, 4).equals(png) || mask[24] !== 8 || mask[25] !== 0) return 'must be a black and white image';
-  if (picture.subarray(0, 4).equals(png) && !mask.subarray(16, 24).equals(picture.subarray(16, 24))) return 'must be as large as the image';
+  if (!mask.subarray(0, 4).equals(png) || mask[24] !== 8 || mask[25] !== 0)
+    return 'must be a black and white image';
+  if (picture.subarray(0, 4).equals(png) && !mask.subarray(16, 24).equals(picture.subarray(16, 24)))
+    return 'must be as large as the image';
   const at = mask.indexOf('IDAT');
   const rows = inflateSync(mask.subarray(at + 4, at + 4 + mask.readUInt32BE(at - 4)));
   const width = mask.readUInt32BE(16);
   for (let i = 0; i < rows.length; i++) {
-    if (i % (width + 1) !== 0 && rows[i] !== 0 && rows[i] !== 255) return 'must be of pure black and pure white';
+    if (i % (width + 1) !== 0 && rows[i] !== 0 && rows[i] !== 255)
+      return 'must be of pure black and pure white';
   }
   return undefined;
 }
 
 /** What is wrong with a form's picture, or with the mask beside it. */
-export function wrongFiles(files: ReadonlyMap<string, FormFile>, known: readonly string[]): string | undefined {
+export function wrongFiles(
+  files: ReadonlyMap<string, FormFile>,
+  known: readonly string[],
+): string | undefined {
   const stranger = [...files.keys()].find((name) => !known.includes(name));
   if (stranger !== undefined) return `${stranger} is not a known file`;
   const image = files.get('image');

@@ -13,8 +13,16 @@ const rows: Rows = {
   unknown_url: { status: 404, code: 'not_found', message: 'Not found' },
   unknown_model: { status: 400, code: 'invalid_request_parameter', message: 'model: unknown' },
   bad_request: { status: 400, code: 'invalid_request_parameter' },
-  context: { status: 400, code: 'invalid_request_parameter', message: 'prompt: must be at most 1000 characters' },
-  policy: { status: 400, code: 'content_policy_violation', message: 'The prompt violates the content policy' },
+  context: {
+    status: 400,
+    code: 'invalid_request_parameter',
+    message: 'prompt: must be at most 1000 characters',
+  },
+  policy: {
+    status: 400,
+    code: 'content_policy_violation',
+    message: 'The prompt violates the content policy',
+  },
   rate: { status: 429, code: 'rate_limit_exceeded', message: 'Too many requests' },
   quota: { status: 402, code: 'not_enough_credits', message: 'Not enough credits' },
   server: { status: 500, code: 'internal_error', message: 'Internal server error' },
@@ -38,23 +46,41 @@ const usual: Shape = {
   'style_id?': words(60),
   'negative_prompt?': words(10_000),
 };
-const object = (value: unknown): string | undefined => (typeof value === 'object' && value !== null ? undefined : 'must be an object');
-const sizes = oneOf('1024x1024', '1:1', '2:1', '1:2', '3:2', '2:3', '4:3', '3:4', '5:4', '4:5', '16:9', '9:16');
+const object = (value: unknown): string | undefined =>
+  typeof value === 'object' && value !== null ? undefined : 'must be an object';
+const sizes = oneOf(
+  '1024x1024',
+  '1:1',
+  '2:1',
+  '1:2',
+  '3:2',
+  '2:3',
+  '4:3',
+  '3:4',
+  '5:4',
+  '4:5',
+  '16:9',
+  '9:16',
+);
 const strength = (value: unknown): string | undefined =>
   typeof value === 'number' && value >= 0 && value <= 1 ? undefined : 'must be between 0 and 1';
 
-const ways: Readonly<Record<string, { readonly shape: Shape; readonly files: readonly string[] }>> = {
-  generations: { shape: { ...usual, 'size?': sizes, 'controls?': object }, files: [] },
-  imageToImage: { shape: { ...usual, strength }, files: ['image'] },
-  inpaint: { shape: usual, files: ['image', 'mask'] },
-};
+const ways: Readonly<Record<string, { readonly shape: Shape; readonly files: readonly string[] }>> =
+  {
+    generations: { shape: { ...usual, 'size?': sizes, 'controls?': object }, files: [] },
+    imageToImage: { shape: { ...usual, strength }, files: ['image'] },
+    inpaint: { shape: usual, files: ['image', 'mask'] },
+  };
 
 function order(call: DeskCall, name: string): Reply | Order | undefined {
   const way = ways[name];
   if (way === undefined) return undefined;
   const raw = numbered(call.raw, ['n', 'strength']);
   const missing = way.files.find((file) => !call.files.has(file));
-  const wrong = wrongWith(raw, way.shape) ?? wrongFiles(call.files, way.files) ?? (missing && `${missing} is required`);
+  const wrong =
+    wrongWith(raw, way.shape) ??
+    wrongFiles(call.files, way.files) ??
+    (missing && `${missing} is required`);
   if (wrong !== undefined) return refused({ refuse }, call, wrong);
   const size = text(raw['size']);
   return {
@@ -66,7 +92,13 @@ function order(call: DeskCall, name: string): Reply | Order | undefined {
     },
     done: (pictures, { moderated }) =>
       moderated
-        ? { status: 400, body: { code: 'content_policy_violation', message: 'The image violates the content policy' } }
+        ? {
+            status: 400,
+            body: {
+              code: 'content_policy_violation',
+              message: 'The image violates the content policy',
+            },
+          }
         : {
             status: 200,
             body: {

@@ -13,11 +13,31 @@ const rows: Rows = {
   unknown_url: { status: 404, code: 'not_found', message: 'The requested endpoint does not exist' },
   unknown_model: { status: 404, code: 'not_found', message: 'The requested model does not exist' },
   bad_request: { status: 400, code: 'bad_request' },
-  context: { status: 400, code: 'bad_request', message: 'prompt: must be at most 10000 characters' },
-  policy: { status: 403, code: 'content_moderation', message: 'Your request was flagged by our content moderation system.' },
-  rate: { status: 429, code: 'rate_limit_exceeded', message: 'You have exceeded the rate limit of 150 requests within a 10 second period' },
-  quota: { status: 402, code: 'payment_required', message: 'You lack sufficient credits to make this request.' },
-  server: { status: 500, code: 'internal_error', message: 'An unexpected server error has occurred' },
+  context: {
+    status: 400,
+    code: 'bad_request',
+    message: 'prompt: must be at most 10000 characters',
+  },
+  policy: {
+    status: 403,
+    code: 'content_moderation',
+    message: 'Your request was flagged by our content moderation system.',
+  },
+  rate: {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    message: 'You have exceeded the rate limit of 150 requests within a 10 second period',
+  },
+  quota: {
+    status: 402,
+    code: 'payment_required',
+    message: 'You lack sufficient credits to make this request.',
+  },
+  server: {
+    status: 500,
+    code: 'internal_error',
+    message: 'An unexpected server error has occurred',
+  },
   overloaded: { status: 503, code: 'service_unavailable', message: 'The service is overloaded' },
 };
 
@@ -45,7 +65,10 @@ interface Way {
 
 const ways: Readonly<Record<string, Way>> = {
   '/stability/v2beta/stable-image/generate/core': { shape: usual, files: [] },
-  '/stability/v2beta/stable-image/generate/ultra': { shape: { ...usual, 'strength?': fraction }, files: ['image'] },
+  '/stability/v2beta/stable-image/generate/ultra': {
+    shape: { ...usual, 'strength?': fraction },
+    files: ['image'],
+  },
   '/stability/v2beta/stable-image/generate/sd3': {
     shape: {
       ...usual,
@@ -56,7 +79,10 @@ const ways: Readonly<Record<string, Way>> = {
     },
     files: ['image'],
   },
-  '/stability/v2beta/stable-image/edit/inpaint': { shape: { ...changed, 'grow_mask?': whole(0, 100) }, files: ['image', 'mask'] },
+  '/stability/v2beta/stable-image/edit/inpaint': {
+    shape: { ...changed, 'grow_mask?': whole(0, 100) },
+    files: ['image', 'mask'],
+  },
 };
 
 function wrongIn(call: DeskCall, { shape, files }: Way): string | undefined {
@@ -65,10 +91,14 @@ function wrongIn(call: DeskCall, { shape, files }: Way): string | undefined {
   if (wrong !== undefined) return wrong;
   const image = call.files.has('image');
   if (call.path.endsWith('/inpaint')) return image ? undefined : 'image: is required';
-  if (image !== (raw['strength'] !== undefined)) return 'strength: goes with an image, and an image with strength';
+  if (image !== (raw['strength'] !== undefined))
+    return 'strength: goes with an image, and an image with strength';
   if (!call.path.endsWith('/sd3')) return undefined;
-  if (image !== (raw['mode'] === 'image-to-image')) return 'mode: image-to-image goes with an image';
-  return image && raw['aspect_ratio'] !== undefined ? 'aspect_ratio: is only valid for text-to-image' : undefined;
+  if (image !== (raw['mode'] === 'image-to-image'))
+    return 'mode: image-to-image goes with an image';
+  return image && raw['aspect_ratio'] !== undefined
+    ? 'aspect_ratio: is only valid for text-to-image'
+    : undefined;
 }
 
 export const stabilityPictures: PictureDesk = {
@@ -87,10 +117,19 @@ export const stabilityPictures: PictureDesk = {
     if (wrong !== undefined) return refused({ refuse }, call, wrong);
     const sides = sidesOf(text(call.raw['aspect_ratio']));
     return {
-      wish: { named: text(call.raw['model']) ?? 'stable-image', prompt: text(call.raw['prompt']) ?? '', n: 1, ...sides },
+      wish: {
+        named: text(call.raw['model']) ?? 'stable-image',
+        prompt: text(call.raw['prompt']) ?? '',
+        n: 1,
+        ...sides,
+      },
       done: ([picture], { moderated }) => ({
         status: 200,
-        body: { image: picture?.base64(), finish_reason: moderated ? 'CONTENT_FILTERED' : 'SUCCESS', seed: 42 },
+        body: {
+          image: picture?.base64(),
+          finish_reason: moderated ? 'CONTENT_FILTERED' : 'SUCCESS',
+          seed: 42,
+        },
       }),
     };
   },

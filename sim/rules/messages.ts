@@ -17,7 +17,11 @@ export const eachMessage =
 export const someMessages: Rule = ({ raw, messages }) => {
   const sent = raw['messages'];
   if (sent === undefined || sent === null)
-    return { param: 'messages', code: 'missing_required_parameter', message: "Missing required parameter: 'messages'." };
+    return {
+      param: 'messages',
+      code: 'missing_required_parameter',
+      message: "Missing required parameter: 'messages'.",
+    };
   if (!Array.isArray(sent)) {
     return {
       param: 'messages',
@@ -29,7 +33,8 @@ export const someMessages: Rule = ({ raw, messages }) => {
   return {
     param: 'messages',
     code: 'empty_array',
-    message: "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    message:
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
   };
 };
 
@@ -47,9 +52,16 @@ export const roles = (allowed: readonly string[]): Rule =>
 /** Every message says something; an assistant may call tools, refuse or speak instead. */
 export const contents: Rule = eachMessage(({ raw, role }, index) => {
   const content = raw['content'];
-  if (typeof content === 'string' || (Array.isArray(content) && content.length > 0)) return undefined;
-  const otherwise = ['tool_calls', 'function_call', 'refusal', 'audio'].some((name) => raw[name] !== undefined && raw[name] !== null);
-  if ((content === undefined || content === null) && (role === 'function' || (role === 'assistant' && otherwise))) return undefined;
+  if (typeof content === 'string' || (Array.isArray(content) && content.length > 0))
+    return undefined;
+  const otherwise = ['tool_calls', 'function_call', 'refusal', 'audio'].some(
+    (name) => raw[name] !== undefined && raw[name] !== null,
+  );
+  if (
+    (content === undefined || content === null) &&
+    (role === 'function' || (role === 'assistant' && otherwise))
+  )
+    return undefined;
   return {
     param: `messages.[${index}].content`,
     code: 'invalid_type',
@@ -101,7 +113,8 @@ export const toolResultsFollowCalls: Rule = ({ messages }) => {
 function orphan(index: number): Complaint {
   return {
     param: `messages.[${index}].role`,
-    message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    message:
+      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
   };
 }
 
@@ -118,7 +131,10 @@ export const alternate =
   ({ messages }) => {
     // One turn of the user's has the results of all calls.
     const turns = messages
-      .filter(({ role }, i) => role !== 'system' && !(role === 'tool' && messages[i - 1]?.role === 'tool'))
+      .filter(
+        ({ role }, i) =>
+          role !== 'system' && !(role === 'tool' && messages[i - 1]?.role === 'tool'),
+      )
       .map(({ role }) => (role === 'assistant' ? 'assistant' : 'user'));
     const wrong = turns.some((role, index) => role !== (index % 2 === 0 ? 'user' : 'assistant'));
     return wrong ? complain : undefined;

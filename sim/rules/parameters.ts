@@ -3,7 +3,10 @@ import { isJson, list, object, shown, typeName } from '../json.ts';
 import type { ChatRequest } from '../request.ts';
 
 /** The first rule that finds something wrong. */
-export function firstComplaint(rules: readonly Rule[], request: ChatRequest): Complaint | undefined {
+export function firstComplaint(
+  rules: readonly Rule[],
+  request: ChatRequest,
+): Complaint | undefined {
   for (const rule of rules) {
     const complaint = rule(request);
     if (complaint !== undefined) return complaint;
@@ -17,11 +20,18 @@ export const present =
     const param = names.find((name) => raw[name] === undefined || raw[name] === null);
     return param === undefined
       ? undefined
-      : { param, code: 'missing_required_parameter', message: `Missing required parameter: '${param}'.` };
+      : {
+          param,
+          code: 'missing_required_parameter',
+          message: `Missing required parameter: '${param}'.`,
+        };
   };
 
 /** Nothing but these. */
-export const only = (known: readonly string[], complain: (param: string, raw: unknown) => Complaint): Rule => {
+export const only = (
+  known: readonly string[],
+  complain: (param: string, raw: unknown) => Complaint,
+): Rule => {
   const set = new Set(known);
   return ({ raw }) => {
     const param = Object.keys(raw).find((name) => !set.has(name));
@@ -31,9 +41,15 @@ export const only = (known: readonly string[], complain: (param: string, raw: un
 
 /** None of these, whatever their value; null counts as absent. */
 export const none =
-  (names: readonly string[], complain: (param: string) => Complaint, when: (request: ChatRequest) => boolean = () => true): Rule =>
+  (
+    names: readonly string[],
+    complain: (param: string) => Complaint,
+    when: (request: ChatRequest) => boolean = () => true,
+  ): Rule =>
   (request) => {
-    const param = names.find((name) => request.raw[name] !== undefined && request.raw[name] !== null);
+    const param = names.find(
+      (name) => request.raw[name] !== undefined && request.raw[name] !== null,
+    );
     return param === undefined || !when(request) ? undefined : complain(param);
   };
 
@@ -67,7 +83,11 @@ export const range =
       };
     }
     const wrong =
-      value < min || (openMin && value === min) ? 'below minimum' : value > max || (openMax && value === max) ? 'above maximum' : undefined;
+      value < min || (openMin && value === min)
+        ? 'below minimum'
+        : value > max || (openMax && value === max)
+          ? 'above maximum'
+          : undefined;
     if (wrong === undefined) return undefined;
     const below = wrong.startsWith('below');
     const sign = `${below ? '>' : '<'}${(below ? openMin : openMax) ? '' : '='}`;
@@ -94,9 +114,18 @@ export const oneOf =
   (param: string, values: readonly string[]): Rule =>
   ({ raw }) => {
     const value = raw[param];
-    if (value === undefined || value === null || (typeof value === 'string' && values.includes(value))) return undefined;
+    if (
+      value === undefined ||
+      value === null ||
+      (typeof value === 'string' && values.includes(value))
+    )
+      return undefined;
     const named = values.map((v) => `'${v}'`).join(', ');
-    return { param, code: 'invalid_value', message: `Invalid value: '${shown(value)}'. Supported values are: ${named}.` };
+    return {
+      param,
+      code: 'invalid_value',
+      message: `Invalid value: '${shown(value)}'. Supported values are: ${named}.`,
+    };
   };
 
 export const stopAtMost =
@@ -111,20 +140,29 @@ export const stopAtMost =
   };
 
 export const streamOptionsWithStream: Rule = ({ raw, stream }) => {
-  if (raw['stream_options'] === undefined || raw['stream_options'] === null || stream) return undefined;
-  return { param: 'stream_options', message: "The 'stream_options' parameter is only allowed when 'stream' is enabled." };
+  if (raw['stream_options'] === undefined || raw['stream_options'] === null || stream)
+    return undefined;
+  return {
+    param: 'stream_options',
+    message: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+  };
 };
 
 export const topLogprobsWithLogprobs: Rule = ({ raw }) => {
-  if (raw['top_logprobs'] === undefined || raw['top_logprobs'] === null || raw['logprobs'] === true) return undefined;
-  return { param: 'top_logprobs', message: "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled." };
+  if (raw['top_logprobs'] === undefined || raw['top_logprobs'] === null || raw['logprobs'] === true)
+    return undefined;
+  return {
+    param: 'top_logprobs',
+    message: "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled.",
+  };
 };
 
 /** JSON mode wants the word in the prompt, lest the model write blanks for ever. */
 export const jsonModeSaysJson =
   (message: string): Rule =>
   ({ format, messages }) => {
-    if (format.type !== 'json_object' || messages.some((m) => /json/i.test(m.text))) return undefined;
+    if (format.type !== 'json_object' || messages.some((m) => /json/i.test(m.text)))
+      return undefined;
     return { param: 'messages', message };
   };
 
@@ -144,7 +182,8 @@ export const formats =
         code: 'missing_required_parameter',
         message: "Missing required parameter: 'response_format.json_schema'.",
       };
-    if (typeof schema['name'] === 'string' && /^[\w-]{1,64}$/.test(schema['name'])) return undefined;
+    if (typeof schema['name'] === 'string' && /^[\w-]{1,64}$/.test(schema['name']))
+      return undefined;
     return {
       param: 'response_format.json_schema.name',
       code: 'missing_required_parameter',

@@ -3,18 +3,39 @@ import { type Json, list, object, text } from '../json.ts';
 import { responsesParameters } from '../responses-request.ts';
 
 /** What the endpoint itself refuses, in the order in which it looks (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). `fixed`: sampling is, for models that reason. */
-export function responsesComplaint(raw: Json, reasons: boolean, fixed: boolean): Complaint | undefined {
+export function responsesComplaint(
+  raw: Json,
+  reasons: boolean,
+  fixed: boolean,
+): Complaint | undefined {
   const unknown = Object.keys(raw).find((name) => !responsesParameters.includes(name));
-  if (unknown !== undefined) return { param: unknown, code: 'unknown_parameter', message: `Unknown parameter: '${unknown}'.` };
+  if (unknown !== undefined)
+    return {
+      param: unknown,
+      code: 'unknown_parameter',
+      message: `Unknown parameter: '${unknown}'.`,
+    };
   if (raw['input'] === undefined)
-    return { param: 'input', code: 'missing_required_parameter', message: "Missing required parameter: 'input'." };
-  return limit(raw) ?? previous(raw) ?? sampling(raw, reasons && fixed) ?? tools(raw) ?? items(raw, reasons) ?? sealing(raw, reasons);
+    return {
+      param: 'input',
+      code: 'missing_required_parameter',
+      message: "Missing required parameter: 'input'.",
+    };
+  return (
+    limit(raw) ??
+    previous(raw) ??
+    sampling(raw, reasons && fixed) ??
+    tools(raw) ??
+    items(raw, reasons) ??
+    sealing(raw, reasons)
+  );
 }
 
 const leastTokens = 16;
 
 function limit({ max_output_tokens: value }: Json): Complaint | undefined {
-  if (value === undefined || value === null || (typeof value === 'number' && value >= leastTokens)) return undefined;
+  if (value === undefined || value === null || (typeof value === 'number' && value >= leastTokens))
+    return undefined;
   return {
     param: 'max_output_tokens',
     code: 'integer_below_min_value',
@@ -34,7 +55,9 @@ function previous({ previous_response_id: id }: Json): Complaint | undefined {
 
 function sampling(raw: Json, reasons: boolean): Complaint | undefined {
   const param = reasons
-    ? ['temperature', 'top_p', 'top_logprobs'].find((name) => raw[name] !== undefined && raw[name] !== null)
+    ? ['temperature', 'top_p', 'top_logprobs'].find(
+        (name) => raw[name] !== undefined && raw[name] !== null,
+      )
     : undefined;
   if (param === undefined) return undefined;
   return { param, message: `Unsupported parameter: '${param}' is not supported with this model.` };
@@ -45,9 +68,17 @@ function tools(raw: Json): Complaint | undefined {
     const tool = object(value);
     if (tool['type'] !== 'function') continue;
     if (text(tool['name']) === undefined)
-      return { param: `tools[${i}].name`, code: 'missing_required_parameter', message: `Missing required parameter: 'tools[${i}].name'.` };
+      return {
+        param: `tools[${i}].name`,
+        code: 'missing_required_parameter',
+        message: `Missing required parameter: 'tools[${i}].name'.`,
+      };
     if ('function' in tool)
-      return { param: `tools[${i}].function`, code: 'unknown_parameter', message: `Unknown parameter: 'tools[${i}].function'.` };
+      return {
+        param: `tools[${i}].function`,
+        code: 'unknown_parameter',
+        message: `Unknown parameter: 'tools[${i}].function'.`,
+      };
   }
   return undefined;
 }
@@ -69,22 +100,36 @@ function items(raw: Json, reasons: boolean): Complaint | undefined {
   for (const [i, value] of list(raw['input']).entries()) {
     const item = object(value);
     const type = item['type'] ?? 'message';
-    if (!known.has(String(type))) return { param: `input[${i}]`, code: 'invalid_value', message: `Invalid value: '${String(type)}'.` };
+    if (!known.has(String(type)))
+      return {
+        param: `input[${i}]`,
+        code: 'invalid_value',
+        message: `Invalid value: '${String(type)}'.`,
+      };
     if (type === 'message') {
       const wrong = message(item, `input[${i}]`);
       if (wrong !== undefined) return wrong;
     }
     if (type === 'function_call') calls.add(item['call_id']);
     if (type === 'function_call_output' && !calls.has(item['call_id']))
-      return { param: 'input', message: `No tool call found for function call output with call_id ${String(item['call_id'])}.` };
+      return {
+        param: 'input',
+        message: `No tool call found for function call output with call_id ${String(item['call_id'])}.`,
+      };
     if (type === 'reasoning' && text(item['encrypted_content']) === undefined)
       return {
         status: 404,
         param: 'input',
         message: `Item with id '${String(item['id'])}' not found. Items are not persisted when \`store\` is set to false.`,
       };
-    if (type === 'reasoning' && (!reasons || !String(item['encrypted_content']).startsWith('gAAAA')))
-      return { code: 'invalid_encrypted_content', message: `The encrypted content for item ${String(item['id'])} could not be verified.` };
+    if (
+      type === 'reasoning' &&
+      (!reasons || !String(item['encrypted_content']).startsWith('gAAAA'))
+    )
+      return {
+        code: 'invalid_encrypted_content',
+        message: `The encrypted content for item ${String(item['id'])} could not be verified.`,
+      };
   }
   return undefined;
 }

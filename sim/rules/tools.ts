@@ -43,7 +43,11 @@ function schemaComplaint(tool: Json, name: string, param: string): Complaint | u
 }
 
 function missing(param: string): Complaint {
-  return { param, code: 'missing_required_parameter', message: `Missing required parameter: '${param}'.` };
+  return {
+    param,
+    code: 'missing_required_parameter',
+    message: `Missing required parameter: '${param}'.`,
+  };
 }
 
 /** A strict `response_format` closes every object and requires every member. */
@@ -52,7 +56,10 @@ export const strictFormat: Rule = ({ raw }) => {
   if (format['strict'] !== true) return undefined;
   const why = notStrict(object(format['schema']), []);
   if (why === undefined) return undefined;
-  return { param: 'response_format', message: `Invalid schema for response_format '${String(format['name'])}': ${why}` };
+  return {
+    param: 'response_format',
+    message: `Invalid schema for response_format '${String(format['name'])}': ${why}`,
+  };
 };
 
 /** Why a schema is not strict: the path to the first object that is open or has an optional member. */
@@ -60,7 +67,8 @@ function notStrict(schema: Json, path: readonly string[]): string | undefined {
   const context = `In context=(${path.map((step) => `'${step}'`).join(', ')})`;
   const properties = object(schema['properties']);
   if (schema['type'] === 'object') {
-    if (schema['additionalProperties'] !== false) return `${context}, 'additionalProperties' is required to be supplied and to be false.`;
+    if (schema['additionalProperties'] !== false)
+      return `${context}, 'additionalProperties' is required to be supplied and to be false.`;
     const required = list(schema['required']);
     const optional = Object.keys(properties).find((name) => !required.includes(name));
     if (optional !== undefined) {
@@ -81,12 +89,18 @@ export const choiceWithTools: Rule = ({ raw, tools }) => {
   );
   return param === undefined
     ? undefined
-    : { param, message: `Invalid value for '${param}': '${param}' is only allowed when 'tools' are specified.` };
+    : {
+        param,
+        message: `Invalid value for '${param}': '${param}' is only allowed when 'tools' are specified.`,
+      };
 };
 
 /** The tool that must be called is one of those sent. */
 export const choiceIsKnown: Rule = ({ toolChoice, tools }) => {
   const { named } = toolChoice;
   if (named === undefined || tools.some(({ name }) => name === named)) return undefined;
-  return { param: 'tool_choice', message: `Tool choice '${named}' not found in 'tools' parameter.` };
+  return {
+    param: 'tool_choice',
+    message: `Tool choice '${named}' not found in 'tools' parameter.`,
+  };
 };

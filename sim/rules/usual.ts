@@ -1,6 +1,13 @@
 import type { Complaint, Rule } from '../dialect.ts';
 import type { ChatRequest } from '../request.ts';
-import { contents, parts, pictures, roles, someMessages, toolResultsFollowCalls } from './messages.ts';
+import {
+  contents,
+  parts,
+  pictures,
+  roles,
+  someMessages,
+  toolResultsFollowCalls,
+} from './messages.ts';
 import { formats, present, range, type Range, stopAtMost } from './parameters.ts';
 import { choiceIsKnown, wellFormedTools } from './tools.ts';
 
@@ -29,7 +36,8 @@ export function usualRules({
     roles(allowed),
     contents,
     parts(
-      (type: string, { model }: ChatRequest) => mediaParts.has(type) || (type === 'image_url' && (sees(model) || model.startsWith('sim-'))),
+      (type: string, { model }: ChatRequest) =>
+        mediaParts.has(type) || (type === 'image_url' && (sees(model) || model.startsWith('sim-'))),
       (_, message) => blind(message),
     ),
     pictures({ message: 'The image data could not be decoded.' }),
@@ -52,5 +60,8 @@ export function usualRules({
 const everyRole = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
 function notMultimodal(message: number): Complaint {
-  return { param: `messages[${message}].content`, message: 'This model does not support image input.' };
+  return {
+    param: `messages[${message}].content`,
+    message: 'This model does not support image input.',
+  };
 }

@@ -6,7 +6,10 @@ const keptMax = 10_000;
 /** Codes that work once and for ten minutes, and what each stands for. */
 export class Codes<Grant> {
   readonly #now: () => number;
-  readonly #grants = new Map<string, { readonly grant: Grant; readonly until: number; used: boolean }>();
+  readonly #grants = new Map<
+    string,
+    { readonly grant: Grant; readonly until: number; used: boolean }
+  >();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -14,7 +17,8 @@ export class Codes<Grant> {
 
   issue(grant: Grant): string {
     const code = randomBytes(10).toString('hex');
-    for (const old of this.#grants.keys()) if (this.#grants.size >= keptMax) this.#grants.delete(old);
+    for (const old of this.#grants.keys())
+      if (this.#grants.size >= keptMax) this.#grants.delete(old);
     this.#grants.set(code, { grant, until: this.#now() + codeLifeMs, used: false });
     return code;
   }

@@ -17,7 +17,8 @@ export class SimSignin {
   answer(incoming: IncomingMessage, response: ServerResponse, body: Buffer): boolean {
     const url = new URL(incoming.url ?? '/', 'http://sim.invalid');
     if (url.pathname.startsWith('/github/')) this.#github.answer(incoming, response, url, body);
-    else if (url.pathname.startsWith('/weixin/')) this.#wechat.answer(incoming, response, url, body);
+    else if (url.pathname.startsWith('/weixin/'))
+      this.#wechat.answer(incoming, response, url, body);
     else return false;
     return true;
   }

@@ -24,7 +24,9 @@ export function sendPlayPage(
   response: ServerResponse,
   { title, text, action, fields, people, approve, deny, drawing = '' }: PlayPage,
 ): void {
-  const hidden = Object.entries(fields).map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`);
+  const hidden = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+  );
   const choices = people.map(
     ({ id, name }, i) =>
       `<label><input type="radio" name="person" value="${escaped(id)}"${i === 0 ? ' checked' : ''}> ${escaped(name)}</label>`,
@@ -37,9 +39,19 @@ export function sendPlayPage(
   );
 }
 
-export function sendHtml(response: ServerResponse, status: number, title: string, content: string): void {
+export function sendHtml(
+  response: ServerResponse,
+  status: number,
+  title: string,
+  content: string,
+): void {
   const page = `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><style>${style}</style></head><body><main><h1>${escaped(title)}</h1>${content}</main></body></html>`;
-  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'content-length': Buffer.byteLength(page) }).end(page);
+  response
+    .writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': Buffer.byteLength(page),
+    })
+    .end(page);
 }
 
 export function redirect(response: ServerResponse, to: string): void {
@@ -47,20 +59,27 @@ export function redirect(response: ServerResponse, to: string): void {
 }
 
 /** An address with these members more. */
-export function withQuery(address: string, members: Readonly<Record<string, string | undefined>>): string {
+export function withQuery(
+  address: string,
+  members: Readonly<Record<string, string | undefined>>,
+): string {
   const url = new URL(address);
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) url.searchParams.append(name, value);
+  for (const [name, value] of Object.entries(members))
+    if (value !== undefined) url.searchParams.append(name, value);
   return url.href;
 }
 
 /** A form's fields or a JSON object's texts, whichever the type says. */
 export function fieldsOf({ headers }: IncomingMessage, body: Buffer): URLSearchParams {
   const text = body.toString('utf8');
-  if (headers['content-type']?.startsWith('application/json') !== true) return new URLSearchParams(text);
+  if (headers['content-type']?.startsWith('application/json') !== true)
+    return new URLSearchParams(text);
   try {
     const value: unknown = JSON.parse(text);
     const pairs = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-    return new URLSearchParams(pairs.map(([name, member]): [string, string] => [name, String(member)]));
+    return new URLSearchParams(
+      pairs.map(([name, member]): [string, string] => [name, String(member)]),
+    );
   } catch {
     return new URLSearchParams();
   }
@@ -70,8 +89,17 @@ export function fieldsOf({ headers }: IncomingMessage, body: Buffer): URLSearchP
 export function isLoopback(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, hash } = new URL(address);
-  return /^https?:$/.test(protocol) && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname) && username === '' && hash === '';
+  return (
+    /^https?:$/.test(protocol) &&
+    ['127.0.0.1', 'localhost', '[::1]'].includes(hostname) &&
+    username === '' &&
+    hash === ''
+  );
 }
 
 const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');

@@ -45,10 +45,14 @@ export class SimWechat {
   answer(incoming: IncomingMessage, response: ServerResponse, url: URL, body: Buffer): void {
     const path = url.pathname.slice('/weixin'.length);
     const { method } = incoming;
-    if (path === '/open/connect/qrconnect' && method === 'GET') return this.#show(response, url.searchParams);
-    if (path === '/open/connect/qrconnect' && method === 'POST') return this.#decide(response, fieldsOf(incoming, body));
-    if (path === '/api/sns/oauth2/access_token' && method === 'GET') return this.#exchange(response, url.searchParams);
-    if (path === '/api/sns/userinfo' && method === 'GET') return this.#profile(response, url.searchParams);
+    if (path === '/open/connect/qrconnect' && method === 'GET')
+      return this.#show(response, url.searchParams);
+    if (path === '/open/connect/qrconnect' && method === 'POST')
+      return this.#decide(response, fieldsOf(incoming, body));
+    if (path === '/api/sns/oauth2/access_token' && method === 'GET')
+      return this.#exchange(response, url.searchParams);
+    if (path === '/api/sns/userinfo' && method === 'GET')
+      return this.#profile(response, url.searchParams);
     response.writeHead(404).end();
   }
 
@@ -75,7 +79,9 @@ export class SimWechat {
     const state = form.get('state') ?? undefined;
     // Who says no comes back without a code, and without a word.
     const approved = form.get('decision') === 'approve';
-    const code = approved ? this.#codes.issue({ appId: form.get('appid') ?? '', person: form.get('person') || 'chen' }) : undefined;
+    const code = approved
+      ? this.#codes.issue({ appId: form.get('appid') ?? '', person: form.get('person') || 'chen' })
+      : undefined;
     redirect(response, withQuery(redirectUri, { code, state }));
   }
 
@@ -138,7 +144,9 @@ const openIdOf = ({ appId, person }: Grant): string =>
 const unionIdOf = ({ appId, person }: Grant): { readonly unionid?: string } =>
   appId === simWechatLoner.appId
     ? {}
-    : { unionid: `o6_${createHash('sha256').update(`union/${person}`).digest('base64url').slice(0, 25)}` };
+    : {
+        unionid: `o6_${createHash('sha256').update(`union/${person}`).digest('base64url').slice(0, 25)}`,
+      };
 
 /** JSON that says it is text. */
 function tell(response: ServerResponse, value: object): void {
@@ -146,13 +154,18 @@ function tell(response: ServerResponse, value: object): void {
 }
 
 function complain(response: ServerResponse, errcode: keyof typeof complaints): void {
-  tell(response, { errcode, errmsg: `${complaints[errcode]}, rid: ${randomBytes(8).toString('hex')}` });
+  tell(response, {
+    errcode,
+    errmsg: `${complaints[errcode]}, rid: ${randomBytes(8).toString('hex')}`,
+  });
 }
 
 /** What looks like a QR code, and is nobody's. */
 function drawing(text: string): string {
   const bits = createHash('sha512').update(text).digest();
-  const squares = Array.from({ length: 441 }, (_, i) => i).filter((i) => ((bits[(i >> 3) % 64] ?? 0) >> (i & 7)) & 1);
+  const squares = Array.from({ length: 441 }, (_, i) => i).filter(
+    (i) => ((bits[(i >> 3) % 64] ?? 0) >> (i & 7)) & 1,
+  );
   const path = squares.map((i) => `M${i % 21} ${Math.floor(i / 21)}h1v1h-1z`).join('');
   return `<svg viewBox="-1 -1 23 23" role="img" aria-label="QR"><path d="${path}"/></svg>`;
 }

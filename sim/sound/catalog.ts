@@ -44,7 +44,9 @@ const table = `
 export const soundModels: readonly SoundModel[] = table.trim().split('\n').map(readRow);
 
 function readRow(line: string): SoundModel {
-  const [id = '', vendor = '', ownedBy = '', upstream = '', kind = '', ...price] = line.trim().split(/\s+/);
+  const [id = '', vendor = '', ownedBy = '', upstream = '', kind = '', ...price] = line
+    .trim()
+    .split(/\s+/);
   return {
     id,
     vendor,
@@ -63,7 +65,10 @@ export const soundAlone = [
 
 /** Their lines in a configuration file. */
 export const soundModelLines = (): string[] =>
-  soundModels.map(({ id, ownedBy, kind, price }) => `  - { id: "${id}", owned_by: ${ownedBy}, kind: ${kind}, price: { ${price} } }`);
+  soundModels.map(
+    ({ id, ownedBy, kind, price }) =>
+      `  - { id: "${id}", owned_by: ${ownedBy}, kind: ${kind}, price: { ${price} } }`,
+  );
 
 /** `baseUrl`: where a vendor is in the simulator. */
 export const soundChannelLines = (baseUrl: (vendor: string) => string): string[] =>

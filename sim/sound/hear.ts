@@ -9,9 +9,21 @@ export interface Hearing {
 
 const commentWithin = 256 * 1024;
 const bytesPerSecond = 16_000;
-const strangers = ['Somebody says a few words here.', 'The sun was setting over an empty field.', 'We met at noon and spoke for a while.'];
+const strangers = [
+  'Somebody says a few words here.',
+  'The sun was setting over an empty field.',
+  'We met at noon and spoke for a while.',
+];
 
-const formats: readonly RegExp[] = [/^RIFF[^]{4}WAVE/, /^ID3/, /^\xff[\xe2-\xff]/, /^fLaC/, /^OggS/, /^[^]{4}ftyp/, /^\x1aE\xdf\xa3/];
+const formats: readonly RegExp[] = [
+  /^RIFF[^]{4}WAVE/,
+  /^ID3/,
+  /^\xff[\xe2-\xff]/,
+  /^fLaC/,
+  /^OggS/,
+  /^[^]{4}ftyp/,
+  /^\x1aE\xdf\xa3/,
+];
 
 /** Undefined: it is no sound. Its own voice is understood word by word; of others it hears the same each time. */
 export function hear(file: Buffer): Hearing | undefined {
@@ -19,7 +31,10 @@ export function hear(file: Buffer): Hearing | undefined {
   if (!formats.some((format) => format.test(head))) return undefined;
   const at = file.subarray(0, commentWithin).indexOf(mark);
   const end = at < 0 ? -1 : file.indexOf(0, at);
-  const text = end < 0 ? (strangers[hash(String(file.length)) % strangers.length] ?? '') : file.toString('utf8', at + mark.length, end);
+  const text =
+    end < 0
+      ? (strangers[hash(String(file.length)) % strangers.length] ?? '')
+      : file.toString('utf8', at + mark.length, end);
   const seconds = head.startsWith('RIFF') ? (wavSeconds(file) ?? 0) : file.length / bytesPerSecond;
   return { text, seconds };
 }
@@ -47,7 +62,12 @@ const round = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 /** Words until a sentence ends, with their times. */
 export function sentences(
   hearing: Hearing,
-): { readonly text: string; readonly start: number; readonly end: number; readonly words: readonly Timed[] }[] {
+): {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly words: readonly Timed[];
+}[] {
   const made: { text: string; start: number; end: number; words: Timed[] }[] = [];
   let open = false;
   for (const one of timed(hearing)) {

@@ -15,7 +15,8 @@ import { transcribe } from './transcribe.ts';
 
 /** elevenlabs.io/docs/api-reference/errors: what is wrong stands in `detail`. */
 const elevenLabs: Stage = {
-  refuse: (problem) => worded(problem, ({ code, message, kind }) => ({ detail: { status: code ?? kind, message } })),
+  refuse: (problem) =>
+    worded(problem, ({ code, message, kind }) => ({ detail: { status: code ?? kind, message } })),
 };
 /** developers.deepgram.com/docs/errors */
 const deepgram: Stage = {
@@ -35,7 +36,9 @@ const deepgramCodes: Readonly<Record<string, string>> = {
 /** Google's own status words. */
 const google: Stage = {
   refuse: (problem) =>
-    worded(problem, ({ status, message, kind }) => ({ error: { code: status, message, status: googleWords[kind] ?? 'INVALID_ARGUMENT' } })),
+    worded(problem, ({ status, message, kind }) => ({
+      error: { code: status, message, status: googleWords[kind] ?? 'INVALID_ARGUMENT' },
+    })),
 };
 const googleWords: Readonly<Record<string, string>> = {
   rate: 'RESOURCE_EXHAUSTED',
@@ -46,7 +49,12 @@ const googleWords: Readonly<Record<string, string>> = {
 };
 /** DashScope's own interface: a code and a message at the top. */
 const dashscope: Stage = {
-  refuse: (problem) => worded(problem, ({ code, message, kind }) => ({ code: code ?? kind, message, request_id: 'a7f3-sim' })),
+  refuse: (problem) =>
+    worded(problem, ({ code, message, kind }) => ({
+      code: code ?? kind,
+      message,
+      request_id: 'a7f3-sim',
+    })),
 };
 
 function worded(problem: Problem, body: (said: ReturnType<typeof say>) => Json): Reply {
@@ -74,10 +82,30 @@ const token =
     new RegExp(`^${scheme} (.+)$`).exec(headers.authorization ?? '')?.[1];
 
 const desks: readonly Desk[] = [
-  { at: /^\/elevenlabs\/v1(\/speech-to-text)$/, stage: elevenLabs, key: header('xi-api-key'), listens: listening.elevenlabs },
-  { at: /^\/elevenlabs\/v1(\/text-to-speech\/.+)$/, stage: elevenLabs, key: header('xi-api-key'), speaks: speaking.elevenlabs },
-  { at: /^\/deepgram\/v1(\/listen)$/, stage: deepgram, key: token('Token'), listens: listening.deepgram },
-  { at: /^\/deepgram\/v1(\/speak)$/, stage: deepgram, key: token('Token'), speaks: speaking.deepgram },
+  {
+    at: /^\/elevenlabs\/v1(\/speech-to-text)$/,
+    stage: elevenLabs,
+    key: header('xi-api-key'),
+    listens: listening.elevenlabs,
+  },
+  {
+    at: /^\/elevenlabs\/v1(\/text-to-speech\/.+)$/,
+    stage: elevenLabs,
+    key: header('xi-api-key'),
+    speaks: speaking.elevenlabs,
+  },
+  {
+    at: /^\/deepgram\/v1(\/listen)$/,
+    stage: deepgram,
+    key: token('Token'),
+    listens: listening.deepgram,
+  },
+  {
+    at: /^\/deepgram\/v1(\/speak)$/,
+    stage: deepgram,
+    key: token('Token'),
+    speaks: speaking.deepgram,
+  },
   {
     at: /^\/gemini\/v1beta(\/models\/[^:]*tts[^:]*:streamGenerateContent)$/,
     stage: google,
@@ -98,13 +126,26 @@ const desks: readonly Desk[] = [
 ];
 
 /** One request about sound, as its vendor answers it; false when it is about something else. */
-export async function sound(incoming: IncomingMessage, response: ServerResponse, body: Buffer, once: Once): Promise<boolean> {
+export async function sound(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  once: Once,
+): Promise<boolean> {
   const url = incoming.url ?? '';
   const [path = '', query = ''] = url.split('?');
   if (incoming.method !== 'POST') return false;
   const desk = desks.find(({ at }) => at.test(path));
   if (desk !== undefined && !isOther(path, body)) {
-    await own(incoming, response, body, desk, desk.at.exec(path)?.[1] ?? '', new URLSearchParams(query), once);
+    await own(
+      incoming,
+      response,
+      body,
+      desk,
+      desk.at.exec(path)?.[1] ?? '',
+      new URLSearchParams(query),
+      once,
+    );
     return true;
   }
   const to = route(url);
@@ -112,8 +153,13 @@ export async function sound(incoming: IncomingMessage, response: ServerResponse,
   if (to === undefined || task === undefined) return false;
   const { dialect, deployment } = to;
   const [listener, speaker] = [listeners[dialect.vendor], speakers[dialect.vendor]];
-  if (task === 'speech' && speaker !== undefined) await speak(incoming, response, body, dialect, speaker, once);
-  else if (task !== 'speech' && listener !== undefined && (task === 'transcriptions' || listener.translates)) {
+  if (task === 'speech' && speaker !== undefined)
+    await speak(incoming, response, body, dialect, speaker, once);
+  else if (
+    task !== 'speech' &&
+    listener !== undefined &&
+    (task === 'transcriptions' || listener.translates)
+  ) {
     // The key is looked at as for any other question; the body is no JSON.
     if (atDoor(incoming, response, Buffer.from('{}'), dialect) !== undefined)
       await transcribe(incoming, response, body, dialect, listener, deployment, once);
@@ -123,8 +169,12 @@ export async function sound(incoming: IncomingMessage, response: ServerResponse,
 
 /** Pictures and chats go to the same addresses. */
 function isOther(path: string, body: Buffer): boolean {
-  if (path.endsWith('/chat/completions')) return !/"model":"[^"]*asr/.test(body.toString('latin1', 0, 400));
-  return path.endsWith('/multimodal-generation/generation') && !/"model":"[^"]*tts/.test(body.toString('latin1', 0, 400));
+  if (path.endsWith('/chat/completions'))
+    return !/"model":"[^"]*asr/.test(body.toString('latin1', 0, 400));
+  return (
+    path.endsWith('/multimodal-generation/generation') &&
+    !/"model":"[^"]*tts/.test(body.toString('latin1', 0, 400))
+  );
 }
 
 async function own(
@@ -140,14 +190,20 @@ async function own(
   if (stage === undefined) throw new Error(`nobody stands at ${path}`);
   if (desk.key === undefined) {
     const dialect = route(incoming.url ?? '')?.dialect;
-    if (dialect !== undefined && atDoor(incoming, response, Buffer.from('{}'), dialect) === undefined) return;
+    if (
+      dialect !== undefined &&
+      atDoor(incoming, response, Buffer.from('{}'), dialect) === undefined
+    )
+      return;
   } else if (!/^(?!.*(?:wrong|invalid|expired))./.test(desk.key(incoming) ?? ''))
     return complain(response, stage, { message: 'Invalid API key', kind: 'wrong_key' });
-  if (desk.listens !== undefined) return listen(incoming, response, body, stage, desk.listens, query, once);
+  if (desk.listens !== undefined)
+    return listen(incoming, response, body, stage, desk.listens, query, once);
   const raw = objectIn(body);
   const speaker = desk.speaks;
   const input = raw && speaker?.input(raw);
-  if (raw === undefined || speaker === undefined || !input) return complain(response, stage, { message: 'a text is needed' });
+  if (raw === undefined || speaker === undefined || !input)
+    return complain(response, stage, { message: 'a text is needed' });
   const named = speaker.model(raw, path, query);
   const complaint = speaker.complaint(raw, path, query);
   if (complaint !== undefined) return complain(response, stage, complaint, withoutScenarios(named));
@@ -166,8 +222,13 @@ async function listen(
   const given = take(incoming, body, query);
   if (given.complaint !== undefined) return complain(response, stage, given.complaint, given.model);
   const heard = given.file && hear(given.file);
-  if (heard === undefined) return complain(response, stage, { message: 'the file is no sound that can be read' });
+  if (heard === undefined)
+    return complain(response, stage, { message: 'the file is no sound that can be read' });
   return play(response, once, stage, given.model, heard.text, (played) =>
-    show(played.empty ? { ...heard, text: '' } : heard, { ...given, model: withoutScenarios(given.model) }, played),
+    show(
+      played.empty ? { ...heard, text: '' } : heard,
+      { ...given, model: withoutScenarios(given.model) },
+      played,
+    ),
   );
 }

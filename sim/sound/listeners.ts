@@ -22,7 +22,11 @@ const openAi: Listener = {
     'file model language languages keywords prompt response_format temperature include[] timestamp_granularities[] stream chunking_strategy known_speaker_names[] known_speaker_references[]',
   ),
   formats: (model) =>
-    /diarize/.test(model) ? names('json text diarized_json') : model.startsWith('gpt-') ? names('json text') : whisperFormats,
+    /diarize/.test(model)
+      ? names('json text diarized_json')
+      : model.startsWith('gpt-')
+        ? names('json text')
+        : whisperFormats,
   streams: (model) => model.startsWith('gpt-'),
   usage: 'seconds or tokens',
 };
@@ -33,32 +37,52 @@ export const listeners: Readonly<Record<string, Listener>> = {
   // console.groq.com/docs/speech-to-text
   groq: {
     translates: true,
-    only: names('file url model language prompt response_format temperature timestamp_granularities[]'),
+    only: names(
+      'file url model language prompt response_format temperature timestamp_granularities[]',
+    ),
     formats: () => names('json text verbose_json'),
     usage: 'none',
   },
   // docs.mistral.ai/api/endpoint/audio/transcriptions
   mistral: {
-    only: names('file file_url file_id model language temperature stream diarize context_bias timestamp_granularities[]'),
+    only: names(
+      'file file_url file_id model language temperature stream diarize context_bias timestamp_granularities[]',
+    ),
     formats: () => ['json'],
     usage: 'mistral',
   },
   together: { translates: true, formats: () => names('json verbose_json'), usage: 'none' },
   siliconflow: { only: names('file model'), formats: () => ['json'], usage: 'none' },
-  zhipu: { only: names('file file_base64 model stream request_id user_id prompt hotwords'), formats: () => ['json'], usage: 'none' },
+  zhipu: {
+    only: names('file file_base64 model stream request_id user_id prompt hotwords'),
+    formats: () => ['json'],
+    usage: 'none',
+  },
   vllm: { translates: true, formats: () => names('json text verbose_json'), usage: 'none' },
 };
 
 const fileBytesMax = 25 * 1024 * 1024;
 
 /** What is wrong with a form, before anybody has listened. */
-export function formComplaint(form: SentForm, model: string, listener: Listener, mistral: boolean): Complaint | undefined {
-  const of = (name: string): string | undefined => form.fields.find(([field]) => field === name)?.[1];
+export function formComplaint(
+  form: SentForm,
+  model: string,
+  listener: Listener,
+  mistral: boolean,
+): Complaint | undefined {
+  const of = (name: string): string | undefined =>
+    form.fields.find(([field]) => field === name)?.[1];
   const stranger = listener.only && form.fields.find(([name]) => !listener.only?.includes(name));
-  if (stranger !== undefined) return { message: `Unrecognized request argument supplied: ${stranger[0]}`, param: stranger[0] };
+  if (stranger !== undefined)
+    return {
+      message: `Unrecognized request argument supplied: ${stranger[0]}`,
+      param: stranger[0],
+    };
   if (model === '') return { message: 'you must provide a model parameter', param: 'model' };
-  if (form.file === undefined || form.fileField !== 'file') return { message: 'you must provide a file', param: 'file' };
-  if (form.file.length > fileBytesMax) return { message: `Maximum content size limit (${fileBytesMax}) exceeded`, status: 413 };
+  if (form.file === undefined || form.fileField !== 'file')
+    return { message: 'you must provide a file', param: 'file' };
+  if (form.file.length > fileBytesMax)
+    return { message: `Maximum content size limit (${fileBytesMax}) exceeded`, status: 413 };
   const format = of('response_format') ?? 'json';
   const formats = listener.formats(model);
   if (!formats.includes(format))
@@ -71,8 +95,14 @@ export function formComplaint(form: SentForm, model: string, listener: Listener,
     return { message: 'temperature must be between 0 and 1', param: 'temperature' };
   const times = form.fields.some(([name]) => name === 'timestamp_granularities[]');
   if (times && !mistral && format !== 'verbose_json')
-    return { message: 'timestamp_granularities needs response_format verbose_json', param: 'timestamp_granularities' };
+    return {
+      message: 'timestamp_granularities needs response_format verbose_json',
+      param: 'timestamp_granularities',
+    };
   if (times && mistral && of('language') !== undefined)
-    return { message: 'timestamp_granularities and language exclude each other', param: 'language' };
+    return {
+      message: 'timestamp_granularities and language exclude each other',
+      param: 'language',
+    };
   return undefined;
 }

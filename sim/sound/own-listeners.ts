@@ -24,23 +24,41 @@ const json = (value: unknown): Show => ({ whole: JSON.stringify(value), type: 'a
 const nothing = { model: '', file: undefined, asked: new Map<string, string>() };
 const unreadable: Given = { ...nothing, complaint: { message: 'the body cannot be read' } };
 
-function fromForm(incoming: IncomingMessage, body: Buffer, modelField: string, known: string): Given {
+function fromForm(
+  incoming: IncomingMessage,
+  body: Buffer,
+  modelField: string,
+  known: string,
+): Given {
   const form = readForm(incoming.headers['content-type'] ?? '', body);
   if (form === undefined) return unreadable;
   const asked = new Map(form.fields);
   const stranger = form.fields.find(([name]) => !known.split(' ').includes(name))?.[0];
-  const complaint = stranger === undefined ? undefined : { message: `unknown field ${stranger}`, param: stranger };
-  return { model: asked.get(modelField) ?? '', file: form.fileField === 'file' ? form.file : undefined, asked, complaint };
+  const complaint =
+    stranger === undefined ? undefined : { message: `unknown field ${stranger}`, param: stranger };
+  return {
+    model: asked.get(modelField) ?? '',
+    file: form.fileField === 'file' ? form.file : undefined,
+    asked,
+    complaint,
+  };
 }
 
 /** docs.x.ai/docs/api-reference#speech-to-text, and recorded: the file comes last. */
 export const xai: OwnListener = {
   take(incoming, body) {
-    const given = fromForm(incoming, body, 'none', 'file url language format diarize multichannel audio_format sample_rate');
+    const given = fromForm(
+      incoming,
+      body,
+      'none',
+      'file url language format diarize multichannel audio_format sample_rate',
+    );
     const last = [...given.asked.keys()].at(-1);
     const early = last === 'file' ? undefined : { message: 'the file has to be the last field' };
     const unformatted =
-      given.asked.get('format') === 'true' && !given.asked.has('language') ? { message: '`format` needs a `language`' } : undefined;
+      given.asked.get('format') === 'true' && !given.asked.has('language')
+        ? { message: '`format` needs a `language`' }
+        : undefined;
     return { ...given, model: 'grok-stt', complaint: given.complaint ?? early ?? unformatted };
   },
   show: (hearing) =>
@@ -61,12 +79,16 @@ export const elevenlabs: OwnListener = {
       'model_id',
       'model_id file language_code tag_audio_events num_speakers timestamps_granularity diarize temperature seed',
     );
-    return given.model === '' ? { ...given, complaint: { message: 'Field required', param: 'model_id', status: 422 } } : given;
+    return given.model === ''
+      ? { ...given, complaint: { message: 'Field required', param: 'model_id', status: 422 } }
+      : given;
   },
   show(hearing, { asked }) {
     const speaker = asked.get('diarize') === 'true' ? { speaker_id: 'speaker_0' } : {};
     const words = timed(hearing).flatMap(({ word, start, end }, i) => [
-      ...(i === 0 ? [] : [{ text: ' ', start, end: start, type: 'spacing', ...speaker, logprob: 0 }]),
+      ...(i === 0
+        ? []
+        : [{ text: ' ', start, end: start, type: 'spacing', ...speaker, logprob: 0 }]),
       { text: word, start, end, type: 'word', ...speaker, logprob: 0 },
     ]);
     return json({ language_code: 'eng', language_probability: 0.97, text: hearing.text, words });
@@ -81,7 +103,12 @@ export const deepgram: OwnListener = {
       ? undefined
       : { message: 'Bad Request: failed to process audio: corrupt or unsupported data' };
     const model = query.get('model') ?? '';
-    return { model, file: body, asked: new Map(query), complaint: model === '' ? { message: 'a model is required' } : wrong };
+    return {
+      model,
+      file: body,
+      asked: new Map(query),
+      complaint: model === '' ? { message: 'a model is required' } : wrong,
+    };
   },
   show(hearing, { asked }) {
     const speaker = asked.get('diarize') === 'true' ? { speaker: 0 } : {};
@@ -104,10 +131,22 @@ export const deepgram: OwnListener = {
       ...speaker,
       id: `u${i}`,
     }));
-    const found = asked.get('detect_language') === 'true' ? { detected_language: 'en', language_confidence: 0.99 } : {};
+    const found =
+      asked.get('detect_language') === 'true'
+        ? { detected_language: 'en', language_confidence: 0.99 }
+        : {};
     return json({
-      metadata: { transaction_key: 'deprecated', request_id: 'dg-sim', duration: hearing.seconds, channels: 1, models: ['sim'] },
-      results: { channels: [{ alternatives, ...found }], ...(asked.get('utterances') === 'true' ? { utterances } : {}) },
+      metadata: {
+        transaction_key: 'deprecated',
+        request_id: 'dg-sim',
+        duration: hearing.seconds,
+        channels: 1,
+        models: ['sim'],
+      },
+      results: {
+        channels: [{ alternatives, ...found }],
+        ...(asked.get('utterances') === 'true' ? { utterances } : {}),
+      },
     });
   },
 };
@@ -118,9 +157,13 @@ export const qwen: OwnListener = {
     const raw = objectIn(body) ?? {};
     const messages = list(raw['messages']).map(object);
     const part = object(list(messages.at(-1)?.['content'])[0]);
-    const data = /^data:audio\/[\w.+-]+;base64,([\w+/=]+)$/.exec(text(object(part['input_audio'])['data']) ?? '')?.[1];
+    const data = /^data:audio\/[\w.+-]+;base64,([\w+/=]+)$/.exec(
+      text(object(part['input_audio'])['data']) ?? '',
+    )?.[1];
     const complaint =
-      part['type'] !== 'input_audio' || data === undefined ? { message: 'The audio is empty', code: 'invalid_parameter_error' } : undefined;
+      part['type'] !== 'input_audio' || data === undefined
+        ? { message: 'The audio is empty', code: 'invalid_parameter_error' }
+        : undefined;
     return {
       model: text(raw['model']) ?? '',
       file: data === undefined ? undefined : Buffer.from(data, 'base64'),
@@ -132,10 +175,19 @@ export const qwen: OwnListener = {
     const audio = Math.ceil(hearing.seconds * 25);
     const output = countTokens(hearing.text);
     const usage = {
-      ...{ prompt_tokens: audio + 10, completion_tokens: output, total_tokens: audio + 10 + output, seconds: Math.ceil(hearing.seconds) },
+      ...{
+        prompt_tokens: audio + 10,
+        completion_tokens: output,
+        total_tokens: audio + 10 + output,
+        seconds: Math.ceil(hearing.seconds),
+      },
       prompt_tokens_details: { audio_tokens: audio, text_tokens: 10 },
     };
-    const message = { role: 'assistant', content: hearing.text, annotations: [{ language: 'en', type: 'audio_info', emotion: 'neutral' }] };
+    const message = {
+      role: 'assistant',
+      content: hearing.text,
+      annotations: [{ language: 'en', type: 'audio_info', emotion: 'neutral' }],
+    };
     return json({
       id: 'chatcmpl-sim',
       object: 'chat.completion',
@@ -151,9 +203,20 @@ export const openrouter: OwnListener = {
   take(_, body) {
     const raw = objectIn(body) ?? {};
     const { data, format } = object(raw['input_audio']);
-    const complaint = typeof data === 'string' && typeof format === 'string' ? undefined : { message: 'input_audio needs data and format' };
-    return { model: text(raw['model']) ?? '', file: Buffer.from(text(data) ?? '', 'base64'), asked: new Map(), complaint };
+    const complaint =
+      typeof data === 'string' && typeof format === 'string'
+        ? undefined
+        : { message: 'input_audio needs data and format' };
+    return {
+      model: text(raw['model']) ?? '',
+      file: Buffer.from(text(data) ?? '', 'base64'),
+      asked: new Map(),
+      complaint,
+    };
   },
   show: (hearing, _, { silent }) =>
-    json({ text: hearing.text, ...(silent ? {} : { usage: { cost: 0.0006, seconds: Math.ceil(hearing.seconds) } }) }),
+    json({
+      text: hearing.text,
+      ...(silent ? {} : { usage: { cost: 0.0006, seconds: Math.ceil(hearing.seconds) } }),
+    }),
 };

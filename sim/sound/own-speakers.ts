@@ -15,10 +15,15 @@ export interface OwnSpeaker {
 }
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-const events = (all: readonly unknown[]): Show => ({ pieces: all.map(event), type: 'text/event-stream; charset=utf-8' });
+const events = (all: readonly unknown[]): Show => ({
+  pieces: all.map(event),
+  type: 'text/event-stream; charset=utf-8',
+});
 const strange = (raw: Json, known: string): Complaint | undefined => {
   const stranger = Object.keys(raw).find((name) => !known.split(' ').includes(name));
-  return stranger === undefined ? undefined : { message: `unknown field ${stranger}`, param: stranger };
+  return stranger === undefined
+    ? undefined
+    : { message: `unknown field ${stranger}`, param: stranger };
 };
 const voiceOf = (format: string, input: string): Show => {
   const { type, make } = sounds[format] ?? { type: '', make: () => Buffer.alloc(0) };
@@ -31,7 +36,11 @@ export const elevenlabs: OwnSpeaker = {
   input: (raw) => text(raw['text']),
   complaint: (raw, path, query) => {
     if (!/^\/text-to-speech\/[A-Za-z0-9]{20}\/stream$/.test(path))
-      return { message: 'A voice with that voice_id was not found.', code: 'voice_not_found', status: 404 };
+      return {
+        message: 'A voice with that voice_id was not found.',
+        code: 'voice_not_found',
+        status: 404,
+      };
     if (
       !/^(?:mp3_(?:22050_32|44100_(?:32|64|96|128|192))|pcm_(?:16000|22050|24000|44100)|opus_48000_(?:32|64|96|128|192))$/.test(
         query.get('output_format') ?? 'mp3_44100_128',
@@ -43,7 +52,8 @@ export const elevenlabs: OwnSpeaker = {
       return { message: 'speed must be between 0.7 and 1.2', code: 'invalid_voice_settings' };
     return strange(raw, 'text model_id language_code voice_settings seed previous_text next_text');
   },
-  show: (raw, query) => voiceOf(query.get('output_format')?.split('_')[0] ?? 'mp3', text(raw['text']) ?? ''),
+  show: (raw, query) =>
+    voiceOf(query.get('output_format')?.split('_')[0] ?? 'mp3', text(raw['text']) ?? ''),
 };
 
 /** developers.deepgram.com/reference/text-to-speech/speak-request */
@@ -51,15 +61,20 @@ export const deepgram: OwnSpeaker = {
   model: (_, __, query) => query.get('model') ?? '',
   input: (raw) => text(raw['text']),
   complaint: (raw, _, query) => {
-    if ((text(raw['text']) ?? '').length > 2_000) return { message: 'Input text exceeds maximum character limit of 2000.', status: 413 };
-    if (!/^(?:mp3|opus|aac|flac|linear16)$/.test(query.get('encoding') ?? 'mp3')) return { message: 'Failed to parse the encoding' };
+    if ((text(raw['text']) ?? '').length > 2_000)
+      return { message: 'Input text exceeds maximum character limit of 2000.', status: 413 };
+    if (!/^(?:mp3|opus|aac|flac|linear16)$/.test(query.get('encoding') ?? 'mp3'))
+      return { message: 'Failed to parse the encoding' };
     if (query.get('container') === 'wav' && query.get('encoding') !== 'linear16')
       return { message: 'Unsupported container for this encoding' };
     return strange(raw, 'text');
   },
   show(raw, query) {
     const encoding = query.get('encoding') ?? 'mp3';
-    return voiceOf(encoding !== 'linear16' ? encoding : query.get('container') === 'none' ? 'pcm' : 'wav', text(raw['text']) ?? '');
+    return voiceOf(
+      encoding !== 'linear16' ? encoding : query.get('container') === 'none' ? 'pcm' : 'wav',
+      text(raw['text']) ?? '',
+    );
   },
 };
 
@@ -70,10 +85,12 @@ export const xai: OwnSpeaker = {
   complaint: (raw) => {
     const format = object(raw['output_format']);
     if (text(raw['language']) === undefined) return { message: 'missing field `language`' };
-    if (!['mp3', 'wav', 'pcm', 'mulaw', 'alaw'].includes(String(format['codec'] ?? 'mp3'))) return { message: 'unknown codec' };
+    if (!['mp3', 'wav', 'pcm', 'mulaw', 'alaw'].includes(String(format['codec'] ?? 'mp3')))
+      return { message: 'unknown codec' };
     return strange(raw, 'text voice_id language output_format');
   },
-  show: (raw) => voiceOf(String(object(raw['output_format'])['codec'] ?? 'mp3'), text(raw['text']) ?? ''),
+  show: (raw) =>
+    voiceOf(String(object(raw['output_format'])['codec'] ?? 'mp3'), text(raw['text']) ?? ''),
 };
 
 /** platform.minimax.io/docs/api-reference/speech-t2a-http */
@@ -82,19 +99,33 @@ export const minimax: OwnSpeaker = {
   input: (raw) => text(raw['text']),
   complaint: (raw) => {
     const setting = object(raw['voice_setting']);
-    if (text(setting['voice_id']) === undefined) return { message: 'invalid params, voice_id is required' };
+    if (text(setting['voice_id']) === undefined)
+      return { message: 'invalid params, voice_id is required' };
     const speed = number(setting['speed']);
-    if (speed !== undefined && (speed < 0.5 || speed > 2)) return { message: 'invalid params, speed' };
-    if (!['mp3', 'pcm', 'flac', 'wav'].includes(String(object(raw['audio_setting'])['format'] ?? 'mp3')))
+    if (speed !== undefined && (speed < 0.5 || speed > 2))
+      return { message: 'invalid params, speed' };
+    if (
+      !['mp3', 'pcm', 'flac', 'wav'].includes(
+        String(object(raw['audio_setting'])['format'] ?? 'mp3'),
+      )
+    )
       return { message: 'invalid params, format' };
     return undefined;
   },
   show(raw) {
     const input = text(raw['text']) ?? '';
-    const bytes = sounds[String(object(raw['audio_setting'])['format'] ?? 'mp3')]?.make(input) ?? Buffer.alloc(0);
+    const bytes =
+      sounds[String(object(raw['audio_setting'])['format'] ?? 'mp3')]?.make(input) ??
+      Buffer.alloc(0);
     const base = { base_resp: { status_code: 0, status_msg: '' }, trace_id: 'trace-1' };
-    const parts = inPieces(bytes).map((piece) => ({ data: { audio: piece.toString('hex'), status: 1 }, ...base }));
-    const whole = object(raw['stream_options'])['exclude_aggregated_audio'] === true ? '' : bytes.toString('hex');
+    const parts = inPieces(bytes).map((piece) => ({
+      data: { audio: piece.toString('hex'), status: 1 },
+      ...base,
+    }));
+    const whole =
+      object(raw['stream_options'])['exclude_aggregated_audio'] === true
+        ? ''
+        : bytes.toString('hex');
     const last = {
       data: { audio: whole, status: 2 },
       extra_info: { audio_length: secondsOf(input) * 1_000, usage_characters: [...input].length },
@@ -110,19 +141,26 @@ export const dashscope: OwnSpeaker = {
   input: (raw) => text(object(raw['input'])['text']),
   complaint: (raw) => {
     const { voice } = object(raw['input']);
-    if (typeof voice !== 'string' || !/^[A-Z][a-z]+$/.test(voice)) return { message: 'voice is not supported', code: 'InvalidParameter' };
+    if (typeof voice !== 'string' || !/^[A-Z][a-z]+$/.test(voice))
+      return { message: 'voice is not supported', code: 'InvalidParameter' };
     return strange(object(raw['input']), 'text voice language_type instructions');
   },
   show(raw, _, { silent }) {
     const input = text(object(raw['input'])['text']) ?? '';
     const request = { request_id: 'a7f3-sim' };
     const said = inPieces(samplesOf(input)).map((piece, i) => ({
-      output: { audio: { data: piece.toString('base64'), expires_at: 1_795_000_000, id: `audio_${i}` }, finish_reason: 'null' },
+      output: {
+        audio: { data: piece.toString('base64'), expires_at: 1_795_000_000, id: `audio_${i}` },
+        finish_reason: 'null',
+      },
       ...request,
     }));
     const usage = silent ? {} : { usage: { characters: [...input].length } };
     const last = {
-      output: { audio: { data: '', url: 'https://dashscope-result.example/voice.wav', id: 'audio' }, finish_reason: 'stop' },
+      output: {
+        audio: { data: '', url: 'https://dashscope-result.example/voice.wav', id: 'audio' },
+        finish_reason: 'stop',
+      },
       ...usage,
       ...request,
     };
@@ -137,9 +175,17 @@ export const gemini: OwnSpeaker = {
   complaint: (raw) => {
     const config = object(raw['generationConfig']);
     if (JSON.stringify(config['responseModalities']) !== '["AUDIO"]')
-      return { message: 'The requested combination of response modalities (TEXT) is not supported by the model.' };
-    const name = text(object(object(object(config['speechConfig'])['voiceConfig'])['prebuiltVoiceConfig'])['voiceName']);
-    if (name === undefined || !/^[A-Z][a-z]+$/.test(name)) return { message: `Voice name ${String(name)} is not supported.` };
+      return {
+        message:
+          'The requested combination of response modalities (TEXT) is not supported by the model.',
+      };
+    const name = text(
+      object(object(object(config['speechConfig'])['voiceConfig'])['prebuiltVoiceConfig'])[
+        'voiceName'
+      ],
+    );
+    if (name === undefined || !/^[A-Z][a-z]+$/.test(name))
+      return { message: `Voice name ${String(name)} is not supported.` };
     return strange(raw, 'contents generationConfig');
   },
   show(raw, _, { silent }) {
@@ -153,10 +199,21 @@ export const gemini: OwnSpeaker = {
     };
     const mimeType = `audio/L16;codec=pcm;rate=${sampleHz}`;
     const said = inPieces(samplesOf(input), 12_000).map((piece) => ({
-      candidates: [{ content: { parts: [{ inlineData: { mimeType, data: piece.toString('base64') } }], role: 'model' }, index: 0 }],
+      candidates: [
+        {
+          content: {
+            parts: [{ inlineData: { mimeType, data: piece.toString('base64') } }],
+            role: 'model',
+          },
+          index: 0,
+        },
+      ],
       modelVersion: 'gemini-tts',
     }));
-    const end = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP', index: 0 }], ...(silent ? {} : { usageMetadata }) };
+    const end = {
+      candidates: [{ content: { role: 'model' }, finishReason: 'STOP', index: 0 }],
+      ...(silent ? {} : { usageMetadata }),
+    };
     return events([...said, end]);
   },
 };

@@ -22,7 +22,14 @@ export interface Played {
   readonly empty: boolean;
 }
 
-export const blank: Problem = { kind: 'bad_request', model: '', promptTokens: 0, key: '', path: '', complaint: undefined };
+export const blank: Problem = {
+  kind: 'bad_request',
+  model: '',
+  promptTokens: 0,
+  key: '',
+  path: '',
+  complaint: undefined,
+};
 
 /** One accepted question about sound: the scenario of its model first, then the answer. `seen`: what tells one question from another. */
 export async function play(
@@ -35,29 +42,62 @@ export async function play(
 ): Promise<void> {
   const scenario = scenarioOf(named);
   const model = withoutScenarios(named);
-  if (scenario.firstByteMs > 0) await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
+  if (scenario.firstByteMs > 0)
+    await wait(scenario.firstByteMs, undefined, { signal: closed(response) });
   if (scenario.hang) return;
   if (scenario.page !== undefined) return sendPage(response, scenario.page);
-  const problem = (kind: ProblemKind): Problem => ({ ...blank, kind, model, retryAfterS: scenario.retryAfterS });
+  const problem = (kind: ProblemKind): Problem => ({
+    ...blank,
+    kind,
+    model,
+    retryAfterS: scenario.retryAfterS,
+  });
   if (scenario.refuse !== undefined && (!scenario.once || once.first(`${model} ${seen}`)))
     return reply(response, stage.refuse(problem(scenario.refuse)), scenario.retryAfterS);
   const shown = show({ silent: !scenario.usageTold, empty: scenario.empty });
   const { pieceMs, trouble } = scenario;
   const error = (): string => JSON.stringify(stage.refuse(problem('server')).body);
-  if ('whole' in shown) return sendWhole(response, shown.whole, { pieceMs, trouble, error }, { 'content-type': shown.type });
-  const events: StreamEvent[] = shown.pieces.map((text, i) => ({ text, piece: true, ends: i === shown.pieces.length - 1 }));
+  if ('whole' in shown)
+    return sendWhole(
+      response,
+      shown.whole,
+      { pieceMs, trouble, error },
+      { 'content-type': shown.type },
+    );
+  const events: StreamEvent[] = shown.pieces.map((text, i) => ({
+    text,
+    piece: true,
+    ends: i === shown.pieces.length - 1,
+  }));
   const isText = shown.type.startsWith('text/');
-  const pen = { streamType: shown.type, end: shown.end ?? '', broken: isText ? 'data: {"type":\n\n' : Buffer.alloc(0) };
+  const pen = {
+    streamType: shown.type,
+    end: shown.end ?? '',
+    broken: isText ? 'data: {"type":\n\n' : Buffer.alloc(0),
+  };
   const inStream = (): string => (isText ? `data: ${error()}\n\n` : '');
-  return sendStream(response, { ...pen, events: () => [], whole: () => ({}), error: inStream }, events, {
-    pieceMs,
-    trouble,
-    error: inStream,
-  });
+  return sendStream(
+    response,
+    { ...pen, events: () => [], whole: () => ({}), error: inStream },
+    events,
+    {
+      pieceMs,
+      trouble,
+      error: inStream,
+    },
+  );
 }
 
-export function complain(response: ServerResponse, stage: Stage, complaint: Complaint, model = ''): void {
-  reply(response, stage.refuse({ ...blank, kind: complaint.kind ?? 'bad_request', model, complaint }));
+export function complain(
+  response: ServerResponse,
+  stage: Stage,
+  complaint: Complaint,
+  model = '',
+): void {
+  reply(
+    response,
+    stage.refuse({ ...blank, kind: complaint.kind ?? 'bad_request', model, complaint }),
+  );
 }
 
 const pieceBytes = 4_096;

@@ -19,7 +19,8 @@ export async function transcribe(
   once: Once,
 ): Promise<void> {
   const form = readForm(incoming.headers['content-type'] ?? '', body);
-  if (form === undefined) return complain(response, dialect, { message: 'Could not parse multipart form' });
+  if (form === undefined)
+    return complain(response, dialect, { message: 'Could not parse multipart form' });
   const named = deployment ?? form.fields.find(([name]) => name === 'model')?.[1] ?? '';
   const model = withoutScenarios(named);
   const complaint = formComplaint(form, model, listener, listener.usage === 'mistral');
@@ -27,7 +28,8 @@ export async function transcribe(
   const heard = hear(form.file ?? Buffer.alloc(0));
   if (heard === undefined)
     return complain(response, dialect, {
-      message: "Invalid file format. Supported formats: ['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'oga', 'ogg', 'wav', 'webm']",
+      message:
+        "Invalid file format. Supported formats: ['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'oga', 'ogg', 'wav', 'webm']",
     });
   if (heard.seconds < 0.1)
     return complain(response, dialect, {
@@ -35,17 +37,28 @@ export async function transcribe(
       code: 'audio_too_short',
       param: 'file',
     });
-  await play(response, once, dialect, named, heard.text, (played) => show(form, model, listener, heard, played));
+  await play(response, once, dialect, named, heard.text, (played) =>
+    show(form, model, listener, heard, played),
+  );
 }
 
-function show(form: SentForm, model: string, listener: Listener, heard: Hearing, { silent, empty }: Played): Show {
+function show(
+  form: SentForm,
+  model: string,
+  listener: Listener,
+  heard: Hearing,
+  { silent, empty }: Played,
+): Show {
   const hearing = empty ? { ...heard, text: '' } : heard;
-  const of = (name: string): string | undefined => form.fields.find(([field]) => field === name)?.[1];
+  const of = (name: string): string | undefined =>
+    form.fields.find(([field]) => field === name)?.[1];
   if (listener.usage === 'mistral') return mistral(form, model, hearing, silent);
   const told = model.startsWith('gpt-') ? tokensOf(hearing) : secondsTold(hearing);
   const usage = silent || listener.usage === 'none' ? undefined : told;
   if (of('stream') === 'true' && listener.streams?.(model)) return streamed(hearing, usage);
-  const granularities = form.fields.filter(([name]) => name === 'timestamp_granularities[]').map(([, value]) => value);
+  const granularities = form.fields
+    .filter(([name]) => name === 'timestamp_granularities[]')
+    .map(([, value]) => value);
   return written(hearing, of('response_format') ?? 'json', usage, granularities);
 }
 
@@ -60,7 +73,12 @@ function mistral(form: SentForm, model: string, hearing: Hearing, silent: boolea
   const audio = Math.ceil(hearing.seconds) * 125;
   const output = countTokens(hearing.text);
   const usage = {
-    ...{ prompt_audio_seconds: Math.ceil(hearing.seconds), prompt_tokens: 5, total_tokens: 5 + audio + output, completion_tokens: output },
+    ...{
+      prompt_audio_seconds: Math.ceil(hearing.seconds),
+      prompt_tokens: 5,
+      total_tokens: 5 + audio + output,
+      completion_tokens: output,
+    },
     prompt_tokens_details: { cached_tokens: 0, audio_tokens: audio },
   };
   const whole = {

@@ -23,27 +23,59 @@ export function tokensOf({ text, seconds }: Hearing): object {
   };
 }
 
-export const secondsTold = ({ seconds }: Hearing): object => ({ type: 'duration', seconds: Math.ceil(seconds) });
+export const secondsTold = ({ seconds }: Hearing): object => ({
+  type: 'duration',
+  seconds: Math.ceil(seconds),
+});
 
 /** What OpenAI writes for each format. */
-export function written(hearing: Hearing, format: string, usage: object | undefined, granularities: readonly string[]): Show {
+export function written(
+  hearing: Hearing,
+  format: string,
+  usage: object | undefined,
+  granularities: readonly string[],
+): Show {
   const { text, seconds } = hearing;
   const parts = sentences(hearing);
   const told = usage === undefined ? {} : { usage };
   if (format === 'text') return plain(`${text}\n`);
   if (format === 'srt')
-    return plain(parts.map((part, i) => `${i + 1}\n${clock(part.start, ',')} --> ${clock(part.end, ',')}\n${part.text}\n\n`).join(''));
+    return plain(
+      parts
+        .map(
+          (part, i) =>
+            `${i + 1}\n${clock(part.start, ',')} --> ${clock(part.end, ',')}\n${part.text}\n\n`,
+        )
+        .join(''),
+    );
   if (format === 'vtt')
-    return plain(`WEBVTT\n\n${parts.map((part) => `${clock(part.start, '.')} --> ${clock(part.end, '.')}\n${part.text}\n\n`).join('')}`);
+    return plain(
+      `WEBVTT\n\n${parts.map((part) => `${clock(part.start, '.')} --> ${clock(part.end, '.')}\n${part.text}\n\n`).join('')}`,
+    );
   if (format === 'diarized_json') {
     const segments = parts.map((part, i) => ({
-      ...{ type: 'transcript.text.segment', text: part.text, speaker: i % 2 ? 'B' : 'A', start: part.start, end: part.end, id: `seg_${i}` },
+      ...{
+        type: 'transcript.text.segment',
+        text: part.text,
+        speaker: i % 2 ? 'B' : 'A',
+        start: part.start,
+        end: part.end,
+        id: `seg_${i}`,
+      },
     }));
     return json({ text, task: 'transcribe', duration: seconds, segments, ...told });
   }
   if (format !== 'verbose_json') return json({ text, ...told });
   const segments = parts.map((part, id) => ({
-    ...{ id, seek: 0, start: part.start, end: part.end, text: ` ${part.text}`, tokens: [50_364], temperature: 0 },
+    ...{
+      id,
+      seek: 0,
+      start: part.start,
+      end: part.end,
+      text: ` ${part.text}`,
+      tokens: [50_364],
+      temperature: 0,
+    },
     ...{ avg_logprob: -0.2, compression_ratio: 1.1, no_speech_prob: 0.01 },
   }));
   return json({
@@ -59,6 +91,8 @@ export function streamed({ text }: Hearing, usage: object | undefined): Show {
   const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
   const words = text.match(/\s*\S+/g) ?? [];
   const done = { type: 'transcript.text.done', text, ...(usage === undefined ? {} : { usage }) };
-  const pieces = [...words.map((delta) => ({ type: 'transcript.text.delta', delta })), done].map(event);
+  const pieces = [...words.map((delta) => ({ type: 'transcript.text.delta', delta })), done].map(
+    event,
+  );
   return { pieces, type: 'text/event-stream; charset=utf-8', end: 'data: [DONE]\n\n' };
 }

@@ -16,11 +16,13 @@ function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
   const take = (call: OwnCall): Reply | Asking => {
     const blank = blankProblem(call.url);
     const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1];
-    if (key === undefined || /wrong|invalid|expired/i.test(key)) return refuse({ ...blank, kind: 'wrong_key' });
+    if (key === undefined || /wrong|invalid|expired/i.test(key))
+      return refuse({ ...blank, kind: 'wrong_key' });
     const desk = call.method === 'POST' ? deskAt(call.path, beside) : undefined;
     if (desk === undefined) return refuse({ ...blank, kind: 'unknown_url' });
     const raw: Json | undefined = objectIn(call.body);
-    const complaint = raw === undefined ? { message: 'The body is not JSON.' } : desk.complaint(raw);
+    const complaint =
+      raw === undefined ? { message: 'The body is not JSON.' } : desk.complaint(raw);
     if (raw === undefined || complaint !== undefined) return refuse({ ...blank, complaint });
     return asking(String(raw['model']), asQuestion(desk.texts(raw)), false, desk.pen(raw));
   };
@@ -34,7 +36,9 @@ const totalTold = (tokens: number): Json => ({ total_tokens: tokens });
 export const voyage = alone('voyage', '/voyage/v1', {
   embeddings: {
     inputsMax: 1_000,
-    only: members('input model input_type truncation output_dimension output_dtype encoding_format'),
+    only: members(
+      'input model input_type truncation output_dimension output_dtype encoding_format',
+    ),
     encodings: { member: 'encoding_format', known: ['base64'] },
     dimensions: 'output_dimension',
     usage: totalTold,

@@ -13,9 +13,13 @@ export function invoke({ method, path, body }: OwnCall): Asking | Complaint | un
   if (method !== 'POST' || id === undefined) return undefined;
   const named = decodeURIComponent(id);
   const raw = objectIn(body);
-  if (raw === undefined) return { message: 'Malformed input request, please reformat your input and try again.' };
+  if (raw === undefined)
+    return { message: 'Malformed input request, please reformat your input and try again.' };
   if (/cohere\.rerank/.test(named)) return rerank(named, raw);
-  if (/cohere\.embed/.test(named)) return embedComplaint(raw) ?? asking(named, asQuestion(embedTexts(raw)), false, embedPen(raw, false));
+  if (/cohere\.embed/.test(named))
+    return (
+      embedComplaint(raw) ?? asking(named, asQuestion(embedTexts(raw)), false, embedPen(raw, false))
+    );
   if (/nova[\w.-]*embed/.test(named)) return nova(named, raw);
   if (/titan-embed|^sim-/.test(named)) return titan(named, raw);
   return { message: 'The provided model identifier is invalid.' };
@@ -30,23 +34,34 @@ function rerank(named: string, raw: Json): Asking | Complaint {
     texts: true as const,
     cost: () => ({}),
   };
-  return rerankComplaint(asked, rules) ?? asking(named, asQuestion(documentsOf(asked)), false, rerankPen(asked, rules));
+  return (
+    rerankComplaint(asked, rules) ??
+    asking(named, asQuestion(documentsOf(asked)), false, rerankPen(asked, rules))
+  );
 }
 
 const extraneous = (raw: Json, known: readonly string[]): Complaint | undefined => {
   const stranger = Object.keys(raw).find((name) => !known.includes(name));
   return stranger === undefined
     ? undefined
-    : { message: `Malformed input request: #: extraneous key [${stranger}] is not permitted, please reformat your input and try again.` };
+    : {
+        message: `Malformed input request: #: extraneous key [${stranger}] is not permitted, please reformat your input and try again.`,
+      };
 };
 
 function titan(named: string, raw: Json): Asking | Complaint {
   const first = /-v1\b/.test(named);
-  const stranger = extraneous(raw, first ? ['inputText'] : ['inputText', 'dimensions', 'normalize', 'embeddingTypes']);
+  const stranger = extraneous(
+    raw,
+    first ? ['inputText'] : ['inputText', 'dimensions', 'normalize', 'embeddingTypes'],
+  );
   if (stranger !== undefined) return stranger;
   const input = text(raw['inputText']);
   if (input === undefined || input === '')
-    return { message: 'Malformed input request: expected minLength: 1, actual: 0, please reformat your input and try again.' };
+    return {
+      message:
+        'Malformed input request: expected minLength: 1, actual: 0, please reformat your input and try again.',
+    };
   const size = raw['dimensions'] ?? (first ? 1_536 : 1_024);
   if (!first && ![256, 512, 1_024].includes(Number(size)))
     return { message: `Malformed input request: ${String(size)} is not a valid enum value` };
@@ -60,9 +75,17 @@ function titan(named: string, raw: Json): Asking | Complaint {
 function nova(named: string, raw: Json): Asking | Complaint {
   const asked = object(raw['singleEmbeddingParams']);
   const value = text(object(asked['text'])['value']);
-  if (raw['taskType'] !== 'SINGLE_EMBEDDING' || value === undefined || asked['embeddingPurpose'] === undefined)
-    return { message: 'Malformed input request: singleEmbeddingParams needs embeddingPurpose and text.' };
+  if (
+    raw['taskType'] !== 'SINGLE_EMBEDDING' ||
+    value === undefined ||
+    asked['embeddingPurpose'] === undefined
+  )
+    return {
+      message: 'Malformed input request: singleEmbeddingParams needs embeddingPurpose and text.',
+    };
   const size = number(asked['embeddingDimension']) ?? 3_072;
-  const pen = wholePen(() => ({ embeddings: [{ embeddingType: 'TEXT', embedding: vectorOf(value, size) }] }));
+  const pen = wholePen(() => ({
+    embeddings: [{ embeddingType: 'TEXT', embedding: vectorOf(value, size) }],
+  }));
   return asking(named, asQuestion([value]), false, pen);
 }

@@ -50,8 +50,16 @@ const table = `
 export const vectorModels: readonly SimModel[] = table.trim().split('\n').map(readRow);
 
 function readRow(line: string): SimModel {
-  const [id = '', vendor = '', ownedBy = '', upstream = '', kind = '', member = '', yuan = ''] = line.trim().split(/\s+/);
-  return { id, vendor, ownedBy, upstream: upstream === '=' ? id : upstream, kind, price: [member, yuan] };
+  const [id = '', vendor = '', ownedBy = '', upstream = '', kind = '', member = '', yuan = ''] =
+    line.trim().split(/\s+/);
+  return {
+    id,
+    vendor,
+    ownedBy,
+    upstream: upstream === '=' ? id : upstream,
+    kind,
+    price: [member, yuan],
+  };
 }
 
 /** Their lines in a configuration file. */

@@ -14,20 +14,32 @@ const sizes = [256, 512, 1_024, 1_536];
 /** `/v2/embed`, as docs.cohere.com/reference/embed describes it, 2026-08. Bedrock passes the same on. */
 export function embedComplaint(raw: Json): Complaint | undefined {
   const texts = list(raw['texts']);
-  if (texts.length === 0) return { message: 'invalid request: at least one of texts, images or inputs is required' };
+  if (texts.length === 0)
+    return { message: 'invalid request: at least one of texts, images or inputs is required' };
   if (texts.length > textsMax)
-    return { message: `invalid request: total number of texts must be at most ${textsMax} - received ${texts.length}` };
-  if (texts.some((one) => typeof one !== 'string')) return { message: 'invalid type: parameter texts must be an array of strings' };
+    return {
+      message: `invalid request: total number of texts must be at most ${textsMax} - received ${texts.length}`,
+    };
+  if (texts.some((one) => typeof one !== 'string'))
+    return { message: 'invalid type: parameter texts must be an array of strings' };
   if (!types.includes(String(raw['input_type'])))
-    return { message: `invalid request: valid input_type must be provided, one of ${types.join(', ')}` };
+    return {
+      message: `invalid request: valid input_type must be provided, one of ${types.join(', ')}`,
+    };
   const size = raw['output_dimension'];
   if (size !== undefined && !sizes.includes(Number(size)))
     return { message: `invalid output_dimension: must be one of ${sizes.join(', ')}` };
   const stranger = Object.keys(raw).find((name) => !members.has(name));
-  return stranger === undefined ? undefined : { message: `unknown field: parameter '${stranger}' is not a valid field` };
+  return stranger === undefined
+    ? undefined
+    : { message: `unknown field: parameter '${stranger}' is not a valid field` };
 }
 
-const members = new Set('model texts images inputs input_type max_tokens output_dimension embedding_types truncate priority'.split(' '));
+const members = new Set(
+  'model texts images inputs input_type max_tokens output_dimension embedding_types truncate priority'.split(
+    ' ',
+  ),
+);
 
 export const embedTexts = (raw: Json): string[] => list(raw['texts']).map((one) => text(one) ?? '');
 
@@ -36,7 +48,10 @@ export function embedPen(raw: Json, tells: boolean): Pen {
   const texts = embedTexts(raw);
   const size = number(raw['output_dimension']) ?? 1_536;
   const float = texts.map((one) => vectorOf(one, size));
-  const billed = { input_tokens: texts.reduce((sum, one) => sum + countTokens(one), 0), image_tokens: 0 };
+  const billed = {
+    input_tokens: texts.reduce((sum, one) => sum + countTokens(one), 0),
+    image_tokens: 0,
+  };
   const byType = list(raw['embedding_types']).length > 0;
   return wholePen(({ id, usageTold }) => ({
     id,
@@ -52,11 +67,17 @@ const reranking: RerankRules = {
   documentsMax: 10_000,
   only: 'model query documents top_n max_tokens_per_doc priority'.split(' '),
   texts: true,
-  cost: (_, documents) => ({ meta: { api_version: { version: '2' }, billed_units: { search_units: Math.ceil(documents / 100) } } }),
+  cost: (_, documents) => ({
+    meta: {
+      api_version: { version: '2' },
+      billed_units: { search_units: Math.ceil(documents / 100) },
+    },
+  }),
 };
 
 /** Cohere's endpoints beside chat. */
 export function cohereDesk(path: string): Desk | undefined {
-  if (path === '/embed') return { complaint: embedComplaint, texts: embedTexts, pen: (raw) => embedPen(raw, true) };
+  if (path === '/embed')
+    return { complaint: embedComplaint, texts: embedTexts, pen: (raw) => embedPen(raw, true) };
   return deskAt(path, { rerank: reranking });
 }

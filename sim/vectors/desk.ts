@@ -14,12 +14,27 @@ export interface Desk {
 }
 
 /** Which of a vendor's endpoints beside chat a path is. */
-export function deskAt(path: string, { embeddings, moderations, rerank }: Beside): Desk | undefined {
+export function deskAt(
+  path: string,
+  { embeddings, moderations, rerank }: Beside,
+): Desk | undefined {
   if (embeddings !== undefined && path === (embeddings.path ?? '/embeddings'))
-    return { complaint: (raw) => embeddingsComplaint(raw, embeddings), texts: textsOf, pen: (raw) => embeddingsPen(raw, embeddings) };
+    return {
+      complaint: (raw) => embeddingsComplaint(raw, embeddings),
+      texts: textsOf,
+      pen: (raw) => embeddingsPen(raw, embeddings),
+    };
   if (moderations !== undefined && path === '/moderations')
-    return { complaint: (raw) => moderationComplaint(raw, moderations), texts: judgedTexts, pen: (raw) => moderationPen(raw, moderations) };
+    return {
+      complaint: (raw) => moderationComplaint(raw, moderations),
+      texts: judgedTexts,
+      pen: (raw) => moderationPen(raw, moderations),
+    };
   if (rerank !== undefined && path === '/rerank')
-    return { complaint: (raw) => rerankComplaint(raw, rerank), texts: documentsOf, pen: (raw) => rerankPen(raw, rerank) };
+    return {
+      complaint: (raw) => rerankComplaint(raw, rerank),
+      texts: documentsOf,
+      pen: (raw) => rerankPen(raw, rerank),
+    };
   return undefined;
 }

@@ -26,41 +26,78 @@ const dimensionsMax = 4_096;
 /** What is wrong with a request, as far as the vendor looks. */
 export function embeddingsComplaint(raw: Json, rules: EmbeddingRules): Complaint | undefined {
   const { input } = raw;
-  if (typeof raw['model'] !== 'string' || raw['model'] === '') return { message: 'you must provide a model parameter' };
+  if (typeof raw['model'] !== 'string' || raw['model'] === '')
+    return { message: 'you must provide a model parameter' };
   const stranger = rules.only && Object.keys(raw).find((name) => !rules.only?.includes(name));
-  if (stranger !== undefined) return { param: stranger, message: `Unrecognized request argument supplied: ${stranger}` };
+  if (stranger !== undefined)
+    return { param: stranger, message: `Unrecognized request argument supplied: ${stranger}` };
   return complaintOfInput(input, rules) ?? complaintOfShape(raw, rules);
 }
 
-function complaintOfInput(input: unknown, { inputsMax, tokens }: EmbeddingRules): Complaint | undefined {
+function complaintOfInput(
+  input: unknown,
+  { inputsMax, tokens }: EmbeddingRules,
+): Complaint | undefined {
   const all = typeof input === 'string' ? [input] : list(input);
-  const isTokens = (value: unknown): boolean => list(value).length > 0 && list(value).every((token) => Number.isInteger(token));
+  const isTokens = (value: unknown): boolean =>
+    list(value).length > 0 && list(value).every((token) => Number.isInteger(token));
   if (input === '' || all.length === 0) return { param: 'input', message: "'$.input' is invalid." };
-  if (isTokens(input)) return tokens ? undefined : { param: 'input', message: 'input should be a string or a list of strings' };
-  if (all.length > inputsMax) return { param: 'input', message: `batch size is invalid, it should not be larger than ${inputsMax}.` };
-  const bad = all.find((one) => (typeof one === 'string' ? one === '' : tokens === undefined || !isTokens(one)));
-  return bad === undefined ? undefined : { param: 'input', message: `'$.input' is invalid: ${typeName(bad)}.` };
+  if (isTokens(input))
+    return tokens
+      ? undefined
+      : { param: 'input', message: 'input should be a string or a list of strings' };
+  if (all.length > inputsMax)
+    return {
+      param: 'input',
+      message: `batch size is invalid, it should not be larger than ${inputsMax}.`,
+    };
+  const bad = all.find((one) =>
+    typeof one === 'string' ? one === '' : tokens === undefined || !isTokens(one),
+  );
+  return bad === undefined
+    ? undefined
+    : { param: 'input', message: `'$.input' is invalid: ${typeName(bad)}.` };
 }
 
-function complaintOfShape(raw: Json, { encodings, dimensions = 'dimensions' }: EmbeddingRules): Complaint | undefined {
+function complaintOfShape(
+  raw: Json,
+  { encodings, dimensions = 'dimensions' }: EmbeddingRules,
+): Complaint | undefined {
   const asked = encodings && raw[encodings.member];
-  if (encodings && asked !== undefined && asked !== null && !encodings.known.includes(String(asked)))
-    return { param: encodings.member, message: `Invalid value: '${String(asked)}'. Supported values are: ${encodings.known.join(', ')}.` };
+  if (
+    encodings &&
+    asked !== undefined &&
+    asked !== null &&
+    !encodings.known.includes(String(asked))
+  )
+    return {
+      param: encodings.member,
+      message: `Invalid value: '${String(asked)}'. Supported values are: ${encodings.known.join(', ')}.`,
+    };
   const size = raw[dimensions];
   if (size === undefined || size === null) return undefined;
   if (!Number.isInteger(size) || Number(size) < 1 || Number(size) > dimensionsMax)
-    return { param: dimensions, message: `${String(size)} is less than the minimum of 1 - '${dimensions}'` };
+    return {
+      param: dimensions,
+      message: `${String(size)} is less than the minimum of 1 - '${dimensions}'`,
+    };
   return undefined;
 }
 
 const inputsOf = (raw: Json): readonly unknown[] =>
-  typeof raw['input'] === 'string' || typeof list(raw['input'])[0] === 'number' ? [raw['input']] : list(raw['input']);
+  typeof raw['input'] === 'string' || typeof list(raw['input'])[0] === 'number'
+    ? [raw['input']]
+    : list(raw['input']);
 
 /** Tokens have no words here: they are their own. */
-export const textsOf = (raw: Json): string[] => inputsOf(raw).map((one) => (typeof one === 'string' ? one : list(one).join(' ')));
+export const textsOf = (raw: Json): string[] =>
+  inputsOf(raw).map((one) => (typeof one === 'string' ? one : list(one).join(' ')));
 
 const tokensOf = (raw: Json): number =>
-  inputsOf(raw).reduce<number>((sum, one) => sum + (typeof one === 'string' ? countTokens(one) : list(one).length), 0);
+  inputsOf(raw).reduce<number>(
+    (sum, one) => sum + (typeof one === 'string' ? countTokens(one) : list(one).length),
+    0,
+  );
 
 export function embeddingsPen(raw: Json, rules: EmbeddingRules): Pen {
   const size = number(raw[rules.dimensions ?? 'dimensions']) ?? dimensionsUsual;
@@ -71,7 +108,11 @@ export function embeddingsPen(raw: Json, rules: EmbeddingRules): Pen {
     object: 'list',
     data: textsOf(raw).map((text, index) => {
       const vector = vectorOf(text, size);
-      return { object: 'embedding', index, embedding: rules.bytes ? bytesText(vector) : base64 ? base64Text(vector) : vector };
+      return {
+        object: 'embedding',
+        index,
+        embedding: rules.bytes ? bytesText(vector) : base64 ? base64Text(vector) : vector,
+      };
     }),
     model,
     ...(rules.only === undefined && { id }),
@@ -79,6 +120,7 @@ export function embeddingsPen(raw: Json, rules: EmbeddingRules): Pen {
   }));
 }
 
-const base64Text = (vector: readonly number[]): string => Buffer.from(Float32Array.from(vector).buffer).toString('base64');
+const base64Text = (vector: readonly number[]): string =>
+  Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 const bytesText = (vector: readonly number[]): string =>
   Buffer.from(Int8Array.from(vector, (value) => Math.round(value * 127)).buffer).toString('base64');

@@ -10,10 +10,22 @@ const dimensionsUsual = 3_072;
 const batchMax = 100;
 
 /** Vectors of Google's embedding models (ai.google.dev/api/embeddings and Vertex's text embeddings API, 2026-08); undefined for any other method. */
-export function embedding(call: OwnCall, named: string, method: string, { api, models }: Surface): Reply | Asking | undefined {
-  if (!(api === 'gemini' && method === 'batchEmbedContents') && !(api === 'vertex' && method === 'predict')) return undefined;
+export function embedding(
+  call: OwnCall,
+  named: string,
+  method: string,
+  { api, models }: Surface,
+): Reply | Asking | undefined {
+  if (
+    !(api === 'gemini' && method === 'batchEmbedContents') &&
+    !(api === 'vertex' && method === 'predict')
+  )
+    return undefined;
   if (!/embed|^sim-/.test(named))
-    return status(404, `${models}${named} is not found for API version v1beta, or is not supported for embedContent.`);
+    return status(
+      404,
+      `${models}${named} is not found for API version v1beta, or is not supported for embedContent.`,
+    );
   const raw = objectIn(call.body);
   if (raw === undefined) return status(400, 'Invalid JSON payload received.');
   return api === 'gemini' ? batch(raw, named) : predict(raw, named);
@@ -22,14 +34,23 @@ export function embedding(call: OwnCall, named: string, method: string, { api, m
 function batch(raw: Json, named: string): Reply | Asking {
   const requests = list(raw['requests']).map(object);
   if (requests.length === 0 || requests.length > batchMax)
-    return status(400, `* BatchEmbedContentsRequest.requests: at most ${batchMax} requests can be in one batch`);
+    return status(
+      400,
+      `* BatchEmbedContentsRequest.requests: at most ${batchMax} requests can be in one batch`,
+    );
   const texts: string[] = [];
   for (const [i, request] of requests.entries()) {
     if (typeof request['model'] !== 'string' || !request['model'].endsWith(named))
-      return status(400, `* BatchEmbedContentsRequest.requests[${i}].model: unexpected model name format`);
-    const parts = list(object(request['content'])['parts']).map((part) => text(object(part)['text']));
+      return status(
+        400,
+        `* BatchEmbedContentsRequest.requests[${i}].model: unexpected model name format`,
+      );
+    const parts = list(object(request['content'])['parts']).map((part) =>
+      text(object(part)['text']),
+    );
     const [one] = parts;
-    if (parts.length !== 1 || one === undefined || one === '') return status(400, `* EmbedContentRequest.content: contents is empty`);
+    if (parts.length !== 1 || one === undefined || one === '')
+      return status(400, `* EmbedContentRequest.content: contents is empty`);
     texts.push(one);
   }
   const size = number(requests[0]?.['outputDimensionality']) ?? dimensionsUsual;
@@ -49,17 +70,24 @@ function predict(raw: Json, named: string): Reply | Asking {
   const instances = list(raw['instances']).map(object);
   const most = named.startsWith('gemini-') ? 1 : 250;
   if (instances.length === 0 || instances.length > most)
-    return status(400, `${instances.length} instance(s) is not allowed in prediction. Max allowed instances is ${most}.`);
+    return status(
+      400,
+      `${instances.length} instance(s) is not allowed in prediction. Max allowed instances is ${most}.`,
+    );
   const texts = instances.map((instance) => text(instance['content']) ?? '');
   if (texts.includes('')) return status(400, 'The text content is empty.');
   const size = number(object(raw['parameters'])['outputDimensionality']) ?? dimensionsUsual;
   const pen = wholePen(({ usageTold }) => ({
     predictions: texts.map((one) => ({
-      embeddings: { values: vectorOf(one, size), statistics: { truncated: false, ...(usageTold && { token_count: countTokens(one) }) } },
+      embeddings: {
+        values: vectorOf(one, size),
+        statistics: { truncated: false, ...(usageTold && { token_count: countTokens(one) }) },
+      },
     })),
     metadata: { billableCharacterCount: texts.join('').replace(/\s/g, '').length },
   }));
   return asking(named, asQuestion(texts), false, pen);
 }
 
-const sum = (texts: readonly string[]): number => texts.reduce((total, one) => total + countTokens(one), 0);
+const sum = (texts: readonly string[]): number =>
+  texts.reduce((total, one) => total + countTokens(one), 0);

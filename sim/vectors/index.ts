@@ -25,10 +25,23 @@ export async function vectors(
   const model = withoutScenarios(named);
   const complaint = desk.complaint(raw);
   if (complaint !== undefined) {
-    refuse(response, dialect, { ...door.problem, kind: complaint.kind ?? 'bad_request', model, complaint });
+    refuse(response, dialect, {
+      ...door.problem,
+      kind: complaint.kind ?? 'bad_request',
+      model,
+      complaint,
+    });
     return true;
   }
   const request = readRequest(asQuestion(desk.texts(raw)), model);
-  await play(response, request, dialect, { ...scenarioOf(named), reasons: false }, once, door.problem, desk.pen(raw));
+  await play(
+    response,
+    request,
+    dialect,
+    { ...scenarioOf(named), reasons: false },
+    once,
+    door.problem,
+    desk.pen(raw),
+  );
   return true;
 }

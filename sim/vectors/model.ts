@@ -9,7 +9,8 @@ export function vectorOf(text: string, dimensions: number): number[] {
   const add = (feature: string, weight: number): void => {
     for (let i = 0; i < placesAFeature; i++) {
       const place = hash(`${feature}#${i}`);
-      vector[place % dimensions] = (vector[place % dimensions] ?? 0) + (place & 0x10000 ? weight : -weight);
+      vector[place % dimensions] =
+        (vector[place % dimensions] ?? 0) + (place & 0x10000 ? weight : -weight);
     }
   };
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text];
@@ -24,7 +25,10 @@ export function vectorOf(text: string, dimensions: number): number[] {
 /** How well a document answers a question, from 0 to 1. */
 export function relevanceOf(query: string, document: string): number {
   const [a, b] = [vectorOf(query, 512), vectorOf(document, 512)];
-  return Math.max(0, Math.min(1, 0.5 + a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0) / 2));
+  return Math.max(
+    0,
+    Math.min(1, 0.5 + a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0) / 2),
+  );
 }
 
 const telling: Readonly<Record<string, RegExp>> = {
@@ -36,5 +40,7 @@ const telling: Readonly<Record<string, RegExp>> = {
 
 /** What is wrong with a text, by category: a score from 0 to 1. */
 export function scoresOf(text: string, categories: readonly string[]): Record<string, number> {
-  return Object.fromEntries(categories.map((category) => [category, telling[category]?.test(text) ? 0.97 : 0.0001]));
+  return Object.fromEntries(
+    categories.map((category) => [category, telling[category]?.test(text) ? 0.97 : 0.0001]),
+  );
 }

@@ -34,14 +34,18 @@ export const mistralModeration: ModerationRules = {
 
 const isPart = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
-export function moderationComplaint({ input }: Json, { images }: ModerationRules): Complaint | undefined {
+export function moderationComplaint(
+  { input }: Json,
+  { images }: ModerationRules,
+): Complaint | undefined {
   const all = typeof input === 'string' ? [input] : list(input);
   if (all.length === 0) return { param: 'input', message: "Missing required parameter: 'input'." };
   for (const one of all) {
     if (typeof one === 'string') continue;
     const known =
       object(one)['type'] === 'text' ||
-      (object(one)['type'] === 'image_url' && text(object(object(one)['image_url'])['url']) !== undefined);
+      (object(one)['type'] === 'image_url' &&
+        text(object(object(one)['image_url'])['url']) !== undefined);
     if (!images || !known) return { param: 'input', message: 'Invalid input.' };
   }
   return undefined;
@@ -61,12 +65,18 @@ export function moderationPen(raw: Json, { categories, flagged, images }: Modera
     model,
     results: judgedTexts(raw).map((judged) => {
       const scores = scoresOf(judged, categories);
-      const over = Object.fromEntries(Object.entries(scores).map(([name, score]) => [name, score > 0.5]));
+      const over = Object.fromEntries(
+        Object.entries(scores).map(([name, score]) => [name, score > 0.5]),
+      );
       return {
         ...(flagged && { flagged: Object.values(over).includes(true) }),
         categories: over,
         category_scores: scores,
-        ...(images && { category_applied_input_types: Object.fromEntries(categories.map((name) => [name, ['text']])) }),
+        ...(images && {
+          category_applied_input_types: Object.fromEntries(
+            categories.map((name) => [name, ['text']]),
+          ),
+        }),
       };
     }),
   }));

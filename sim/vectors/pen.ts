@@ -8,4 +8,6 @@ export function wholePen(whole: (answer: Answer) => Json): Pen {
 }
 
 /** The scenario and the key of repetition need a request in chat's words. */
-export const asQuestion = (texts: readonly string[]): Json => ({ messages: [{ role: 'user', content: texts.join('\n') }] });
+export const asQuestion = (texts: readonly string[]): Json => ({
+  messages: [{ role: 'user', content: texts.join('\n') }],
+});

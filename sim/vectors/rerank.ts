@@ -21,14 +21,31 @@ export interface RerankRules {
   readonly returns?: true;
 }
 
-export function rerankComplaint(raw: Json, { documentsMax, only, texts, topN = 'top_n' }: RerankRules): Complaint | undefined {
+export function rerankComplaint(
+  raw: Json,
+  { documentsMax, only, texts, topN = 'top_n' }: RerankRules,
+): Complaint | undefined {
   const documents = list(raw['documents']);
   const stranger = only && Object.keys(raw).find((name) => !only.includes(name));
-  if (stranger !== undefined) return { param: stranger, message: `unknown field: parameter '${stranger}' is not a valid field` };
-  if (text(raw['query']) === undefined || raw['query'] === '') return { param: 'query', message: 'query must not be empty' };
-  if (documents.length === 0) return { param: 'documents', message: 'at least one document is needed' };
-  if (documents.length > documentsMax) return { param: 'documents', message: `too many documents: ${documents.length} > ${documentsMax}` };
-  if (documents.some((one) => typeof one !== 'string' && (texts || text(object(one)['text']) === undefined)))
+  if (stranger !== undefined)
+    return {
+      param: stranger,
+      message: `unknown field: parameter '${stranger}' is not a valid field`,
+    };
+  if (text(raw['query']) === undefined || raw['query'] === '')
+    return { param: 'query', message: 'query must not be empty' };
+  if (documents.length === 0)
+    return { param: 'documents', message: 'at least one document is needed' };
+  if (documents.length > documentsMax)
+    return {
+      param: 'documents',
+      message: `too many documents: ${documents.length} > ${documentsMax}`,
+    };
+  if (
+    documents.some(
+      (one) => typeof one !== 'string' && (texts || text(object(one)['text']) === undefined),
+    )
+  )
     return { param: 'documents', message: 'documents must be strings' };
   const top = raw[topN];
   if (top !== undefined && top !== null && (!Number.isInteger(top) || Number(top) < 1))
@@ -36,16 +53,33 @@ export function rerankComplaint(raw: Json, { documentsMax, only, texts, topN = '
   return undefined;
 }
 
-export const documentsOf = (raw: Json): string[] => list(raw['documents']).map((one) => text(one) ?? text(object(one)['text']) ?? '');
+export const documentsOf = (raw: Json): string[] =>
+  list(raw['documents']).map((one) => text(one) ?? text(object(one)['text']) ?? '');
 
-export function rerankPen(raw: Json, { topN = 'top_n', results = 'results', cost, returns }: RerankRules): Pen {
+export function rerankPen(
+  raw: Json,
+  { topN = 'top_n', results = 'results', cost, returns }: RerankRules,
+): Pen {
   const query = text(raw['query']) ?? '';
   const documents = documentsOf(raw);
-  const shows = raw['return_documents'] === true || (returns === true && raw['return_documents'] !== false);
+  const shows =
+    raw['return_documents'] === true || (returns === true && raw['return_documents'] !== false);
   const ranked = documents
-    .map((document, index) => ({ index, relevance_score: relevanceOf(query, document), ...(shows && { document: { text: document } }) }))
+    .map((document, index) => ({
+      index,
+      relevance_score: relevanceOf(query, document),
+      ...(shows && { document: { text: document } }),
+    }))
     .sort((a, b) => b.relevance_score - a.relevance_score)
     .slice(0, number(raw[topN]) ?? documents.length);
-  const tokens = documents.reduce((sum, document) => sum + countTokens(query) + countTokens(document), 0);
-  return wholePen(({ id, model, usageTold }) => ({ id, model, [results]: ranked, ...(usageTold && cost(tokens, documents.length)) }));
+  const tokens = documents.reduce(
+    (sum, document) => sum + countTokens(query) + countTokens(document),
+    0,
+  );
+  return wholePen(({ id, model, usageTold }) => ({
+    id,
+    model,
+    [results]: ranked,
+    ...(usageTold && cost(tokens, documents.length)),
+  }));
 }

@@ -42,7 +42,9 @@ export const besideChat: Readonly<Record<string, Beside>> = {
     embeddings: { inputsMax: 64, only: members('model input dimensions request_id user_id') },
     rerank: {
       documentsMax: 128,
-      only: members('model query documents top_n return_documents return_raw_scores request_id user_id'),
+      only: members(
+        'model query documents top_n return_documents return_raw_scores request_id user_id',
+      ),
       texts: true,
       cost: tokensTold,
     },
@@ -59,18 +61,33 @@ export const besideChat: Readonly<Record<string, Beside>> = {
   },
   siliconflow: {
     embeddings: { inputsMax: 32, encodings: both },
-    rerank: { documentsMax: 1_024, texts: true, cost: (tokens) => ({ tokens: { input_tokens: tokens, output_tokens: 0 } }) },
+    rerank: {
+      documentsMax: 1_024,
+      texts: true,
+      cost: (tokens) => ({ tokens: { input_tokens: tokens, output_tokens: 0 } }),
+    },
   },
   openrouter: {
     embeddings: { inputsMax: 2_048, tokens: true, encodings: both },
-    rerank: { documentsMax: 1_000, cost: (tokens) => ({ usage: { total_tokens: tokens } }), returns: true },
+    rerank: {
+      documentsMax: 1_000,
+      cost: (tokens) => ({ usage: { total_tokens: tokens } }),
+      returns: true,
+    },
   },
   ollama: { embeddings: { inputsMax: 2_048, encodings: both } },
   vllm: {
     embeddings: { inputsMax: 2_048, tokens: true, encodings: both },
-    rerank: { documentsMax: 1_024, cost: (tokens) => ({ usage: { total_tokens: tokens } }), returns: true },
+    rerank: {
+      documentsMax: 1_024,
+      cost: (tokens) => ({ usage: { total_tokens: tokens } }),
+      returns: true,
+    },
   },
-  llamacpp: { embeddings: { inputsMax: 2_048, tokens: true, encodings: both }, rerank: { documentsMax: 1_024, cost: tokensTold } },
+  llamacpp: {
+    embeddings: { inputsMax: 2_048, tokens: true, encodings: both },
+    rerank: { documentsMax: 1_024, cost: tokensTold },
+  },
   // docs.perplexity.ai/api-reference/embeddings-post, 2026-08
   perplexity: {
     embeddings: {

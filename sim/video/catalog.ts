@@ -7,7 +7,8 @@ interface SimVideoModel {
   readonly from: readonly { readonly vendor: string; readonly upstream: string }[];
 }
 
-const span = (least: number, most: number): string => Array.from({ length: most - least + 1 }, (_, i) => least + i).join(', ');
+const span = (least: number, most: number): string =>
+  Array.from({ length: most - least + 1 }, (_, i) => least + i).join(', ');
 const own = (vendor: string, upstream: string): SimVideoModel['from'] => [{ vendor, upstream }];
 
 const fast = { vendor: 'volcengine', upstream: 'doubao-seedance-2-0-fast-260128' };
@@ -17,7 +18,13 @@ const kling = { vendor: 'kling', upstream: 'kling-v3' };
 
 /** Models that make videos, at list prices of November 2026, US dollars at 7.1 yuan; and the two ids of which no vendor is left, sold by those who make the lengths. */
 export const videoModels: readonly SimVideoModel[] = [
-  { id: 'sora-2', ownedBy: 'openai', durations: '5, 10, 15, 20', price: 'second: 0.71', from: [fast, kling, long] },
+  {
+    id: 'sora-2',
+    ownedBy: 'openai',
+    durations: '5, 10, 15, 20',
+    price: 'second: 0.71',
+    from: [fast, kling, long],
+  },
   {
     id: 'sora-2-pro',
     ownedBy: 'openai',
@@ -50,10 +57,17 @@ export const videoModels: readonly SimVideoModel[] = [
     id: 'MiniMax-Hailuo-02',
     ownedBy: 'minimax',
     durations: '6, 10',
-    price: 'request: 3.976, by: { 512p/6: 0.71, 512p/10: 1.065, 768p/6: 1.988, 768p/10: 3.976, 1080p/6: 3.479 }',
+    price:
+      'request: 3.976, by: { 512p/6: 0.71, 512p/10: 1.065, 768p/6: 1.988, 768p/10: 3.976, 1080p/6: 3.479 }',
     from: own('minimax', 'MiniMax-Hailuo-02'),
   },
-  { id: 'MiniMax-H3', ownedBy: 'minimax', durations: span(5, 15), price: 'second: 0.923', from: own('minimax', 'MiniMax-H3') },
+  {
+    id: 'MiniMax-H3',
+    ownedBy: 'minimax',
+    durations: span(5, 15),
+    price: 'second: 0.923',
+    from: own('minimax', 'MiniMax-H3'),
+  },
   {
     id: 'wan2.6-t2v',
     ownedBy: 'alibaba',
@@ -68,7 +82,13 @@ export const videoModels: readonly SimVideoModel[] = [
     price: 'second: 0.71, by: { 720p: 0.71, 1080p: 1.065 }',
     from: own('qwen', 'wan2.7-i2v'),
   },
-  { id: 'seedance-2.0-fast', ownedBy: 'bytedance', durations: span(4, 15), price: 'output: 39.76', from: [fast] },
+  {
+    id: 'seedance-2.0-fast',
+    ownedBy: 'bytedance',
+    durations: span(4, 15),
+    price: 'output: 39.76',
+    from: [fast],
+  },
   {
     id: 'grok-imagine-video',
     ownedBy: 'xai',
@@ -76,8 +96,20 @@ export const videoModels: readonly SimVideoModel[] = [
     price: 'second: 0.497, image: 0.0142, by: { 480p: 0.355, 720p: 0.497 }',
     from: own('xai', 'grok-imagine-video'),
   },
-  { id: 'gen4.5', ownedBy: 'runway', durations: span(2, 10), price: 'second: 0.852', from: own('runway', 'gen4.5') },
-  { id: 'cogvideox-3', ownedBy: 'zhipu', durations: '5, 10', price: 'request: 1', from: own('zhipu', 'cogvideox-3') },
+  {
+    id: 'gen4.5',
+    ownedBy: 'runway',
+    durations: span(2, 10),
+    price: 'second: 0.852',
+    from: own('runway', 'gen4.5'),
+  },
+  {
+    id: 'cogvideox-3',
+    ownedBy: 'zhipu',
+    durations: '5, 10',
+    price: 'request: 1',
+    from: own('zhipu', 'cogvideox-3'),
+  },
   {
     id: 'viduq3-turbo',
     ownedBy: 'shengshu',
@@ -85,7 +117,13 @@ export const videoModels: readonly SimVideoModel[] = [
     price: 'second: 0.426, by: { 540p: 0.284, 1080p: 0.568 }',
     from: own('vidu', 'viduq3-turbo'),
   },
-  { id: 'jimeng-3.0', ownedBy: 'bytedance', durations: '5, 10', price: 'second: 0.28', from: own('jimeng', 'jimeng_t2v_v30') },
+  {
+    id: 'jimeng-3.0',
+    ownedBy: 'bytedance',
+    durations: '5, 10',
+    price: 'second: 0.28',
+    from: own('jimeng', 'jimeng_t2v_v30'),
+  },
 ];
 
 /** Their lines in a configuration file. */
@@ -96,7 +134,11 @@ export const videoModelLines = (): string[] =>
   );
 
 /** A channel for each model of each vendor, so that what happens to one leaves the others alone. `scenario`: how all of them behave. */
-export const videoChannelLines = (baseUrl: (vendor: string) => string, keyOf: (vendor: string) => string, scenario = ''): string[] =>
+export const videoChannelLines = (
+  baseUrl: (vendor: string) => string,
+  keyOf: (vendor: string) => string,
+  scenario = '',
+): string[] =>
   videoModels.flatMap(({ id, from }) =>
     from.map(({ vendor, upstream }) => {
       const sold = `{ id: "${id}", upstream: "${upstream}${scenario === '' ? '' : `+${scenario}`}" }`;

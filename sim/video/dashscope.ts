@@ -3,7 +3,17 @@ import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { object as members, text } from '../json.ts';
-import { flag, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
+import {
+  flag,
+  listOf,
+  object,
+  oneOf,
+  picture,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from './check.ts';
 import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
@@ -13,13 +23,41 @@ const rows: Rows = {
   wrong_key: { status: 401, code: 'InvalidApiKey', message: 'Invalid API-key provided.' },
   unknown_url: { status: 404, code: 'InvalidURL', message: 'url error, please check url!' },
   unknown_model: { status: 404, code: 'ModelNotFound', message: 'Model can not be found.' },
-  bad_request: { status: 400, code: 'InvalidParameter', message: 'Required parameter(s) missing or invalid.' },
-  context: { status: 400, code: 'InvalidParameter', message: 'Range of input length should be [1, 1500]' },
-  policy: { status: 400, code: 'DataInspectionFailed', message: 'Input data may contain inappropriate content.' },
-  rate: { status: 429, code: 'Throttling.RateQuota', message: 'Requests rate limit exceeded, please try again later.' },
-  quota: { status: 400, code: 'Arrearage', message: 'Access denied, please make sure your account is in good standing.' },
-  server: { status: 500, code: 'InternalError', message: 'An internal error has occured, please try again later.' },
-  overloaded: { status: 503, code: 'ModelServingError', message: 'Too many requests. Your requests are being throttled.' },
+  bad_request: {
+    status: 400,
+    code: 'InvalidParameter',
+    message: 'Required parameter(s) missing or invalid.',
+  },
+  context: {
+    status: 400,
+    code: 'InvalidParameter',
+    message: 'Range of input length should be [1, 1500]',
+  },
+  policy: {
+    status: 400,
+    code: 'DataInspectionFailed',
+    message: 'Input data may contain inappropriate content.',
+  },
+  rate: {
+    status: 429,
+    code: 'Throttling.RateQuota',
+    message: 'Requests rate limit exceeded, please try again later.',
+  },
+  quota: {
+    status: 400,
+    code: 'Arrearage',
+    message: 'Access denied, please make sure your account is in good standing.',
+  },
+  server: {
+    status: 500,
+    code: 'InternalError',
+    message: 'An internal error has occured, please try again later.',
+  },
+  overloaded: {
+    status: 503,
+    code: 'ModelServingError',
+    message: 'Too many requests. Your requests are being throttled.',
+  },
 };
 
 const refuse: VideoDesk['refuse'] = (problem) => {
@@ -36,7 +74,12 @@ const sizes = oneOf(
   ...['1920*1080', '1080*1920', '1440*1440', '1632*1248', '1248*1632'],
 );
 const words1500 = { 'prompt?': words(1_500, 0), 'negative_prompt?': words(500, 0) };
-const shared: Shape = { 'duration?': lengths, 'seed?': whole(0, 2_147_483_647), 'prompt_extend?': flag, 'watermark?': flag };
+const shared: Shape = {
+  'duration?': lengths,
+  'seed?': whole(0, 2_147_483_647),
+  'prompt_extend?': flag,
+  'watermark?': flag,
+};
 const parts = object({ type: oneOf('first_frame', 'last_frame', 'reference_image'), url: picture });
 
 /** Each generation has members of its own, and refuses those of the others. */
@@ -49,8 +92,14 @@ function shapes(model: string): { readonly input: Shape; readonly parameters: Sh
     };
   }
   if (/-i2v/.test(model))
-    return { input: { ...words1500, img_url: picture }, parameters: { ...shared, 'resolution?': resolution, 'audio?': flag } };
-  return { input: { ...words1500, prompt: words(1_500) }, parameters: { ...shared, 'size?': sizes } };
+    return {
+      input: { ...words1500, img_url: picture },
+      parameters: { ...shared, 'resolution?': resolution, 'audio?': flag },
+    };
+  return {
+    input: { ...words1500, prompt: words(1_500) },
+    parameters: { ...shared, 'size?': sizes },
+  };
 }
 
 function submission(call: DeskCall): Reply | Submission {
@@ -58,20 +107,40 @@ function submission(call: DeskCall): Reply | Submission {
   if (headers['x-dashscope-async'] !== 'enable')
     return {
       status: 403,
-      body: { code: 'AccessDenied', message: 'current user api does not support synchronous calls.', request_id: randomUUID() },
+      body: {
+        code: 'AccessDenied',
+        message: 'current user api does not support synchronous calls.',
+        request_id: randomUUID(),
+      },
     };
   const named = text(raw['model']) ?? '';
   const { input, parameters } = shapes(named);
   const wrong =
-    wrongWith(raw, { model: words(100), input: object(input), 'parameters?': object(parameters) }) ??
-    (named.startsWith('wan2.6') ? oneOf(5, 10, 15)(members(raw['parameters'])['duration'] ?? 5) : undefined);
+    wrongWith(raw, {
+      model: words(100),
+      input: object(input),
+      'parameters?': object(parameters),
+    }) ??
+    (named.startsWith('wan2.6')
+      ? oneOf(5, 10, 15)(members(raw['parameters'])['duration'] ?? 5)
+      : undefined);
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
   const asked = members(raw['parameters']);
   const size =
-    asked['size'] === undefined ? pixels(text(asked['resolution']) ?? '1080P', text(asked['ratio'])) : pixelsOf(String(asked['size']));
+    asked['size'] === undefined
+      ? pixels(text(asked['resolution']) ?? '1080P', text(asked['ratio']))
+      : pixelsOf(String(asked['size']));
   return {
-    wish: { named, prompt: text(members(raw['input'])['prompt']) ?? '', seconds: Number(asked['duration'] ?? 5), ...size },
-    accepted: (task_id) => ({ status: 200, body: { output: { task_id, task_status: 'PENDING' }, request_id: randomUUID() } }),
+    wish: {
+      named,
+      prompt: text(members(raw['input'])['prompt']) ?? '',
+      seconds: Number(asked['duration'] ?? 5),
+      ...size,
+    },
+    accepted: (task_id) => ({
+      status: 200,
+      body: { output: { task_id, task_status: 'PENDING' }, request_id: randomUUID() },
+    }),
   };
 }
 
@@ -90,10 +159,14 @@ function told({ id, state, wish, createdMs }: SimTask, video_url: string): Reply
     state === 'moderated'
       ? { code: 'DataInspectionFailed', message: 'Output data may contain inappropriate content.' }
       : state === 'failed'
-        ? { code: 'InternalError', message: 'An internal error has occured, please try again later.' }
+        ? {
+            code: 'InternalError',
+            message: 'An internal error has occured, please try again later.',
+          }
         : {};
   const submit_time = new Date(createdMs).toISOString().replace('T', ' ').slice(0, 23);
-  const done = state === 'done' ? { end_time: submit_time, orig_prompt: wish.prompt, video_url } : {};
+  const done =
+    state === 'done' ? { end_time: submit_time, orig_prompt: wish.prompt, video_url } : {};
   const usage = { duration: wish.seconds, video_count: 1, SR: Math.min(wish.width, wish.height) };
   return {
     status: 200,
@@ -114,7 +187,13 @@ const unknownTask = (task_id: string): Reply => ({
 function cancel(call: DeskCall, id: string): Reply {
   const task = taskOf(id);
   if (task === undefined || task.state !== 'queued' || !withdraw(task))
-    return refuse(problemAt(call, 'bad_request', 'Failed to cancel the task, please confirm if the task is in PENDING status.'));
+    return refuse(
+      problemAt(
+        call,
+        'bad_request',
+        'Failed to cancel the task, please confirm if the task is in PENDING status.',
+      ),
+    );
   return { status: 200, body: { request_id: randomUUID() } };
 }
 
@@ -130,6 +209,8 @@ export const dashscopeVideos: VideoDesk = {
     const [, id, more] = /^\/qwen\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     if (id === undefined) return undefined;
     if (method === 'POST' && more !== undefined) return cancel(call, id);
-    return method === 'GET' && more === undefined ? { id, told, unknown: unknownTask(id) } : undefined;
+    return method === 'GET' && more === undefined
+      ? { id, told, unknown: unknownTask(id) }
+      : undefined;
   },
 };

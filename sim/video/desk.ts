@@ -35,10 +35,15 @@ export const secondsOf = ({ createdMs }: SimTask): number => Math.floor(createdM
 const sides: Readonly<Record<string, number>> = { '2k': 1440, '4k': 2160 };
 
 /** A picture of that shape and resolution, in even pixels. */
-export function pixels(resolution: string, ratio = '16:9'): { readonly width: number; readonly height: number } {
+export function pixels(
+  resolution: string,
+  ratio = '16:9',
+): { readonly width: number; readonly height: number } {
   const name = resolution.toLowerCase();
   const short = sides[name] ?? (Number.parseInt(name, 10) || 720);
   const [w = 16, h = 9] = ratio.split(':').map(Number);
   const even = (n: number): number => Math.round(n / 2) * 2;
-  return w >= h ? { width: even((short * w) / h), height: short } : { width: short, height: even((short * h) / w) };
+  return w >= h
+    ? { width: even((short * w) / h), height: short }
+    : { width: short, height: even((short * h) / w) };
 }

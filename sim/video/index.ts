@@ -18,14 +18,27 @@ export function deskAt(url: string): VideoDesk | undefined {
 }
 
 /** A request that has to do with videos; false when it has not. */
-export async function videos(incoming: IncomingMessage, response: ServerResponse, body: Buffer, once: Once): Promise<boolean> {
+export async function videos(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+  once: Once,
+): Promise<boolean> {
   const [path = '', query = ''] = (incoming.url ?? '').split('?');
-  if (path.startsWith(films)) return screen(response, path.slice(films.length).replace(/\.mp4$/, ''));
+  if (path.startsWith(films))
+    return screen(response, path.slice(films.length).replace(/\.mp4$/, ''));
   const desk = deskAt(path);
   if (desk === undefined) return false;
   const { method = '', headers } = incoming;
   const raw = body.length === 0 ? {} : objectIn(body);
-  const call: DeskCall = { method, path, query: new URLSearchParams(query), headers, raw: raw ?? {}, bytes: body };
+  const call: DeskCall = {
+    method,
+    path,
+    query: new URLSearchParams(query),
+    headers,
+    raw: raw ?? {},
+    bytes: body,
+  };
   const refuse = (problem: Problem): true => {
     reply(response, desk.refuse(problem));
     return true;
@@ -37,7 +50,8 @@ export async function videos(incoming: IncomingMessage, response: ServerResponse
   if (taken === undefined) return refuse(problemAt(call, 'unknown_url'));
   if ('film' in taken) return screen(response, taken.film);
   if ('wish' in taken) return submit(response, call, taken, desk, once);
-  if ('told' in taken) return ask(response, call, taken, desk, `http://${text(headers.host) ?? '127.0.0.1'}${films}`);
+  if ('told' in taken)
+    return ask(response, call, taken, desk, `http://${text(headers.host) ?? '127.0.0.1'}${films}`);
   reply(response, taken);
   return true;
 }
@@ -49,12 +63,21 @@ async function submit(
   desk: VideoDesk,
   once: Once,
 ): Promise<true> {
-  if (!(await playedBefore(response, desk, call, wish, once))) reply(response, accepted(newTask(wish)));
+  if (!(await playedBefore(response, desk, call, wish, once)))
+    reply(response, accepted(newTask(wish)));
   return true;
 }
 
-function ask(response: ServerResponse, call: DeskCall, { id, told, unknown }: Question, desk: VideoDesk, filmsUrl: string): true {
-  tell(response, desk, call, taskOf(id), unknown, (task) => told(task, `${filmsUrl}${task.id}.mp4`));
+function ask(
+  response: ServerResponse,
+  call: DeskCall,
+  { id, told, unknown }: Question,
+  desk: VideoDesk,
+  filmsUrl: string,
+): true {
+  tell(response, desk, call, taskOf(id), unknown, (task) =>
+    told(task, `${filmsUrl}${task.id}.mp4`),
+  );
   return true;
 }
 
@@ -62,6 +85,9 @@ function screen(response: ServerResponse, id: string): true {
   const task = taskOf(id);
   const bytes = task?.state === 'done' ? film(task.wish) : undefined;
   if (bytes === undefined) response.writeHead(404).end();
-  else response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes.length }).end(bytes);
+  else
+    response
+      .writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes.length })
+      .end(bytes);
   return true;
 }

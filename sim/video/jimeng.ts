@@ -13,15 +13,31 @@ export const jimengSecret = 'sim-jimeng-secret';
 
 /** volcengine.com/docs/85621, 2026-08. */
 const rows: Rows = {
-  missing_key: { status: 401, code: 'MissingAuthenticationToken', message: 'Authorization is missing' },
-  wrong_key: { status: 401, code: 'SignatureDoesNotMatch', message: 'The request signature we calculated does not match' },
+  missing_key: {
+    status: 401,
+    code: 'MissingAuthenticationToken',
+    message: 'Authorization is missing',
+  },
+  wrong_key: {
+    status: 401,
+    code: 'SignatureDoesNotMatch',
+    message: 'The request signature we calculated does not match',
+  },
   unknown_url: { status: 404, code: 'InvalidActionOrVersion', message: 'Could not find operation' },
-  unknown_model: { status: 400, code: 50215, message: 'Input invalid for this service: req_key {model}' },
+  unknown_model: {
+    status: 400,
+    code: 50215,
+    message: 'Input invalid for this service: req_key {model}',
+  },
   bad_request: { status: 400, code: 50215, message: 'Input invalid for this service.' },
   context: { status: 400, code: 50215, message: 'prompt is too long' },
   policy: { status: 400, code: 50412, message: 'Text Risk Not Pass' },
   rate: { status: 429, code: 50429, message: 'Request Has Reached API Limit, Please Try Later' },
-  quota: { status: 429, code: 50430, message: 'Request Has Reached API Concurrent Limit, Please Try Later' },
+  quota: {
+    status: 429,
+    code: 50430,
+    message: 'Request Has Reached API Concurrent Limit, Please Try Later',
+  },
   server: { status: 500, code: 50500, message: 'Internal Error' },
   overloaded: { status: 503, code: 50501, message: 'Internal RPC Error' },
 };
@@ -29,30 +45,54 @@ const rows: Rows = {
 const refuse: VideoDesk['refuse'] = (problem) => {
   const { status, code, message } = say(rows, problem);
   if (typeof code === 'string')
-    return { status, body: { ResponseMetadata: { RequestId: randomUUID(), Error: { Code: code, Message: message } } } };
+    return {
+      status,
+      body: {
+        ResponseMetadata: { RequestId: randomUUID(), Error: { Code: code, Message: message } },
+      },
+    };
   return { status, body: { code, data: null, message, request_id: randomUUID(), status: code } };
 };
 
 const hash = (value: string | Buffer): string => createHash('sha256').update(value).digest('hex');
-const mac = (key: string | Buffer, value: string): Buffer => createHmac('sha256', key).update(value).digest();
-const proof = /^HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/(cn-north-1)\/(cv)\/request, SignedHeaders=([\w;-]+), Signature=([\da-f]{64})$/;
+const mac = (key: string | Buffer, value: string): Buffer =>
+  createHmac('sha256', key).update(value).digest();
+const proof =
+  /^HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/(cn-north-1)\/(cv)\/request, SignedHeaders=([\w;-]+), Signature=([\da-f]{64})$/;
 const lateMs = 900_000;
 
 /** Everything that the signature covers is looked at: time, place, headers and body. */
-function door({ headers, method, path, query, bytes }: DeskCall): 'missing_key' | 'wrong_key' | undefined {
-  const [, key = '', day = '', region = '', service = '', names = '', signature] = proof.exec(headers.authorization ?? '') ?? [];
-  if (signature === undefined) return headers.authorization === undefined ? 'missing_key' : 'wrong_key';
+function door({
+  headers,
+  method,
+  path,
+  query,
+  bytes,
+}: DeskCall): 'missing_key' | 'wrong_key' | undefined {
+  const [, key = '', day = '', region = '', service = '', names = '', signature] =
+    proof.exec(headers.authorization ?? '') ?? [];
+  if (signature === undefined)
+    return headers.authorization === undefined ? 'missing_key' : 'wrong_key';
   const date = String(headers['x-date']);
-  const sent = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-  const needed = ['host', 'x-content-sha256', 'x-date'].every((name) => names.split(';').includes(name));
-  if (!needed || !date.startsWith(day) || !(Math.abs(systemClock.now() - sent) < lateMs)) return 'wrong_key';
-  if (headers['x-content-sha256'] !== hash(bytes) || /wrong|invalid|expired/i.test(key)) return 'wrong_key';
+  const sent = Date.parse(
+    date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
+  );
+  const needed = ['host', 'x-content-sha256', 'x-date'].every((name) =>
+    names.split(';').includes(name),
+  );
+  if (!needed || !date.startsWith(day) || !(Math.abs(systemClock.now() - sent) < lateMs))
+    return 'wrong_key';
+  if (headers['x-content-sha256'] !== hash(bytes) || /wrong|invalid|expired/i.test(key))
+    return 'wrong_key';
   const lines = names.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`);
   query.sort();
   // The base URL's path is the simulator's own.
   const canonical = [method, path, query.toString(), lines.join(''), names, hash(bytes)].join('\n');
   const signing = mac(mac(mac(mac(jimengSecret, day), region), service), 'request');
-  const right = mac(signing, `HMAC-SHA256\n${date}\n${day}/${region}/${service}/request\n${hash(canonical)}`).toString('hex');
+  const right = mac(
+    signing,
+    `HMAC-SHA256\n${date}\n${day}/${region}/${service}/request\n${hash(canonical)}`,
+  ).toString('hex');
   return right === signature ? undefined : 'wrong_key';
 }
 
@@ -82,14 +122,30 @@ function submit(call: DeskCall): Reply | Submission {
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
   const size = pixels(/1080|pro/.test(named) ? '1080p' : '720p', text(raw['aspect_ratio']));
   return {
-    wish: { named, prompt: text(raw['prompt']) ?? '', seconds: raw['frames'] === 241 ? 10 : 5, ...size },
+    wish: {
+      named,
+      prompt: text(raw['prompt']) ?? '',
+      seconds: raw['frames'] === 241 ? 10 : 5,
+      ...size,
+    },
     accepted: (task_id) => answer({ task_id }),
   };
 }
 
 function told({ state }: SimTask, video_url: string): Reply {
-  const words = { queued: 'in_queue', running: 'generating', odd: 'enhancing', done: 'done', failed: 'expired', cancelled: 'expired' };
-  if (state === 'moderated') return { status: 200, body: { code: 50_511, data: null, message: 'Post Img Risk Not Pass', status: 50_511 } };
+  const words = {
+    queued: 'in_queue',
+    running: 'generating',
+    odd: 'enhancing',
+    done: 'done',
+    failed: 'expired',
+    cancelled: 'expired',
+  };
+  if (state === 'moderated')
+    return {
+      status: 200,
+      body: { code: 50_511, data: null, message: 'Post Img Risk Not Pass', status: 50_511 },
+    };
   return answer({ status: words[state], video_url: state === 'done' ? video_url : '' });
 }
 
@@ -106,6 +162,10 @@ export const jimengVideos: VideoDesk = {
     if (query.get('Action') !== 'CVSync2AsyncGetResult') return undefined;
     const wrong = wrongWith(raw, { req_key: words(100), task_id: words(500) });
     if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
-    return { id: text(raw['task_id']) ?? '', told, unknown: answer({ status: 'not_found', video_url: '' }) };
+    return {
+      id: text(raw['task_id']) ?? '',
+      told,
+      unknown: answer({ status: 'not_found', video_url: '' }),
+    };
   },
 };

@@ -39,9 +39,12 @@ function door({ headers }: DeskCall): 'missing_key' | 'wrong_key' | undefined {
   const [head = '', statement = '', signature] = token.split('.');
   const facts = objectIn(Buffer.from(statement, 'base64url')) ?? {};
   const { alg, typ } = objectIn(Buffer.from(head, 'base64url')) ?? {};
-  const signed = createHmac('sha256', klingSecret).update(`${head}.${statement}`).digest('base64url') === signature;
+  const signed =
+    createHmac('sha256', klingSecret).update(`${head}.${statement}`).digest('base64url') ===
+    signature;
   const now = systemClock.now() / 1_000;
-  const valid = (number(facts['nbf']) ?? Number.POSITIVE_INFINITY) <= now && now < (number(facts['exp']) ?? 0);
+  const valid =
+    (number(facts['nbf']) ?? Number.POSITIVE_INFINITY) <= now && now < (number(facts['exp']) ?? 0);
   const known = !/wrong|invalid|expired/i.test(text(facts['iss']) ?? 'wrong');
   return alg === 'HS256' && typ === 'JWT' && signed && valid && known ? undefined : 'wrong_key';
 }
@@ -54,16 +57,29 @@ const shared: Shape = {
   'duration?': oneOf('3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15'),
   'external_task_id?': words(100),
 };
-const ofWords: Shape = { ...shared, prompt: words(2_500), 'aspect_ratio?': oneOf('16:9', '9:16', '1:1') };
-const ofPicture: Shape = { ...shared, 'prompt?': words(2_500, 0), image: bareImage, 'image_tail?': bareImage };
+const ofWords: Shape = {
+  ...shared,
+  prompt: words(2_500),
+  'aspect_ratio?': oneOf('16:9', '9:16', '1:1'),
+};
+const ofPicture: Shape = {
+  ...shared,
+  'prompt?': words(2_500, 0),
+  image: bareImage,
+  'image_tail?': bareImage,
+};
 
 function wrongIn({ raw }: DeskCall, action: string): string | undefined {
   const model = text(raw['model_name']) ?? '';
   const wrong = wrongWith(raw, action === 'text2video' ? ofWords : ofPicture);
   if (wrong !== undefined) return wrong;
-  if (!model.startsWith('kling-v3') && !['5', '10', undefined].includes(text(raw['duration']))) return 'duration value is invalid';
-  if (raw['sound'] === 'on' && !/^kling-v(?:3|2-6)/.test(model)) return `sound is not supported by ${model}`;
-  return raw['sound'] === 'on' && model.startsWith('kling-v2-6') && raw['mode'] !== 'pro' ? 'sound needs mode pro' : undefined;
+  if (!model.startsWith('kling-v3') && !['5', '10', undefined].includes(text(raw['duration'])))
+    return 'duration value is invalid';
+  if (raw['sound'] === 'on' && !/^kling-v(?:3|2-6)/.test(model))
+    return `sound is not supported by ${model}`;
+  return raw['sound'] === 'on' && model.startsWith('kling-v2-6') && raw['mode'] !== 'pro'
+    ? 'sound needs mode pro'
+    : undefined;
 }
 
 function submission(call: DeskCall, action: string): Reply | Submission {
@@ -72,8 +88,18 @@ function submission(call: DeskCall, action: string): Reply | Submission {
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
   const size = pixels(raw['mode'] === 'pro' ? '1080p' : '720p', text(raw['aspect_ratio']));
   return {
-    wish: { named: text(raw['model_name']) ?? '', prompt: text(raw['prompt']) ?? '', seconds: Number(raw['duration'] ?? 5), ...size },
-    accepted: (task_id) => answer({ task_id, task_info: { external_task_id: raw['external_task_id'] }, task_status: 'submitted' }),
+    wish: {
+      named: text(raw['model_name']) ?? '',
+      prompt: text(raw['prompt']) ?? '',
+      seconds: Number(raw['duration'] ?? 5),
+      ...size,
+    },
+    accepted: (task_id) =>
+      answer({
+        task_id,
+        task_info: { external_task_id: raw['external_task_id'] },
+        task_status: 'submitted',
+      }),
   };
 }
 
@@ -119,9 +145,15 @@ export const klingVideos: VideoDesk = {
   door,
   refuse,
   take(call): Reply | Submission | Question | undefined {
-    const [, action = '', id] = /^\/kling\/v1\/videos\/(text2video|image2video)(?:\/([^/]+))?$/.exec(call.path) ?? [];
-    if (call.method === 'POST' && action !== '' && id === undefined) return submission(call, action);
+    const [, action = '', id] =
+      /^\/kling\/v1\/videos\/(text2video|image2video)(?:\/([^/]+))?$/.exec(call.path) ?? [];
+    if (call.method === 'POST' && action !== '' && id === undefined)
+      return submission(call, action);
     if (call.method !== 'GET' || id === undefined) return undefined;
-    return { id: decodeURIComponent(id), told, unknown: refuse(problemAt(call, 'unknown_model', 'Task not found')) };
+    return {
+      id: decodeURIComponent(id),
+      told,
+      unknown: refuse(problemAt(call, 'unknown_model', 'Task not found')),
+    };
   },
 };

@@ -3,8 +3,25 @@ import { keyIn, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { minimax } from '../dialects/minimax.ts';
 import { object as members, list, text } from '../json.ts';
-import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, type Question, secondsOf, type Submission, type VideoDesk } from './desk.ts';
+import {
+  either,
+  listOf,
+  object,
+  oneOf,
+  picture,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from './check.ts';
+import {
+  type DeskCall,
+  pixels,
+  type Question,
+  secondsOf,
+  type Submission,
+  type VideoDesk,
+} from './desk.ts';
 import { type SimTask, taskOf, type TaskState } from './task.ts';
 
 const first: Shape = {
@@ -22,7 +39,11 @@ const second: Shape = {
   content: listOf(
     either(
       object({ type: oneOf('text'), text: words(7_000) }),
-      object({ type: oneOf('image_url'), image_url: object(place), role: oneOf('first_frame', 'last_frame', 'reference_image') }),
+      object({
+        type: oneOf('image_url'),
+        image_url: object(place),
+        role: oneOf('first_frame', 'last_frame', 'reference_image'),
+      }),
     ),
     10,
   ),
@@ -31,7 +52,8 @@ const second: Shape = {
   'ratio?': oneOf('16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive'),
 };
 
-const refused = (call: DeskCall, message: string): Reply => minimax.refuse(problemAt(call, 'bad_request', `invalid params, ${message}`));
+const refused = (call: DeskCall, message: string): Reply =>
+  minimax.refuse(problemAt(call, 'bad_request', `invalid params, ${message}`));
 const fine = { status_code: 0, status_msg: 'success' } as const;
 
 function submitFirst(call: DeskCall): Reply | Submission {
@@ -41,13 +63,20 @@ function submitFirst(call: DeskCall): Reply | Submission {
   const begins = raw['first_frame_image'] !== undefined;
   const wrong =
     wrongWith(raw, first) ??
-    (raw['duration'] === 10 && resolution === '1080P' ? 'duration 10 is not supported at 1080P' : undefined) ??
+    (raw['duration'] === 10 && resolution === '1080P'
+      ? 'duration 10 is not supported at 1080P'
+      : undefined) ??
     (resolution === '512P' && !begins ? '512P needs first_frame_image' : undefined) ??
     (/-Fast/.test(named) && !begins ? 'first_frame_image is required' : undefined) ??
     (!begins && !raw['prompt'] ? 'prompt is required' : undefined);
   if (wrong !== undefined) return refused(call, wrong);
   return {
-    wish: { named, prompt: text(raw['prompt']) ?? '', seconds: Number(raw['duration'] ?? 6), ...pixels(resolution) },
+    wish: {
+      named,
+      prompt: text(raw['prompt']) ?? '',
+      seconds: Number(raw['duration'] ?? 6),
+      ...pixels(resolution),
+    },
     accepted: (task_id) => ({ status: 200, body: { task_id, base_resp: fine } }),
   };
 }
@@ -69,8 +98,12 @@ function toldFirst({ id, state, wish: { width, height } }: SimTask): Reply {
       : state === 'failed'
         ? { status_code: 1000, status_msg: 'unknown error' }
         : fine;
-  const film = state === 'done' ? { file_id: id, video_width: width, video_height: height } : { file_id: '' };
-  return { status: 200, body: { task_id: id, status: firstStates[state], ...film, base_resp: base } };
+  const film =
+    state === 'done' ? { file_id: id, video_width: width, video_height: height } : { file_id: '' };
+  return {
+    status: 200,
+    body: { task_id: id, status: firstStates[state], ...film, base_resp: base },
+  };
 }
 
 const secondStates: Readonly<Record<TaskState, string>> = {
@@ -87,14 +120,21 @@ function submitSecond(call: DeskCall): Reply | Submission {
   const { raw } = call;
   const named = text(raw['model']) ?? '';
   const roles = new Set(list(raw['content']).map((part) => members(part)['role']));
-  const mixed = roles.has('reference_image') && (roles.has('first_frame') || roles.has('last_frame'));
-  const wrong = wrongWith(raw, second) ?? (mixed ? 'frames and references exclude each other' : undefined);
+  const mixed =
+    roles.has('reference_image') && (roles.has('first_frame') || roles.has('last_frame'));
+  const wrong =
+    wrongWith(raw, second) ?? (mixed ? 'frames and references exclude each other' : undefined);
   if (wrong !== undefined) return refuseSecond(call, wrong);
   const prompt = list(raw['content'])
     .map((part) => text(members(part)['text']) ?? '')
     .join(' ');
   return {
-    wish: { named, prompt, seconds: Number(raw['duration'] ?? 5), ...pixels('2k', text(raw['ratio'])?.replace('adaptive', '16:9')) },
+    wish: {
+      named,
+      prompt,
+      seconds: Number(raw['duration'] ?? 5),
+      ...pixels('2k', text(raw['ratio'])?.replace('adaptive', '16:9')),
+    },
     accepted: (task_id) => ({ status: 200, body: { task_id } }),
   };
 }
@@ -103,13 +143,20 @@ const refuseSecond = ({ path }: DeskCall, message: string, status = 400): Reply 
   status,
   body: {
     type: 'error',
-    error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error', message, http_code: String(status) },
+    error: {
+      type: status === 404 ? 'not_found_error' : 'invalid_request_error',
+      message,
+      http_code: String(status),
+    },
     request_id: `${path.length}${randomUUID()}`,
   },
 });
 
 function toldSecond({ id, state, wish }: SimTask, url: string): Reply {
-  const error = state === 'moderated' ? { code: '1027', message: 'output new_sensitive' } : { code: '1000', message: 'unknown error' };
+  const error =
+    state === 'moderated'
+      ? { code: '1027', message: 'output new_sensitive' }
+      : { code: '1000', message: 'unknown error' };
   const task = {
     id,
     model: wish.named.split('+')[0],
@@ -125,7 +172,12 @@ function file(call: DeskCall): Reply {
   const task = taskOf(id);
   if (task?.state !== 'done') return refused(call, 'file not found');
   const download_url = `http://${call.headers.host}/films/${id}.mp4`;
-  const about = { bytes: 0, created_at: secondsOf(task), filename: 'output.mp4', purpose: 'video_generation' };
+  const about = {
+    bytes: 0,
+    created_at: secondsOf(task),
+    filename: 'output.mp4',
+    purpose: 'video_generation',
+  };
   return { status: 200, body: { file: { file_id: id, ...about, download_url }, base_resp: fine } };
 }
 
@@ -144,9 +196,17 @@ export const minimaxVideos: VideoDesk = {
     if (method !== 'GET') return undefined;
     if (path === `${base}/v1/files/retrieve`) return file(call);
     if (path === `${base}/v1/query/video_generation`)
-      return { id: query.get('task_id') ?? '', told: toldFirst, unknown: refused(call, 'task not found') };
+      return {
+        id: query.get('task_id') ?? '',
+        told: toldFirst,
+        unknown: refused(call, 'task not found'),
+      };
     const [, id] = /^\/minimax\/v2\/query\/video_generation\/([^/]+)$/.exec(path) ?? [];
     if (id === undefined) return undefined;
-    return { id: decodeURIComponent(id), told: toldSecond, unknown: refuseSecond(call, 'task not found', 404) };
+    return {
+      id: decodeURIComponent(id),
+      told: toldSecond,
+      unknown: refuseSecond(call, 'task not found', 404),
+    };
   },
 };

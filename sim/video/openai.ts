@@ -2,8 +2,25 @@ import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import { openai } from '../dialects/openai.ts';
 import { type Json, text } from '../json.ts';
 import type { Reply } from '../dialect.ts';
-import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, type Question, type Screening, secondsOf, type Submission, type VideoDesk } from './desk.ts';
+import {
+  either,
+  listOf,
+  object,
+  oneOf,
+  picture,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from './check.ts';
+import {
+  type DeskCall,
+  type Question,
+  type Screening,
+  secondsOf,
+  type Submission,
+  type VideoDesk,
+} from './desk.ts';
 import { type SimTask, withdraw, taskOf } from './task.ts';
 
 type Taken = Reply | Submission | Question | Screening | undefined;
@@ -32,7 +49,10 @@ function resource(task: SimTask): Json {
   const ended = state === 'done' || state === 'failed' || state === 'moderated';
   const error =
     state === 'moderated'
-      ? { code: 'moderation_blocked', message: 'Your request was blocked by our moderation system.' }
+      ? {
+          code: 'moderation_blocked',
+          message: 'Your request was blocked by our moderation system.',
+        }
       : state === 'failed' || state === 'cancelled'
         ? { code: 'video_generation_failed', message: 'Video generation failed.' }
         : null;
@@ -55,12 +75,20 @@ function resource(task: SimTask): Json {
 
 const notFound = (id: string): Reply => ({
   status: 404,
-  body: { error: { message: `Video with id '${id}' not found.`, type: 'invalid_request_error', param: null, code: 'not_found' } },
+  body: {
+    error: {
+      message: `Video with id '${id}' not found.`,
+      type: 'invalid_request_error',
+      param: null,
+      code: 'not_found',
+    },
+  },
 });
 
 function openAiSubmission(call: DeskCall): Taken {
   const wrong = wrongWith(call.raw, openAiShape);
-  if (wrong !== undefined) return openai.refuse(problemAt(call, 'bad_request', `Invalid value: ${wrong}.`));
+  if (wrong !== undefined)
+    return openai.refuse(problemAt(call, 'bad_request', `Invalid value: ${wrong}.`));
   const { raw } = call;
   const wish = {
     named: text(raw['model']) ?? 'sora-2',
@@ -68,23 +96,37 @@ function openAiSubmission(call: DeskCall): Taken {
     seconds: Number(raw['seconds'] ?? 4),
     ...pixelsOf(text(raw['size']) ?? '720x1280'),
   };
-  return { wish, accepted: (id) => ({ status: 200, body: { ...resource(fresh(id, wish)), status: 'queued', progress: 0 } }) };
+  return {
+    wish,
+    accepted: (id) => ({
+      status: 200,
+      body: { ...resource(fresh(id, wish)), status: 'queued', progress: 0 },
+    }),
+  };
 }
 
 const fresh = (id: string, wish: SimTask['wish']): SimTask =>
   taskOf(id) ?? { id, wish, state: 'queued', percent: 0, createdMs: 0, poll: 'fine' };
 
 /** What a task may be asked below `path`, in both dialects. */
-function below(call: DeskCall, path: string, told: (task: SimTask) => Reply, unknown: (id: string) => Reply): Taken {
+function below(
+  call: DeskCall,
+  path: string,
+  told: (task: SimTask) => Reply,
+  unknown: (id: string) => Reply,
+): Taken {
   const [, id = '', content] = /^\/([^/]+)(\/content)?$/.exec(call.path.slice(path.length)) ?? [];
   const task = taskOf(decodeURIComponent(id));
-  if (call.method === 'GET' && content !== undefined) return task?.state === 'done' ? { film: task.id } : unknown(id);
+  if (call.method === 'GET' && content !== undefined)
+    return task?.state === 'done' ? { film: task.id } : unknown(id);
   if (call.method === 'DELETE') {
     if (task === undefined) return unknown(id);
     withdraw(task);
     return { status: 200, body: { id: task.id, object: 'video.deleted', deleted: true } };
   }
-  return call.method === 'GET' && id !== '' ? { id: decodeURIComponent(id), told, unknown: unknown(id) } : undefined;
+  return call.method === 'GET' && id !== ''
+    ? { id: decodeURIComponent(id), told, unknown: unknown(id) }
+    : undefined;
 }
 
 const openAiPath = '/openai/v1/videos';
@@ -111,7 +153,8 @@ const newApiShape: Shape = {
   'image?': picture,
   'images?': listOf(picture, 16),
   'mode?': words(20),
-  'metadata?': (value) => (typeof value === 'object' && value !== null ? undefined : 'must be an object'),
+  'metadata?': (value) =>
+    typeof value === 'object' && value !== null ? undefined : 'must be an object',
 };
 
 const newApiPath = '/new-api/v1/videos';
@@ -128,13 +171,21 @@ const newApiRefuse: VideoDesk['refuse'] = ({ kind, complaint, model }) => {
             : kind === 'server' || kind === 'overloaded'
               ? [500, 'do_request_failed']
               : [400, 'invalid_request'];
-  return { status, body: { code, message: complaint?.message ?? `refused: ${kind} ${model}`, data: null } };
+  return {
+    status,
+    body: { code, message: complaint?.message ?? `refused: ${kind} ${model}`, data: null },
+  };
 };
 
 /** The same format with that server's own id, words and errors, and the address of the film beside it. */
 function newApiVideo(task: SimTask, url: string): Json {
   const { error, ...rest } = resource(task);
-  return { ...rest, task_id: task.id, ...(error === null ? {} : { error }), ...(task.state === 'done' ? { metadata: { url } } : {}) };
+  return {
+    ...rest,
+    task_id: task.id,
+    ...(error === null ? {} : { error }),
+    ...(task.state === 'done' ? { metadata: { url } } : {}),
+  };
 }
 
 /** github.com/QuantumNous/new-api, dto/openai_video.go and controller/task_video.go, 2026-08. */
@@ -144,7 +195,10 @@ export const newApiVideos: VideoDesk = {
   door: keyIn('authorization', 'Bearer '),
   refuse: newApiRefuse,
   take(call) {
-    const unknown: Reply = { status: 400, body: { code: 'task_not_exist', message: 'task_not_exist', data: null } };
+    const unknown: Reply = {
+      status: 400,
+      body: { code: 'task_not_exist', message: 'task_not_exist', data: null },
+    };
     if (call.method !== 'POST' || call.path !== newApiPath) {
       const asked = below(
         call,
@@ -156,7 +210,9 @@ export const newApiVideos: VideoDesk = {
       return { ...asked, told: (task, url) => ({ status: 200, body: newApiVideo(task, url) }) };
     }
     const known = Object.fromEntries(
-      Object.entries(call.raw).filter(([name]) => newApiShape[name] !== undefined || newApiShape[`${name}?`] !== undefined),
+      Object.entries(call.raw).filter(
+        ([name]) => newApiShape[name] !== undefined || newApiShape[`${name}?`] !== undefined,
+      ),
     );
     const wrong = wrongWith(known, newApiShape);
     if (wrong !== undefined) return newApiRefuse(problemAt(call, 'bad_request', wrong));
@@ -168,6 +224,12 @@ export const newApiVideos: VideoDesk = {
       seconds: Number(raw['seconds'] ?? raw['duration'] ?? 4),
       ...size,
     };
-    return { wish, accepted: (id) => ({ status: 200, body: { ...newApiVideo(fresh(id, wish), ''), status: 'queued', progress: 0 } }) };
+    return {
+      wish,
+      accepted: (id) => ({
+        status: 200,
+        body: { ...newApiVideo(fresh(id, wish), ''), status: 'queued', progress: 0 },
+      }),
+    };
   },
 };

@@ -2,7 +2,17 @@ import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { text } from '../json.ts';
-import { either, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
+import {
+  either,
+  listOf,
+  object,
+  oneOf,
+  picture,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from './check.ts';
 import { type DeskCall, type Question, type Submission, type VideoDesk } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
@@ -11,7 +21,10 @@ const rows: Rows = {
   missing_key: { status: 401, message: 'You did not provide an API key.' },
   wrong_key: { status: 401, message: 'Incorrect API key provided.' },
   unknown_url: { status: 404, message: 'Not found' },
-  unknown_model: { status: 403, message: 'Model variant {model} is not available to your organization.' },
+  unknown_model: {
+    status: 403,
+    message: 'Model variant {model} is not available to your organization.',
+  },
   bad_request: { status: 400, message: 'Validation of body failed' },
   context: { status: 400, message: 'Validation of body failed' },
   policy: { status: 400, message: 'Your prompt was flagged by our content moderation.' },
@@ -31,7 +44,16 @@ const shape = (withImage: boolean): Shape => ({
   model: words(100),
   promptText: words(1_000),
   ...(withImage ? { promptImage: either(picture, frames) } : {}),
-  ratio: oneOf('1280:720', '720:1280', '1104:832', '832:1104', '960:960', '1584:672', '1920:1080', '1080:1920'),
+  ratio: oneOf(
+    '1280:720',
+    '720:1280',
+    '1104:832',
+    '832:1104',
+    '960:960',
+    '1584:672',
+    '1920:1080',
+    '1080:1920',
+  ),
   duration: whole(2, 15),
   'seed?': whole(0, 4_294_967_295),
 });
@@ -41,9 +63,15 @@ function wrongIn({ raw, path }: DeskCall): string | undefined {
   const model = text(raw['model']) ?? '';
   const wrong = wrongWith(raw, shape(withImage));
   if (wrong !== undefined) return wrong;
-  if (model.startsWith('gen4_turbo') && (!withImage || ![5, 10].includes(Number(raw['duration'])))) return 'duration must be 5 or 10';
-  if (model.startsWith('gen4.5') && Number(raw['duration']) > 10) return 'duration must be at most 10';
-  if (model.startsWith('gen4.5') && !withImage && !/^(?:1280:720|720:1280)$/.test(String(raw['ratio'])))
+  if (model.startsWith('gen4_turbo') && (!withImage || ![5, 10].includes(Number(raw['duration']))))
+    return 'duration must be 5 or 10';
+  if (model.startsWith('gen4.5') && Number(raw['duration']) > 10)
+    return 'duration must be at most 10';
+  if (
+    model.startsWith('gen4.5') &&
+    !withImage &&
+    !/^(?:1280:720|720:1280)$/.test(String(raw['ratio']))
+  )
     return 'ratio must be 1280:720 or 720:1280';
   return undefined;
 }
@@ -51,7 +79,8 @@ function wrongIn({ raw, path }: DeskCall): string | undefined {
 function submission(call: DeskCall): Reply | Submission {
   const { raw } = call;
   const wrong = wrongIn(call);
-  if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', `Validation of body failed: ${wrong}`));
+  if (wrong !== undefined)
+    return refuse(problemAt(call, 'bad_request', `Validation of body failed: ${wrong}`));
   return {
     wish: {
       named: text(raw['model']) ?? '',
@@ -103,7 +132,8 @@ export const runwayVideos: VideoDesk = {
     const { method, path, headers } = call;
     if (headers['x-runway-version'] !== '2024-11-06')
       return refuse(problemAt(call, 'bad_request', 'X-Runway-Version is missing or unknown'));
-    if (method === 'POST' && /^\/runway\/v1\/(?:text|image)_to_video$/.test(path)) return submission(call);
+    if (method === 'POST' && /^\/runway\/v1\/(?:text|image)_to_video$/.test(path))
+      return submission(call);
     const [, id] = /^\/runway\/v1\/tasks\/([^/]+)$/.exec(path) ?? [];
     if (id === undefined) return undefined;
     if (method === 'GET') return { id, told, unknown };

@@ -2,8 +2,26 @@ import { keyIn, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { volcengine } from '../dialects/volcengine.ts';
 import { object as members, list, text } from '../json.ts';
-import { either, flag, listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, type Question, secondsOf, type Submission, type VideoDesk } from './desk.ts';
+import {
+  either,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  picture,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from './check.ts';
+import {
+  type DeskCall,
+  pixels,
+  type Question,
+  secondsOf,
+  type Submission,
+  type VideoDesk,
+} from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 const place = '/volcengine/api/v3/contents/generations/tasks';
@@ -13,7 +31,11 @@ const shape: Shape = {
   content: listOf(
     either(
       object({ type: oneOf('text'), text: words(4_000) }),
-      object({ type: oneOf('image_url'), image_url: address, 'role?': oneOf('first_frame', 'last_frame', 'reference_image') }),
+      object({
+        type: oneOf('image_url'),
+        image_url: address,
+        'role?': oneOf('first_frame', 'last_frame', 'reference_image'),
+      }),
     ),
     12,
   ),
@@ -28,27 +50,53 @@ const shape: Shape = {
 const framesPerSecond = 24;
 
 /** What the documents say of lengths and resolutions, model by model. */
-function wrongFor(named: string, { duration, resolution }: { readonly duration: number; readonly resolution: string }): string | undefined {
-  const [least, most] = /2-5/.test(named) ? [4, 30] : /1-0/.test(named) ? [2, 12] : /1-5/.test(named) ? [4, 12] : [4, 15];
-  if (duration < least || duration > most) return `the parameter duration specified in the request is not valid for model ${named}`;
+function wrongFor(
+  named: string,
+  { duration, resolution }: { readonly duration: number; readonly resolution: string },
+): string | undefined {
+  const [least, most] = /2-5/.test(named)
+    ? [4, 30]
+    : /1-0/.test(named)
+      ? [2, 12]
+      : /1-5/.test(named)
+        ? [4, 12]
+        : [4, 15];
+  if (duration < least || duration > most)
+    return `the parameter duration specified in the request is not valid for model ${named}`;
   const high = resolution === '1080p' || resolution === '4k';
-  const refused = high && (/2-5|fast|mini/.test(named) || (resolution === '4k' && !/2-0/.test(named)));
-  return refused ? `the parameter resolution specified in the request is not valid for model ${named}` : undefined;
+  const refused =
+    high && (/2-5|fast|mini/.test(named) || (resolution === '4k' && !/2-0/.test(named)));
+  return refused
+    ? `the parameter resolution specified in the request is not valid for model ${named}`
+    : undefined;
 }
 
 function submission(call: DeskCall): Reply | Submission {
   const { raw } = call;
   const named = text(raw['model']) ?? '';
-  const asked = { duration: Number(raw['duration'] ?? 5), resolution: text(raw['resolution']) ?? '720p' };
+  const asked = {
+    duration: Number(raw['duration'] ?? 5),
+    resolution: text(raw['resolution']) ?? '720p',
+  };
   const roles = new Set(list(raw['content']).map((part) => members(part)['role']));
-  const mixed = roles.has('reference_image') && (roles.has('first_frame') || roles.has('last_frame'));
-  const wrong = wrongWith(raw, shape) ?? wrongFor(named, asked) ?? (mixed ? 'frames and references exclude each other' : undefined);
-  if (wrong !== undefined) return volcengine.refuse(problemAt(call, 'bad_request', `${wrong}. Request id: sim`));
+  const mixed =
+    roles.has('reference_image') && (roles.has('first_frame') || roles.has('last_frame'));
+  const wrong =
+    wrongWith(raw, shape) ??
+    wrongFor(named, asked) ??
+    (mixed ? 'frames and references exclude each other' : undefined);
+  if (wrong !== undefined)
+    return volcengine.refuse(problemAt(call, 'bad_request', `${wrong}. Request id: sim`));
   const prompt = list(raw['content'])
     .map((part) => text(members(part)['text']) ?? '')
     .join(' ');
   return {
-    wish: { named, prompt, seconds: asked.duration, ...pixels(asked.resolution, text(raw['ratio'])?.replace('adaptive', '16:9')) },
+    wish: {
+      named,
+      prompt,
+      seconds: asked.duration,
+      ...pixels(asked.resolution, text(raw['ratio'])?.replace('adaptive', '16:9')),
+    },
     accepted: (id) => ({ status: 200, body: { id } }),
   };
 }
@@ -74,26 +122,48 @@ function told(task: SimTask, video_url: string): Reply {
           message: 'The request failed because the output video may contain sensitive information.',
         }
       : state === 'failed'
-        ? { code: 'InternalServiceError', message: 'The service encountered an unexpected internal error.' }
+        ? {
+            code: 'InternalServiceError',
+            message: 'The service encountered an unexpected internal error.',
+          }
         : null;
-  const done = { content: { video_url }, usage: { completion_tokens, total_tokens: completion_tokens }, framespersecond: framesPerSecond };
+  const done = {
+    content: { video_url },
+    usage: { completion_tokens, total_tokens: completion_tokens },
+    framespersecond: framesPerSecond,
+  };
   const at = { created_at: secondsOf(task), updated_at: secondsOf(task) };
   return {
     status: 200,
-    body: { id, model: wish.named.split('+')[0], status: statuses[state], error, ...(state === 'done' && done), ...at },
+    body: {
+      id,
+      model: wish.named.split('+')[0],
+      status: statuses[state],
+      error,
+      ...(state === 'done' && done),
+      ...at,
+    },
   };
 }
 
 const unknown: Reply = {
   status: 404,
-  body: { error: { code: 'ResourceNotFound', message: 'The specified resource is not found.', param: '', type: 'NotFound' } },
+  body: {
+    error: {
+      code: 'ResourceNotFound',
+      message: 'The specified resource is not found.',
+      param: '',
+      type: 'NotFound',
+    },
+  },
 };
 
 function remove(call: DeskCall, id: string): Reply {
   const task = taskOf(id);
   if (task === undefined) return unknown;
   if (task.state === 'queued') withdraw(task);
-  else if (task.state === 'running') return volcengine.refuse(problemAt(call, 'bad_request', 'a running task cannot be deleted'));
+  else if (task.state === 'running')
+    return volcengine.refuse(problemAt(call, 'bad_request', 'a running task cannot be deleted'));
   return { status: 200, body: {} };
 }
 

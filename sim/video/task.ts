@@ -12,7 +12,14 @@ export interface FilmWish {
 }
 
 /** How far a task is. `odd` is in no vendor's documents. */
-export type TaskState = 'queued' | 'running' | 'odd' | 'done' | 'failed' | 'moderated' | 'cancelled';
+export type TaskState =
+  | 'queued'
+  | 'running'
+  | 'odd'
+  | 'done'
+  | 'failed'
+  | 'moderated'
+  | 'cancelled';
 
 export interface SimTask {
   readonly id: string;
@@ -37,7 +44,15 @@ const withdrawnMax = 10_000;
 
 /** A task's id tells all of it, so that tasks are known to every simulator, however many there are, and none is ever lost. */
 export function newTask({ named, prompt, seconds, width, height }: FilmWish): string {
-  const facts = [systemClock.now(), named, seconds, width, height, prompt.slice(0, promptChars), systemClock.monotonicMs()];
+  const facts = [
+    systemClock.now(),
+    named,
+    seconds,
+    width,
+    height,
+    prompt.slice(0, promptChars),
+    systemClock.monotonicMs(),
+  ];
   return `t-${Buffer.from(JSON.stringify(facts)).toString('base64url')}`;
 }
 
@@ -73,23 +88,43 @@ function stateAt(ageMs: number, totalMs: number, trouble: Scenario['task']): Tas
   if (ageMs < totalMs * waits) return 'queued';
   if (trouble === 'odd' && ageMs < totalMs + lateMs) return 'odd';
   if (ageMs < totalMs || trouble === 'stuck') return 'running';
-  return trouble === 'failed' || trouble === 'moderated' || trouble === 'cancelled' ? trouble : 'done';
+  return trouble === 'failed' || trouble === 'moderated' || trouble === 'cancelled'
+    ? trouble
+    : 'done';
 }
 
 function pollAt(ageMs: number, totalMs: number, trouble: Scenario['task']): SimTask['poll'] {
   if (trouble === 'gone') return ageMs < totalMs * waits ? 'fine' : '404';
   if (trouble === 'late') return ageMs < lateMs ? '404' : 'fine';
-  return (trouble === 'html' || trouble === '401' || trouble === 'hang') && ageMs < totalMs ? trouble : 'fine';
+  return (trouble === 'html' || trouble === '401' || trouble === 'hang') && ageMs < totalMs
+    ? trouble
+    : 'fine';
 }
 
-type Facts = readonly [createdMs: number, named: string, seconds: number, width: number, height: number, prompt: string];
+type Facts = readonly [
+  createdMs: number,
+  named: string,
+  seconds: number,
+  width: number,
+  height: number,
+  prompt: string,
+];
 
 function factsOf(id: string): Facts | undefined {
   try {
-    const value: unknown = id.startsWith('t-') ? JSON.parse(Buffer.from(id.slice(2), 'base64url').toString('utf8')) : undefined;
+    const value: unknown = id.startsWith('t-')
+      ? JSON.parse(Buffer.from(id.slice(2), 'base64url').toString('utf8'))
+      : undefined;
     if (!Array.isArray(value)) return undefined;
     const [createdMs, named, seconds, width, height, prompt] = value;
-    return [Number(createdMs), String(named), Number(seconds), Number(width), Number(height), String(prompt)];
+    return [
+      Number(createdMs),
+      String(named),
+      Number(seconds),
+      Number(width),
+      Number(height),
+      String(prompt),
+    ];
   } catch {
     return undefined;
   }

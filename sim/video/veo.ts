@@ -6,11 +6,31 @@ import type { Reply } from '../dialect.ts';
 import { object as members, list, text } from '../json.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { film } from '../media/mp4.ts';
-import { base64, flag, listOf, object, oneOf, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, type Question, type Screening, type Submission, type VideoDesk } from './desk.ts';
+import {
+  base64,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  type Shape,
+  whole,
+  words,
+  wrongWith,
+} from './check.ts';
+import {
+  type DeskCall,
+  pixels,
+  type Question,
+  type Screening,
+  type Submission,
+  type VideoDesk,
+} from './desk.ts';
 import type { SimTask } from './task.ts';
 
-const picture = object({ bytesBase64Encoded: base64, mimeType: oneOf('image/png', 'image/jpeg', 'image/webp') });
+const picture = object({
+  bytesBase64Encoded: base64,
+  mimeType: oneOf('image/png', 'image/jpeg', 'image/webp'),
+});
 const instance: Shape = {
   prompt: words(4_000),
   'image?': picture,
@@ -33,18 +53,33 @@ function wrongFor(model: string, raw: DeskCall['raw']): string | undefined {
   const seconds = Number(asked['durationSeconds'] ?? 8);
   const { resolution = '720p' } = asked;
   const first = members(list(raw['instances'])[0]);
-  if (first['lastFrame'] !== undefined && first['image'] === undefined) return '`lastFrame` needs `image`';
-  if (first['referenceImages'] !== undefined && (seconds !== 8 || first['image'] !== undefined || model.includes('lite')))
+  if (first['lastFrame'] !== undefined && first['image'] === undefined)
+    return '`lastFrame` needs `image`';
+  if (
+    first['referenceImages'] !== undefined &&
+    (seconds !== 8 || first['image'] !== undefined || model.includes('lite'))
+  )
     return '`referenceImages` is only supported alone, for `durationSeconds` 8.';
   if (!model.startsWith('veo-2') && ![4, 6, 8].includes(seconds))
     return `The number value for \`durationSeconds\` is out of bound. Please provide a value between 4 and 8, inclusive.`;
-  if (resolution !== '720p' && seconds !== 8) return `\`resolution\` ${String(resolution)} is only supported for \`durationSeconds\` 8.`;
-  return resolution === '4k' && /lite|3\.0/.test(model) ? '`resolution` 4k is not supported by this model.' : undefined;
+  if (resolution !== '720p' && seconds !== 8)
+    return `\`resolution\` ${String(resolution)} is only supported for \`durationSeconds\` 8.`;
+  return resolution === '4k' && /lite|3\.0/.test(model)
+    ? '`resolution` 4k is not supported by this model.'
+    : undefined;
 }
 
-function submission(call: DeskCall, named: string, more: Shape, operation: (id: string) => string): Reply | Submission {
+function submission(
+  call: DeskCall,
+  named: string,
+  more: Shape,
+  operation: (id: string) => string,
+): Reply | Submission {
   const { raw } = call;
-  const shape = { instances: listOf(object(instance), 1), 'parameters?': object({ ...parameters, ...more }) };
+  const shape = {
+    instances: listOf(object(instance), 1),
+    'parameters?': object({ ...parameters, ...more }),
+  };
   const wrong = wrongWith(raw, shape) ?? wrongFor(named, raw);
   if (wrong !== undefined) return status(400, wrong);
   const asked = members(raw['parameters']);
@@ -67,7 +102,11 @@ function operation(name: string, { state }: SimTask, response: object): Reply {
   if (state === 'failed' || state === 'cancelled')
     return {
       status: 200,
-      body: { name, done: true, error: { code: 13, message: 'Video generation failed due to an internal server issue.' } },
+      body: {
+        name,
+        done: true,
+        error: { code: 13, message: 'Video generation failed due to an internal server issue.' },
+      },
     };
   return { status: 200, body: { name, done: true, response } };
 }
@@ -96,8 +135,12 @@ function geminiAsked(call: DeskCall, model: string, id: string): Question {
     unknown,
     told(task) {
       const uri = `http://${headers.host}/gemini/v1beta/files/${id}:download?alt=media`;
-      const videos = task.state === 'moderated' ? filtered : { generatedSamples: [{ video: { uri } }] };
-      return operation(`models/${model}/operations/${id}`, task, { '@type': type, generateVideoResponse: videos });
+      const videos =
+        task.state === 'moderated' ? filtered : { generatedSamples: [{ video: { uri } }] };
+      return operation(`models/${model}/operations/${id}`, task, {
+        '@type': type,
+        generateVideoResponse: videos,
+      });
     },
   };
 }
@@ -108,7 +151,11 @@ export const geminiVideos: VideoDesk = {
   at: /^\/gemini\/(?:v1beta\/(?:models\/[^/]+(?::predictLongRunning|\/operations\/)|files\/[^/]+:download)|download\/)/,
   door: geminiDoor,
   refuse: (problem) =>
-    problem.kind === 'missing_key' ? keyMissing : problem.kind === 'wrong_key' ? keyInvalid : refusedBy(gemini, problem),
+    problem.kind === 'missing_key'
+      ? keyMissing
+      : problem.kind === 'wrong_key'
+        ? keyInvalid
+        : refusedBy(gemini, problem),
   take(call): Reply | Submission | Question | Screening | undefined {
     const { method, path } = call;
     const [, named] = /^\/gemini\/v1beta\/models\/([^/]+):predictLongRunning$/.exec(path) ?? [];
@@ -116,20 +163,32 @@ export const geminiVideos: VideoDesk = {
       const id = decodeURIComponent(named);
       return submission(call, id, {}, (task) => `models/${id.split('+')[0]}/operations/${task}`);
     }
-    const [, model = '', operationId] = /^\/gemini\/v1beta\/models\/([^/]+)\/operations\/([^/]+)$/.exec(path) ?? [];
+    const [, model = '', operationId] =
+      /^\/gemini\/v1beta\/models\/([^/]+)\/operations\/([^/]+)$/.exec(path) ?? [];
     if (method === 'GET' && operationId !== undefined) return geminiAsked(call, model, operationId);
-    const [, there, made] = /^\/gemini\/(download\/)?v1beta\/files\/([^/:]+):download$/.exec(path) ?? [];
+    const [, there, made] =
+      /^\/gemini\/(download\/)?v1beta\/files\/([^/:]+):download$/.exec(path) ?? [];
     if (method !== 'GET' || made === undefined) return undefined;
     if (there !== undefined) return { film: made };
     const location = `http://${call.headers.host}/gemini/download${path.slice('/gemini'.length)}?alt=media`;
-    return { status: 302, headers: { location }, body: { error: { code: 302, message: 'Unknown Error.', status: 'UNKNOWN' } } };
+    return {
+      status: 302,
+      headers: { location },
+      body: { error: { code: 302, message: 'Unknown Error.', status: 'UNKNOWN' } },
+    };
   },
 };
 
 /** Refusals of a prompt come with the operation; at the door it is an error as any other. */
-function refusedBy({ refuse }: Pick<VideoDesk, 'refuse'>, problem: Parameters<VideoDesk['refuse']>[0]): Reply {
+function refusedBy(
+  { refuse }: Pick<VideoDesk, 'refuse'>,
+  problem: Parameters<VideoDesk['refuse']>[0],
+): Reply {
   if (problem.kind !== 'policy') return refuse(problem);
-  return status(400, 'The prompt could not be submitted. It contains sensitive words that violate our usage guidelines.');
+  return status(
+    400,
+    'The prompt could not be submitted. It contains sensitive words that violate our usage guidelines.',
+  );
 }
 
 const vertexPath =
@@ -144,9 +203,15 @@ function vertexAsked(call: DeskCall, place: string): Question | Reply {
     id,
     unknown,
     told(task) {
-      const videos = task.state === 'done' ? [{ bytesBase64Encoded: film(task.wish).toString('base64'), mimeType: 'video/mp4' }] : [];
+      const videos =
+        task.state === 'done'
+          ? [{ bytesBase64Encoded: film(task.wish).toString('base64'), mimeType: 'video/mp4' }]
+          : [];
       const response = task.state === 'moderated' ? filtered : { raiMediaFilteredCount: 0, videos };
-      return operation(name, task, { '@type': 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse', ...response });
+      return operation(name, task, {
+        '@type': 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse',
+        ...response,
+      });
     },
   };
 }
@@ -168,6 +233,11 @@ export const vertexVideos: VideoDesk = {
     const id = decodeURIComponent(named);
     const place = `${location}/publishers/google/models/${withoutScenarios(id)}`;
     if (method === 'fetchPredictOperation') return vertexAsked(call, place);
-    return submission(call, id, { 'generateAudio?': flag, 'enhancePrompt?': flag }, (task) => `${place}/operations/${task}`);
+    return submission(
+      call,
+      id,
+      { 'generateAudio?': flag, 'enhancePrompt?': flag },
+      (task) => `${place}/operations/${task}`,
+    );
   },
 };

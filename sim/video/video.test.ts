@@ -28,7 +28,11 @@ async function ask(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, json: text.startsWith('{') ? (JSON.parse(text) as Json) : {}, text };
+  return {
+    status: response.status,
+    json: text.startsWith('{') ? (JSON.parse(text) as Json) : {},
+    text,
+  };
 }
 
 const veo = '/gemini/v1beta/models/veo-3.1-generate-preview:predictLongRunning';
@@ -47,50 +51,182 @@ const refused: readonly (readonly [string, Headers, object, RegExp])[] = [
   [veo, {}, { instances }, /unregistered callers/],
   [veo, { 'x-goog-api-key': 'wrong' }, { instances }, /API key not valid/],
   [veo, google, { instances: [] }, /instances/],
-  [veo, google, { instances: [{ prompt, image: { bytesBase64Encoded: 'data:image/png;base64,AAAA', mimeType: 'image/png' } }] }, /base64/],
+  [
+    veo,
+    google,
+    {
+      instances: [
+        {
+          prompt,
+          image: { bytesBase64Encoded: 'data:image/png;base64,AAAA', mimeType: 'image/png' },
+        },
+      ],
+    },
+    /base64/,
+  ],
   [veo, google, { instances, parameters: { durationSeconds: 5 } }, /durationSeconds/],
-  [veo, google, { instances, parameters: { durationSeconds: 6, resolution: '1080p' } }, /only supported/],
+  [
+    veo,
+    google,
+    { instances, parameters: { durationSeconds: 6, resolution: '1080p' } },
+    /only supported/,
+  ],
   [veo, google, { instances, parameters: { durationSeconds: '6' } }, /integer/],
   [veo, google, { instances, parameters: { generateAudio: true } }, /generateAudio/],
   ['/kling/v1/videos/text2video', {}, { model_name: 'kling-v3', prompt }, /1001/],
-  ['/kling/v1/videos/text2video', { authorization: 'Bearer a.b.c' }, { model_name: 'kling-v3', prompt }, /1002/],
-  ['/kling/v1/videos/text2video', bearer, { model_name: 'kling-v3', prompt, duration: 5 }, /duration/],
-  ['/kling/v1/videos/text2video', bearer, { model_name: 'kling-v2-6', prompt, duration: '7' }, /duration/],
-  ['/kling/v1/videos/text2video', bearer, { model_name: 'kling-v2-1', prompt, sound: 'on' }, /sound/],
-  ['/kling/v1/videos/text2video', bearer, { model_name: 'kling-v2-6', prompt, sound: 'on', mode: 'std' }, /mode pro/],
-  ['/kling/v1/videos/image2video', bearer, { model_name: 'kling-v3', image: 'data:image/png;base64,AAAA' }, /image/],
-  ['/kling/v1/videos/image2video', bearer, { model_name: 'kling-v3', image: 'AAAA', aspect_ratio: '1:1' }, /aspect_ratio/],
-  ['/minimax/v1/video_generation', bearer, { model: 'MiniMax-Hailuo-02', prompt, duration: 5 }, /2013/],
-  ['/minimax/v1/video_generation', bearer, { model: 'MiniMax-Hailuo-02', prompt, duration: 10, resolution: '1080P' }, /1080P/],
-  ['/minimax/v1/video_generation', bearer, { model: 'MiniMax-Hailuo-2.3-Fast', prompt }, /first_frame_image/],
-  ['/minimax/v2/video_generation', bearer, { model: 'MiniMax-H3', content: [text], duration: 4 }, /invalid_request_error/],
+  [
+    '/kling/v1/videos/text2video',
+    { authorization: 'Bearer a.b.c' },
+    { model_name: 'kling-v3', prompt },
+    /1002/,
+  ],
+  [
+    '/kling/v1/videos/text2video',
+    bearer,
+    { model_name: 'kling-v3', prompt, duration: 5 },
+    /duration/,
+  ],
+  [
+    '/kling/v1/videos/text2video',
+    bearer,
+    { model_name: 'kling-v2-6', prompt, duration: '7' },
+    /duration/,
+  ],
+  [
+    '/kling/v1/videos/text2video',
+    bearer,
+    { model_name: 'kling-v2-1', prompt, sound: 'on' },
+    /sound/,
+  ],
+  [
+    '/kling/v1/videos/text2video',
+    bearer,
+    { model_name: 'kling-v2-6', prompt, sound: 'on', mode: 'std' },
+    /mode pro/,
+  ],
+  [
+    '/kling/v1/videos/image2video',
+    bearer,
+    { model_name: 'kling-v3', image: 'data:image/png;base64,AAAA' },
+    /image/,
+  ],
+  [
+    '/kling/v1/videos/image2video',
+    bearer,
+    { model_name: 'kling-v3', image: 'AAAA', aspect_ratio: '1:1' },
+    /aspect_ratio/,
+  ],
+  [
+    '/minimax/v1/video_generation',
+    bearer,
+    { model: 'MiniMax-Hailuo-02', prompt, duration: 5 },
+    /2013/,
+  ],
+  [
+    '/minimax/v1/video_generation',
+    bearer,
+    { model: 'MiniMax-Hailuo-02', prompt, duration: 10, resolution: '1080P' },
+    /1080P/,
+  ],
+  [
+    '/minimax/v1/video_generation',
+    bearer,
+    { model: 'MiniMax-Hailuo-2.3-Fast', prompt },
+    /first_frame_image/,
+  ],
+  [
+    '/minimax/v2/video_generation',
+    bearer,
+    { model: 'MiniMax-H3', content: [text], duration: 4 },
+    /invalid_request_error/,
+  ],
   [wan, bearer, { model: 'wan2.6-t2v', input: { prompt } }, /synchronous calls/],
-  [wan, dashscope, { model: 'wan2.6-t2v', input: { prompt }, parameters: { size: '1280x720' } }, /InvalidParameter/],
-  [wan, dashscope, { model: 'wan2.6-t2v', input: { prompt }, parameters: { duration: 7 } }, /InvalidParameter/],
-  [wan, dashscope, { model: 'wan2.7-i2v', input: { prompt, img_url: 'https://a.example/a.png' } }, /InvalidParameter/],
+  [
+    wan,
+    dashscope,
+    { model: 'wan2.6-t2v', input: { prompt }, parameters: { size: '1280x720' } },
+    /InvalidParameter/,
+  ],
+  [
+    wan,
+    dashscope,
+    { model: 'wan2.6-t2v', input: { prompt }, parameters: { duration: 7 } },
+    /InvalidParameter/,
+  ],
+  [
+    wan,
+    dashscope,
+    { model: 'wan2.7-i2v', input: { prompt, img_url: 'https://a.example/a.png' } },
+    /InvalidParameter/,
+  ],
   [ark, bearer, { model: 'doubao-seedance-2-0-260128', content: [text], duration: 16 }, /duration/],
-  [ark, bearer, { model: 'doubao-seedance-2-0-fast-260128', content: [text], resolution: '1080p' }, /resolution/],
+  [
+    ark,
+    bearer,
+    { model: 'doubao-seedance-2-0-fast-260128', content: [text], resolution: '1080p' },
+    /resolution/,
+  ],
   ['/xai/v1/videos/generations', bearer, { model: 'grok-imagine-video', prompt, seed: 1 }, /seed/],
-  ['/xai/v1/videos/generations', bearer, { model: 'grok-imagine-video', prompt, resolution: '1080p' }, /1080p/],
-  ['/runway/v1/text_to_video', bearer, { model: 'gen4.5', promptText: prompt, ratio: '1280:720', duration: 5 }, /X-Runway-Version/],
-  ['/runway/v1/text_to_video', runway, { model: 'gen4.5', promptText: prompt, ratio: '960:960', duration: 5 }, /ratio/],
-  ['/runway/v1/text_to_video', runway, { model: 'gen4_turbo', promptText: prompt, ratio: '1280:720', duration: 5 }, /duration/],
-  ['/zhipu/api/paas/v4/videos/generations', bearer, { model: 'cogvideox-3', prompt, duration: 6 }, /duration/],
-  ['/zhipu/api/paas/v4/videos/generations', bearer, { model: 'cogvideox-3', prompt, size: '720p' }, /size/],
+  [
+    '/xai/v1/videos/generations',
+    bearer,
+    { model: 'grok-imagine-video', prompt, resolution: '1080p' },
+    /1080p/,
+  ],
+  [
+    '/runway/v1/text_to_video',
+    bearer,
+    { model: 'gen4.5', promptText: prompt, ratio: '1280:720', duration: 5 },
+    /X-Runway-Version/,
+  ],
+  [
+    '/runway/v1/text_to_video',
+    runway,
+    { model: 'gen4.5', promptText: prompt, ratio: '960:960', duration: 5 },
+    /ratio/,
+  ],
+  [
+    '/runway/v1/text_to_video',
+    runway,
+    { model: 'gen4_turbo', promptText: prompt, ratio: '1280:720', duration: 5 },
+    /duration/,
+  ],
+  [
+    '/zhipu/api/paas/v4/videos/generations',
+    bearer,
+    { model: 'cogvideox-3', prompt, duration: 6 },
+    /duration/,
+  ],
+  [
+    '/zhipu/api/paas/v4/videos/generations',
+    bearer,
+    { model: 'cogvideox-3', prompt, size: '720p' },
+    /size/,
+  ],
   ['/vidu/ent/v2/text2video', bearer, { model: 'viduq3-pro', prompt }, /Unauthorized/],
   ['/vidu/ent/v2/text2video', vidu, { model: 'viduq3-pro', prompt, duration: 17 }, /duration/],
-  ['/vidu/ent/v2/start-end2video', vidu, { model: 'viduq3-pro', images: ['https://a.example/a.png'] }, /images/],
+  [
+    '/vidu/ent/v2/start-end2video',
+    vidu,
+    { model: 'viduq3-pro', images: ['https://a.example/a.png'] },
+    /images/,
+  ],
 ];
 
 test.each(refused)('%s refuses', async (path, headers, body, words) => {
   const reply = await ask('POST', path, headers, body);
   expect(reply.text).toMatch(words);
-  expect(JSON.stringify(reply.json)).not.toMatch(/"(?:task_id|request_id|id|name)":"(?:[^"]*\/)?t-/);
+  expect(JSON.stringify(reply.json)).not.toMatch(
+    /"(?:task_id|request_id|id|name)":"(?:[^"]*\/)?t-/,
+  );
 });
 
 describe('tasks', () => {
   const submit = async (scenario: string): Promise<string> => {
-    const { json } = await ask('POST', ark, bearer, { model: `doubao-seedance-2-0-260128+${scenario}`, content: [text] });
+    const { json } = await ask('POST', ark, bearer, {
+      model: `doubao-seedance-2-0-260128+${scenario}`,
+      content: [text],
+    });
     return String(json['id']);
   };
   const look = (id: string) => ask('GET', `${ark}/${id}`, bearer);
@@ -130,12 +266,18 @@ describe('tasks', () => {
 
   test('of Kling take keys that are signed and valid now', async () => {
     const path = '/kling/v1/videos/text2video';
-    const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const encoded = (value: object): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
     const as = (secret: string, nowMs: number) => {
       const begun = Math.floor(nowMs / 1_000);
       const said = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded({ iss: 'ak', exp: begun + 1_800, nbf: begun - 5 })}`;
       const token = `${said}.${createHmac('sha256', secret).update(said).digest('base64url')}`;
-      return ask('POST', path, { authorization: `Bearer ${token}` }, { model_name: 'kling-v3', prompt });
+      return ask(
+        'POST',
+        path,
+        { authorization: `Bearer ${token}` },
+        { model_name: 'kling-v3', prompt },
+      );
     };
     const now = systemClock.now();
     expect((await as(klingSecret, now)).json).toMatchObject({ code: 0 });
@@ -145,7 +287,10 @@ describe('tasks', () => {
   });
 
   test('of Google give their film to whoever has the key, elsewhere', async () => {
-    const { json } = await ask('POST', veo, google, { instances, parameters: { durationSeconds: 4 } });
+    const { json } = await ask('POST', veo, google, {
+      instances,
+      parameters: { durationSeconds: 4 },
+    });
     await wait(700);
     const polled = await ask('GET', `/gemini/v1beta/${String(json['name'])}`, google);
     const uri = /"uri":"([^"]+)"/.exec(polled.text)?.[1] ?? '';

@@ -30,7 +30,11 @@ const places: Readonly<Record<string, Shape>> = {
   text2video: { prompt: words(2_000), 'aspect_ratio?': oneOf('16:9', '9:16', '4:3', '3:4', '1:1') },
   img2video: { 'prompt?': words(2_000, 0), images: listOf(picture, 1) },
   'start-end2video': { 'prompt?': words(2_000, 0), images: listOf(picture, 2, 2) },
-  reference2video: { prompt: words(2_000), images: listOf(picture, 7), 'aspect_ratio?': oneOf('16:9', '9:16', '4:3', '3:4', '1:1') },
+  reference2video: {
+    prompt: words(2_000),
+    images: listOf(picture, 7),
+    'aspect_ratio?': oneOf('16:9', '9:16', '4:3', '3:4', '1:1'),
+  },
 };
 
 const shared: Shape = {
@@ -52,15 +56,33 @@ function submission(call: DeskCall, shape: Shape): Reply | Submission {
     wrongWith(raw, { ...shared, ...shape }) ??
     (!later && Number(raw['duration']) > 10 ? 'duration must be at most 10' : undefined) ??
     (!later && raw['audio'] === true ? 'audio is not supported' : undefined) ??
-    (/^viduq2-(?:pro|turbo)/.test(named) && list(raw['images']).length === 0 ? 'images is required' : undefined);
+    (/^viduq2-(?:pro|turbo)/.test(named) && list(raw['images']).length === 0
+      ? 'images is required'
+      : undefined);
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
   const seconds = Number(raw['duration'] ?? 5);
-  const about = { model: named.split('+')[0], prompt: raw['prompt'], images: list(raw['images']).length, duration: seconds };
+  const about = {
+    model: named.split('+')[0],
+    prompt: raw['prompt'],
+    images: list(raw['images']).length,
+    duration: seconds,
+  };
   return {
-    wish: { named, prompt: text(raw['prompt']) ?? '', seconds, ...pixels(text(raw['resolution']) ?? '720p', text(raw['aspect_ratio'])) },
+    wish: {
+      named,
+      prompt: text(raw['prompt']) ?? '',
+      seconds,
+      ...pixels(text(raw['resolution']) ?? '720p', text(raw['aspect_ratio'])),
+    },
     accepted: (task_id) => ({
       status: 200,
-      body: { task_id, state: 'created', ...about, created_at: new Date(0).toISOString(), credits: 4 },
+      body: {
+        task_id,
+        state: 'created',
+        ...about,
+        created_at: new Date(0).toISOString(),
+        credits: 4,
+      },
     }),
   };
 }
@@ -77,12 +99,23 @@ const states: Readonly<Record<TaskState, string>> = {
 
 function told({ id, state }: SimTask, url: string): Reply {
   const err_code =
-    { moderated: 'CreationPolicyViolation', failed: 'InternalServiceFailure', cancelled: 'TaskCancelled' }[String(state)] ?? '';
-  const creations = state === 'done' ? [{ id: `${id}-1`, url, cover_url: url.replace(/\.mp4$/, '.png') }] : [];
-  return { status: 200, body: { id, state: states[state], err_code, credits: 4, payload: '', creations } };
+    {
+      moderated: 'CreationPolicyViolation',
+      failed: 'InternalServiceFailure',
+      cancelled: 'TaskCancelled',
+    }[String(state)] ?? '';
+  const creations =
+    state === 'done' ? [{ id: `${id}-1`, url, cover_url: url.replace(/\.mp4$/, '.png') }] : [];
+  return {
+    status: 200,
+    body: { id, state: states[state], err_code, credits: 4, payload: '', creations },
+  };
 }
 
-const unknown: Reply = { status: 404, body: { code: 404, reason: 'TaskNotFound', message: 'task not found', metadata: {} } };
+const unknown: Reply = {
+  status: 404,
+  body: { code: 404, reason: 'TaskNotFound', message: 'task not found', metadata: {} },
+};
 
 /** Vidu: platform.vidu.com/docs, 2026-08. */
 export const viduVideos: VideoDesk = {
@@ -92,9 +125,11 @@ export const viduVideos: VideoDesk = {
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;
-    const [, place = '', id, what] = /^\/vidu\/ent\/v2\/([\w-]+)(?:\/([^/]+)\/(creations|cancel))?$/.exec(path) ?? [];
+    const [, place = '', id, what] =
+      /^\/vidu\/ent\/v2\/([\w-]+)(?:\/([^/]+)\/(creations|cancel))?$/.exec(path) ?? [];
     const shape = places[place];
-    if (method === 'POST' && shape !== undefined && id === undefined) return submission(call, shape);
+    if (method === 'POST' && shape !== undefined && id === undefined)
+      return submission(call, shape);
     if (place !== 'tasks' || id === undefined) return undefined;
     if (method === 'GET' && what === 'creations') return { id, told, unknown };
     const task = method === 'POST' && what === 'cancel' ? taskOf(id) : undefined;

@@ -21,13 +21,22 @@ function submission(call: DeskCall): Submission | ReturnType<VideoDesk['refuse']
   const { raw } = call;
   const named = text(raw['model']) ?? '';
   const wrong =
-    wrongWith(raw, shape) ?? (raw['image'] && raw['reference_images'] ? 'image and reference_images exclude each other' : undefined);
-  if (wrong !== undefined) return xai.refuse(problemAt(call, 'bad_request', `Invalid request: ${wrong}`));
+    wrongWith(raw, shape) ??
+    (raw['image'] && raw['reference_images']
+      ? 'image and reference_images exclude each other'
+      : undefined);
+  if (wrong !== undefined)
+    return xai.refuse(problemAt(call, 'bad_request', `Invalid request: ${wrong}`));
   if (raw['resolution'] === '1080p' && !named.includes('1.5'))
     return xai.refuse(problemAt(call, 'bad_request', '1080p is not supported by this model'));
   const size = pixels(text(raw['resolution']) ?? '480p', text(raw['aspect_ratio']));
   return {
-    wish: { named, prompt: text(raw['prompt']) ?? '', seconds: Number(raw['duration'] ?? 8), ...size },
+    wish: {
+      named,
+      prompt: text(raw['prompt']) ?? '',
+      seconds: Number(raw['duration'] ?? 8),
+      ...size,
+    },
     accepted: (request_id) => ({ status: 200, body: { request_id } }),
   };
 }
@@ -37,11 +46,27 @@ function told(task: SimTask, url: string): ReturnType<VideoDesk['refuse']> {
   const { state, percent, wish } = task;
   const model = wish.named.split('+')[0];
   if (state === 'odd') return { status: 202, body: { status: 'dreaming', progress: percent } };
-  if (state === 'queued' || state === 'running') return { status: 202, body: { status: 'pending', progress: percent } };
+  if (state === 'queued' || state === 'running')
+    return { status: 202, body: { status: 'pending', progress: percent } };
   if (state === 'failed' || state === 'cancelled')
-    return { status: 200, body: { status: 'failed', error: { code: 'internal_error', message: 'Video generation failed.' } } };
+    return {
+      status: 200,
+      body: {
+        status: 'failed',
+        error: { code: 'internal_error', message: 'Video generation failed.' },
+      },
+    };
   const video = { url, duration: wish.seconds, respect_moderation: state !== 'moderated' };
-  return { status: 200, body: { status: 'done', video, model, usage: { cost_in_usd_ticks: 500_000_000 }, progress: 100 } };
+  return {
+    status: 200,
+    body: {
+      status: 'done',
+      video,
+      model,
+      usage: { cost_in_usd_ticks: 500_000_000 },
+      progress: 100,
+    },
+  };
 }
 
 /** docs.x.ai/docs/guides/video-generations, 2026-08; as recorded. */
@@ -51,12 +76,16 @@ export const xaiVideos: VideoDesk = {
   door: keyIn('authorization', 'Bearer '),
   refuse: xai.refuse,
   take(call): Submission | Question | ReturnType<VideoDesk['refuse']> | undefined {
-    if (call.method === 'POST' && call.path === '/xai/v1/videos/generations') return submission(call);
+    if (call.method === 'POST' && call.path === '/xai/v1/videos/generations')
+      return submission(call);
     const [, id] = /^\/xai\/v1\/videos\/([^/]+)$/.exec(call.path) ?? [];
     if (call.method !== 'GET' || id === undefined) return undefined;
     const unknown = {
       status: 404,
-      body: { code: 'The requested resource was not found', error: `Video request not found: ${randomUUID()}` },
+      body: {
+        code: 'The requested resource was not found',
+        error: `Video request not found: ${randomUUID()}`,
+      },
     };
     return { id: decodeURIComponent(id), told, unknown };
   },

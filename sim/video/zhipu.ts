@@ -14,7 +14,15 @@ const shape: Shape = {
   'image_url?': either(picture, listOf(picture, 2, 2)),
   'quality?': oneOf('speed', 'quality'),
   'with_audio?': flag,
-  'size?': oneOf('1280x720', '720x1280', '1024x1024', '1920x1080', '1080x1920', '2048x1080', '3840x2160'),
+  'size?': oneOf(
+    '1280x720',
+    '720x1280',
+    '1024x1024',
+    '1920x1080',
+    '1080x1920',
+    '2048x1080',
+    '3840x2160',
+  ),
   'fps?': oneOf(30, 60),
   'duration?': oneOf(5, 10),
   'request_id?': words(64, 6),
@@ -22,8 +30,11 @@ const shape: Shape = {
 
 function submission(call: DeskCall): Reply | Submission {
   const { raw } = call;
-  const wrong = wrongWith(raw, shape) ?? (raw['prompt'] || raw['image_url'] ? undefined : 'prompt 和 image_url 不能同时为空');
-  if (wrong !== undefined) return zhipu.refuse(problemAt(call, 'bad_request', `API 调用参数有误：${wrong}`));
+  const wrong =
+    wrongWith(raw, shape) ??
+    (raw['prompt'] || raw['image_url'] ? undefined : 'prompt 和 image_url 不能同时为空');
+  if (wrong !== undefined)
+    return zhipu.refuse(problemAt(call, 'bad_request', `API 调用参数有误：${wrong}`));
   const named = text(raw['model']) ?? '';
   const request_id = raw['request_id'] ?? randomUUID();
   return {
@@ -33,7 +44,10 @@ function submission(call: DeskCall): Reply | Submission {
       seconds: Number(raw['duration'] ?? 5),
       ...pixelsOf(text(raw['size']) ?? '1920x1080'),
     },
-    accepted: (id) => ({ status: 200, body: { id, model: named.split('+')[0], request_id, task_status: 'PROCESSING' } }),
+    accepted: (id) => ({
+      status: 200,
+      body: { id, model: named.split('+')[0], request_id, task_status: 'PROCESSING' },
+    }),
   };
 }
 
@@ -55,8 +69,12 @@ function told({ id, state, wish }: SimTask, url: string): Reply {
       model: wish.named.split('+')[0],
       request_id: randomUUID(),
       task_status: statuses[state],
-      ...(state === 'done' && { video_result: [{ url, cover_image_url: url.replace(/\.mp4$/, '.png') }] }),
-      ...(state === 'moderated' && { error: { code: '1301', message: '系统检测到输入或生成内容可能包含不安全或敏感内容' } }),
+      ...(state === 'done' && {
+        video_result: [{ url, cover_image_url: url.replace(/\.mp4$/, '.png') }],
+      }),
+      ...(state === 'moderated' && {
+        error: { code: '1301', message: '系统检测到输入或生成内容可能包含不安全或敏感内容' },
+      }),
     },
   };
 }
@@ -72,6 +90,10 @@ export const zhipuVideos: VideoDesk = {
     if (method === 'POST' && path === `${base}/videos/generations`) return submission(call);
     const [, id] = /\/async-result\/([^/]+)$/.exec(path) ?? [];
     if (method !== 'GET' || id === undefined) return undefined;
-    return { id, told, unknown: { status: 404, body: { error: { code: '1214', message: '任务不存在' } } } };
+    return {
+      id,
+      told,
+      unknown: { status: 404, body: { error: { code: '1214', message: '任务不存在' } } },
+    };
   },
 };

@@ -7,9 +7,14 @@ const head =
 const line = '-'.repeat(41);
 
 /** The trade bill of a day as Alipay packs it: details and their sums; undefined when there was no trade. */
-export function alipayBill(date: string, trades: readonly Trade[], sellerId: string): Buffer | undefined {
+export function alipayBill(
+  date: string,
+  trades: readonly Trade[],
+  sellerId: string,
+): Buffer | undefined {
   const rows: string[] = [];
-  const on = (at: number | undefined): at is number => at !== undefined && chinaTime(at).startsWith(date);
+  const on = (at: number | undefined): at is number =>
+    at !== undefined && chinaTime(at).startsWith(date);
   const row = (trade: Trade, kind: string, at: number, yuan: string, request: string): string =>
     [
       ...[
@@ -45,7 +50,8 @@ export function alipayBill(date: string, trades: readonly Trade[], sellerId: str
   for (const trade of trades) {
     if (trade.code.startsWith('weixin:')) continue;
     if (on(trade.paidAt)) rows.push(row(trade, '交易', trade.paidAt, yuanOf(trade.fen), ''));
-    for (const { id, fen, at } of trade.refunds) if (on(at)) rows.push(row(trade, '退款', at, `-${yuanOf(fen)}`, id));
+    for (const { id, fen, at } of trade.refunds)
+      if (on(at)) rows.push(row(trade, '退款', at, `-${yuanOf(fen)}`, id));
   }
   if (rows.length === 0) return undefined;
   const details = [
@@ -58,10 +64,20 @@ export function alipayBill(date: string, trades: readonly Trade[], sellerId: str
     `#${line}业务明细列表结束${line}`,
     `#导出时间：[${date} 09:00:00]`,
   ];
-  const sums = ['#支付宝业务汇总查询', '门店编号,门店名称,交易订单总笔数,退款订单总笔数,订单金额（元）', `合计,,${rows.length},0,0.00`];
+  const sums = [
+    '#支付宝业务汇总查询',
+    '门店编号,门店名称,交易订单总笔数,退款订单总笔数,订单金额（元）',
+    `合计,,${rows.length},0,0.00`,
+  ];
   const day = date.replaceAll('-', '');
   return zipFile([
-    { name: gbk(`${sellerId}0156_${day}_业务明细(汇总).csv`), content: gbk(`${sums.join('\r\n')}\r\n`) },
-    { name: gbk(`${sellerId}0156_${day}_业务明细.csv`), content: gbk(`${details.join('\r\n')}\r\n`) },
+    {
+      name: gbk(`${sellerId}0156_${day}_业务明细(汇总).csv`),
+      content: gbk(`${sums.join('\r\n')}\r\n`),
+    },
+    {
+      name: gbk(`${sellerId}0156_${day}_业务明细.csv`),
+      content: gbk(`${details.join('\r\n')}\r\n`),
+    },
   ]);
 }

@@ -13,7 +13,14 @@ import {
 } from './alipay-rules.ts';
 import { signed } from './keys.ts';
 import type { WalletCall, WalletReply } from './reply.ts';
-import { chinaTime, type Counter, refundedFen, type Trade, type TradeRefund, yuanOf } from './trade.ts';
+import {
+  chinaTime,
+  type Counter,
+  refundedFen,
+  type Trade,
+  type TradeRefund,
+  yuanOf,
+} from './trade.ts';
 import { type Members, isNotifyUrl } from './wechat-rules.ts';
 
 const success = { code: '10000', msg: 'Success' };
@@ -47,9 +54,12 @@ export class AlipaySide {
     const wrong = wrongCall(parameters, this.keys, this.#counter.now());
     if (wrong !== undefined) return json(`{"error_response":${JSON.stringify(wrong)}}`);
     const content = contentOf(parameters);
-    if (content === undefined) return this.#signed(parameters, invalid('isv.invalid-parameter', 'biz_content'));
-    if (parameters['method'] === 'alipay.trade.page.pay') return this.#page(parameters, content, openPage);
-    if (call.method !== 'POST') return this.#signed(parameters, invalid('isv.invalid-method', 'POST'));
+    if (content === undefined)
+      return this.#signed(parameters, invalid('isv.invalid-parameter', 'biz_content'));
+    if (parameters['method'] === 'alipay.trade.page.pay')
+      return this.#page(parameters, content, openPage);
+    if (call.method !== 'POST')
+      return this.#signed(parameters, invalid('isv.invalid-method', 'POST'));
     return this.#signed(parameters, this.#answer(parameters, content, call));
   }
 
@@ -84,7 +94,13 @@ export class AlipaySide {
       auth_app_id: this.keys.appId,
       buyer_logon_id: 'abc***@x.com',
       point_amount: '0.00',
-      ...(refunded === 0 ? {} : { gmt_refund: time, refund_fee: yuanOf(refunded), out_biz_no: trade.refunds.at(-1)?.id ?? '' }),
+      ...(refunded === 0
+        ? {}
+        : {
+            gmt_refund: time,
+            refund_fee: yuanOf(refunded),
+            out_biz_no: trade.refunds.at(-1)?.id ?? '',
+          }),
       ...changed,
     };
     return this.keys.signNotice(whole);
@@ -108,11 +124,16 @@ export class AlipaySide {
     return `${trade.returnUrl}?${String(new URLSearchParams(this.keys.signNotice(told)))}`;
   }
 
-  #answer({ method, notify_url }: Parameters, content: Members, call: WalletCall): Members | AlipayRefusal {
+  #answer(
+    { method, notify_url }: Parameters,
+    content: Members,
+    call: WalletCall,
+  ): Members | AlipayRefusal {
     const trade = this.#counter.trades.get(String(content['out_trade_no'] ?? ''));
     if (trade !== undefined) this.#counter.expire(trade);
     if (method === 'alipay.trade.precreate') return this.#precreate(content, notify_url, trade);
-    if (method === 'alipay.data.dataservice.bill.downloadurl.query') return this.#bill(content, call);
+    if (method === 'alipay.data.dataservice.bill.downloadurl.query')
+      return this.#bill(content, call);
     // A code that nobody has scanned is no trade.
     if (
       trade === undefined ||
@@ -127,21 +148,42 @@ export class AlipaySide {
     return invalid('isv.invalid-method', method ?? '');
   }
 
-  #precreate(content: Members, notifyUrl: string | undefined, before: Trade | undefined): Members | AlipayRefusal {
+  #precreate(
+    content: Members,
+    notifyUrl: string | undefined,
+    before: Trade | undefined,
+  ): Members | AlipayRefusal {
     const wrong = this.#wrong(content, notifyUrl, 'QR_CODE_OFFLINE');
     if (wrong !== undefined) return wrong;
     const asked = JSON.stringify(content);
     if (before?.state === 'paid') return failed('ACQ.TRADE_HAS_SUCCESS', '交易已被支付');
     if (before?.state === 'closed') return failed('ACQ.TRADE_HAS_CLOSE', '交易已经关闭');
-    if (before !== undefined && before.asked !== asked) return failed('ACQ.CONTEXT_INCONSISTENT', '交易信息被篡改');
+    if (before !== undefined && before.asked !== asked)
+      return failed('ACQ.CONTEXT_INCONSISTENT', '交易信息被篡改');
     const trade =
-      before ?? this.#open(content, asked, notifyUrl ?? '', `https://qr.alipay.com/bax${randomBytes(9).toString('hex')}`, undefined);
+      before ??
+      this.#open(
+        content,
+        asked,
+        notifyUrl ?? '',
+        `https://qr.alipay.com/bax${randomBytes(9).toString('hex')}`,
+        undefined,
+      );
     return { ...success, out_trade_no: trade.orderId, qr_code: trade.code };
   }
 
-  #page(parameters: Parameters, content: Members, openPage: (trade: Trade) => WalletReply): WalletReply {
+  #page(
+    parameters: Parameters,
+    content: Members,
+    openPage: (trade: Trade) => WalletReply,
+  ): WalletReply {
     const wrong = this.#wrong(content, parameters['notify_url'], 'FAST_INSTANT_TRADE_PAY');
-    if (wrong !== undefined) return { status: 200, type: 'text/html; charset=utf-8', body: `<p>${wrong.sub_code} ${wrong.sub_msg}</p>` };
+    if (wrong !== undefined)
+      return {
+        status: 200,
+        type: 'text/html; charset=utf-8',
+        body: `<p>${wrong.sub_code} ${wrong.sub_msg}</p>`,
+      };
     const before = this.#counter.trades.get(String(content['out_trade_no']));
     const trade =
       before ??
@@ -157,12 +199,23 @@ export class AlipaySide {
     return openPage(trade);
   }
 
-  #wrong(content: Members, notifyUrl: string | undefined, product: string): AlipayRefusal | undefined {
-    if (notifyUrl !== undefined && !isNotifyUrl(notifyUrl)) return invalid('isv.invalid-parameter', 'notify_url');
+  #wrong(
+    content: Members,
+    notifyUrl: string | undefined,
+    product: string,
+  ): AlipayRefusal | undefined {
+    if (notifyUrl !== undefined && !isNotifyUrl(notifyUrl))
+      return invalid('isv.invalid-parameter', 'notify_url');
     return wrongTrade(content, product, this.#counter.now());
   }
 
-  #open(content: Members, asked: string, notifyUrl: string, code: string, returnUrl: string | undefined): Trade {
+  #open(
+    content: Members,
+    asked: string,
+    notifyUrl: string,
+    code: string,
+    returnUrl: string | undefined,
+  ): Trade {
     const now = this.#counter.now();
     const expire = content['time_expire'];
     const trade: Trade = {
@@ -170,7 +223,10 @@ export class AlipaySide {
       fen: fenOf(content['total_amount']),
       subject: String(content['subject']),
       notifyUrl,
-      expiresAt: typeof expire === 'string' ? Date.parse(`${expire.replace(' ', 'T')}+08:00`) : now + 7_200_000,
+      expiresAt:
+        typeof expire === 'string'
+          ? Date.parse(`${expire.replace(' ', 'T')}+08:00`)
+          : now + 7_200_000,
       createdAt: now,
       asked,
       code,
@@ -198,7 +254,14 @@ export class AlipaySide {
       buyer_logon_id: 'abc***@x.com',
       buyer_user_id: '2088000000000099',
     };
-    return { ...success, ...ids, trade_status: statusOf(trade), ...amounts, invoice_amount: yuanOf(trade.fen), ...paid };
+    return {
+      ...success,
+      ...ids,
+      trade_status: statusOf(trade),
+      ...amounts,
+      invoice_amount: yuanOf(trade.fen),
+      ...paid,
+    };
   }
 
   #close(trade: Trade): Members | AlipayRefusal {
@@ -210,15 +273,22 @@ export class AlipaySide {
   #refund(trade: Trade, content: Members): Members | AlipayRefusal {
     const counter = this.#counter;
     const id = String(content['out_request_no'] ?? '');
-    if (!/^\d{1,9}(?:\.\d{1,2})?$/.test(String(content['refund_amount'])) || !/^[\w-]{1,64}$/.test(id))
+    if (
+      !/^\d{1,9}(?:\.\d{1,2})?$/.test(String(content['refund_amount'])) ||
+      !/^[\w-]{1,64}$/.test(id)
+    )
       return invalid('isv.invalid-parameter', 'refund_amount');
     if (trade.state !== 'paid') return failed('ACQ.TRADE_STATUS_ERROR', '交易状态不合法');
     const fen = fenOf(content['refund_amount']);
     const before = trade.refunds.find((refund) => refund.id === id);
     if (before !== undefined)
-      return before.fen === fen ? this.#refunded(trade, 'N') : failed('ACQ.DISCORDANT_REPEAT_REQUEST', '请求信息不一致');
-    if (counter.refunding === 'not enough') return failed('ACQ.SELLER_BALANCE_NOT_ENOUGH', '卖家余额不足');
-    if (refundedFen(trade) + fen > trade.fen) return failed('ACQ.REFUND_AMT_NOT_EQUAL_TOTAL', '退款金额超限');
+      return before.fen === fen
+        ? this.#refunded(trade, 'N')
+        : failed('ACQ.DISCORDANT_REPEAT_REQUEST', '请求信息不一致');
+    if (counter.refunding === 'not enough')
+      return failed('ACQ.SELLER_BALANCE_NOT_ENOUGH', '卖家余额不足');
+    if (refundedFen(trade) + fen > trade.fen)
+      return failed('ACQ.REFUND_AMT_NOT_EQUAL_TOTAL', '退款金额超限');
     const processing = counter.refunding === 'processing';
     const made: TradeRefund = {
       id,
@@ -249,8 +319,14 @@ export class AlipaySide {
   #refundView(trade: Trade, content: Members): Members {
     const refund = trade.refunds.find(({ id }) => id === content['out_request_no']);
     if (refund === undefined) return success;
-    if (refund.state === 'processing' && this.#counter.refunding === 'success') refund.state = 'success';
-    const told = { trade_no: trade.number ?? '', out_trade_no: trade.orderId, out_request_no: refund.id, total_amount: yuanOf(trade.fen) };
+    if (refund.state === 'processing' && this.#counter.refunding === 'success')
+      refund.state = 'success';
+    const told = {
+      trade_no: trade.number ?? '',
+      out_trade_no: trade.orderId,
+      out_request_no: refund.id,
+      total_amount: yuanOf(trade.fen),
+    };
     return {
       ...success,
       ...told,
@@ -268,7 +344,10 @@ export class AlipaySide {
     if (file === undefined) return failed('isv.bill_not_exist', '账单不存在');
     const token = randomBytes(18).toString('hex');
     this.#files.set(token, file);
-    return { ...success, bill_download_url: `http://${host}${target.slice(0, target.indexOf('/gateway.do'))}/bill/${token}` };
+    return {
+      ...success,
+      bill_download_url: `http://${host}${target.slice(0, target.indexOf('/gateway.do'))}/bill/${token}`,
+    };
   }
 
   #file({ path }: WalletCall): WalletReply {
@@ -278,15 +357,23 @@ export class AlipaySide {
 
   #signed({ method = '' }: Parameters, body: Members | AlipayRefusal): WalletReply {
     const part = JSON.stringify(body);
-    const signature = signed(this.#counter.trouble?.kind === 'unsigned' ? `${part} ` : part, this.keys.alipay.privateKey);
+    const signature = signed(
+      this.#counter.trouble?.kind === 'unsigned' ? `${part} ` : part,
+      this.keys.alipay.privateKey,
+    );
     return json(`{"${method.replaceAll('.', '_')}_response":${part},"sign":"${signature}"}`);
   }
 }
 
-const json = (body: string): WalletReply => ({ status: 200, type: 'text/html;charset=utf-8', body });
+const json = (body: string): WalletReply => ({
+  status: 200,
+  type: 'text/html;charset=utf-8',
+  body,
+});
 
 function statusOf(trade: Trade): string {
-  if (trade.state === 'paid') return refundedFen(trade) >= trade.fen ? 'TRADE_CLOSED' : 'TRADE_SUCCESS';
+  if (trade.state === 'paid')
+    return refundedFen(trade) >= trade.fen ? 'TRADE_CLOSED' : 'TRADE_SUCCESS';
   return trade.state === 'closed' ? 'TRADE_CLOSED' : 'WAIT_BUYER_PAY';
 }
 

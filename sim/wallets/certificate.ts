@@ -5,7 +5,8 @@ import type { Pair } from './keys.ts';
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
-  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  const size =
+    length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 
@@ -13,12 +14,21 @@ const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, ...parts);
 const objectId = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 /** sha256WithRSAEncryption */
 const algorithm = sequence(objectId('2a864886f70d01010b'), der(0x05));
-const named = (name: string): Buffer => sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(name, 'utf8')))));
+const named = (name: string): Buffer =>
+  sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(name, 'utf8')))));
 const utcTime = (at: number): Buffer =>
-  der(0x17, Buffer.from(`${new Date(at).toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`, 'latin1'));
+  der(
+    0x17,
+    Buffer.from(`${new Date(at).toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`, 'latin1'),
+  );
 
 /** A certificate of ten years that a key gives itself (RFC 5280), in PEM. `serial`: hexadecimal. */
-export function certificateOf({ privateKey, publicKey }: Pair, serial: string, name: string, at: number): string {
+export function certificateOf(
+  { privateKey, publicKey }: Pair,
+  serial: string,
+  name: string,
+  at: number,
+): string {
   const facts = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from(serial, 'hex')),
@@ -29,6 +39,8 @@ export function certificateOf({ privateKey, publicKey }: Pair, serial: string, n
     publicKey.export({ type: 'spki', format: 'der' }),
   );
   const signature = createSign('RSA-SHA256').update(facts).sign(privateKey);
-  const whole = sequence(facts, algorithm, der(0x03, Buffer.from([0]), signature)).toString('base64');
+  const whole = sequence(facts, algorithm, der(0x03, Buffer.from([0]), signature)).toString(
+    'base64',
+  );
   return `-----BEGIN CERTIFICATE-----\n${whole.match(/.{1,64}/g)?.join('\n') ?? ''}\n-----END CERTIFICATE-----\n`;
 }

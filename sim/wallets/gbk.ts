@@ -18,7 +18,8 @@ function pairs(): ReadonlyMap<string, readonly [number, number]> {
   for (let first = 0x81; first <= 0xfe; first++) {
     for (let second = 0x40; second <= 0xfe; second++) {
       const letter = decoder.decode(Uint8Array.of(first, second));
-      if (letter.length === 1 && letter !== '\uFFFD' && !found.has(letter)) found.set(letter, [first, second]);
+      if (letter.length === 1 && letter !== '\uFFFD' && !found.has(letter))
+        found.set(letter, [first, second]);
     }
   }
   return found;

@@ -38,11 +38,17 @@ export class SimWallets {
   }
 
   get wechat(): WechatSide {
-    return (this.#wechat ??= new WechatSide(this.counter, (url, { headers, body }) => void this.tell({ url, headers, body })));
+    return (this.#wechat ??= new WechatSide(
+      this.counter,
+      (url, { headers, body }) => void this.tell({ url, headers, body }),
+    ));
   }
 
   get alipay(): AlipaySide {
-    return (this.#alipay ??= new AlipaySide(this.counter, (url, notice) => void this.tell(formOf(url, notice))));
+    return (this.#alipay ??= new AlipaySide(
+      this.counter,
+      (url, notice) => void this.tell(formOf(url, notice)),
+    ));
   }
 
   /** For `payments` of a configuration. */
@@ -92,18 +98,29 @@ export class SimWallets {
   }
 
   /** Sends a notification, and again while it is refused. Resolves with the first answer's status and text. */
-  async tell(told: Told, attempt = 0): Promise<{ readonly status: number; readonly answer: string }> {
+  async tell(
+    told: Told,
+    attempt = 0,
+  ): Promise<{ readonly status: number; readonly answer: string }> {
     if (this.counter.silent || this.#closed) return { status: 0, answer: '' };
     const answered = await post(told);
     this.notices.push({ ...told, ...answered });
-    const taken = answered.status >= 200 && answered.status < 300 && (answered.answer === '' || answered.answer === 'success');
+    const taken =
+      answered.status >= 200 &&
+      answered.status < 300 &&
+      (answered.answer === '' || answered.answer === 'success');
     const again = retryMs[attempt];
-    if (!taken && again !== undefined && !this.#closed) setTimeout(() => void this.tell(told, attempt + 1), again).unref();
+    if (!taken && again !== undefined && !this.#closed)
+      setTimeout(() => void this.tell(told, attempt + 1), again).unref();
     return answered;
   }
 
   /** True when the request was for a wallet. */
-  async answer(incoming: IncomingMessage, response: ServerResponse, body: Buffer): Promise<boolean> {
+  async answer(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    body: Buffer,
+  ): Promise<boolean> {
     const target = incoming.url ?? '/';
     const [, prefix = ''] = /^\/(wechat-pay|alipay|wallets)(?:[/?]|$)/.exec(target) ?? [];
     if (prefix === '') return false;
@@ -123,7 +140,8 @@ export class SimWallets {
     this.counter.called = side.name(call);
     const trouble = this.counter.troubled(this.counter.called);
     if (spoil(response, trouble)) return true;
-    const answer = (): WalletReply => (side === this.wechat ? side.answer(call) : this.alipay.answer(call, payPage));
+    const answer = (): WalletReply =>
+      side === this.wechat ? side.answer(call) : this.alipay.answer(call, payPage);
     const reply = trouble?.kind === 'error' ? broken : answer();
     if (trouble?.kind === 'late') await wait(trouble.ms ?? 500);
     send(response, reply, trouble);
@@ -146,15 +164,29 @@ export class SimWallets {
     const code = new URLSearchParams(body).get('code') ?? '';
     try {
       const trade = path === '/pay' ? this.pay(code) : this.scan(code);
-      const next = path === '/pay' && trade.returnUrl !== undefined ? this.alipay.returnUrl(trade) : undefined;
-      return { status: 303, type: 'text/plain', body: '', headers: { location: next || '/wallets' } };
+      const next =
+        path === '/pay' && trade.returnUrl !== undefined ? this.alipay.returnUrl(trade) : undefined;
+      return {
+        status: 303,
+        type: 'text/plain',
+        body: '',
+        headers: { location: next || '/wallets' },
+      };
     } catch (error) {
-      return { status: 409, type: 'text/plain', body: error instanceof Error ? error.message : String(error) };
+      return {
+        status: 409,
+        type: 'text/plain',
+        body: error instanceof Error ? error.message : String(error),
+      };
     }
   }
 }
 
-const broken: WalletReply = { status: 500, type: 'application/json', body: '{"code":"SYSTEM_ERROR","message":"系统异常，请稍后重试"}' };
+const broken: WalletReply = {
+  status: 500,
+  type: 'application/json',
+  body: '{"code":"SYSTEM_ERROR","message":"系统异常，请稍后重试"}',
+};
 
 const isWechat = ({ code }: Trade): boolean => code.startsWith('weixin:');
 
@@ -164,9 +196,18 @@ export function formOf(url: string, notice: Readonly<Record<string, string>>): T
   return { url, headers, body: new URLSearchParams(notice).toString() };
 }
 
-async function post({ url, headers, body }: Told): Promise<{ readonly status: number; readonly answer: string }> {
+async function post({
+  url,
+  headers,
+  body,
+}: Told): Promise<{ readonly status: number; readonly answer: string }> {
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(tellMs) });
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(tellMs),
+    });
     return { status: response.status, answer: await response.text() };
   } catch {
     return { status: 0, answer: '' };

@@ -16,10 +16,13 @@ export function pairOf(name: string): Pair {
   return pair;
 }
 
-export const privatePem = ({ privateKey }: Pair): string => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-export const publicPem = ({ publicKey }: Pair): string => publicKey.export({ type: 'spki', format: 'pem' }).toString();
+export const privatePem = ({ privateKey }: Pair): string =>
+  privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+export const publicPem = ({ publicKey }: Pair): string =>
+  publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
-export const signed = (text: string, key: KeyObject): string => createSign('RSA-SHA256').update(text, 'utf8').sign(key, 'base64');
+export const signed = (text: string, key: KeyObject): string =>
+  createSign('RSA-SHA256').update(text, 'utf8').sign(key, 'base64');
 
 export const holds = (text: string, signature: string, key: KeyObject): boolean =>
   createVerify('RSA-SHA256').update(text, 'utf8').verify(key, signature, 'base64');

@@ -1,7 +1,8 @@
 import type { WalletReply } from './reply.ts';
 import { type Counter, type Trade, yuanOf } from './trade.ts';
 
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 const frame = (title: string, body: string): WalletReply => ({
   status: 200,
@@ -24,18 +25,28 @@ export function counterPage(counter: Counter): WalletReply {
     .reverse()
     .map(({ orderId, code, fen, state, subject, ...rest }) => {
       const open = state === 'waiting' || state === 'scanned';
-      const act = open ? button('scan', code, 'Scan', `scan-${orderId}`) + button('pay', code, 'Scan and pay', `pay-${orderId}`) : state;
+      const act = open
+        ? button('scan', code, 'Scan', `scan-${orderId}`) +
+          button('pay', code, 'Scan and pay', `pay-${orderId}`)
+        : state;
       const name = wallet({ ...rest, orderId, code, fen, state, subject });
       return `<tr><td>${name}<td>¥${yuanOf(fen)}<td>${escaped(subject)}<br><code>${escaped(orderId)}</code><td>${act}</tr>`;
     });
   const list =
-    rows.length === 0 ? '<p>No code waits to be scanned.' : `<table><tr><th>Wallet<th>Amount<th>For<th></tr>${rows.join('')}</table>`;
+    rows.length === 0
+      ? '<p>No code waits to be scanned.'
+      : `<table><tr><th>Wallet<th>Amount<th>For<th></tr>${rows.join('')}</table>`;
   return frame('Simulated wallets', `<p>In place of a telephone. No real money moves.</p>${list}`);
 }
 
 /** The page of page.pay. */
 export function payPage(trade: Trade): WalletReply {
   const open = trade.state === 'waiting' || trade.state === 'scanned';
-  const act = open ? button('pay', trade.code, `Pay ¥${yuanOf(trade.fen)}`, 'pay') : `<p>${trade.state}`;
-  return frame('Alipay, simulated', `<p>${escaped(trade.subject)} <code>${escaped(trade.orderId)}</code></p>${act}`);
+  const act = open
+    ? button('pay', trade.code, `Pay ¥${yuanOf(trade.fen)}`, 'pay')
+    : `<p>${trade.state}`;
+  return frame(
+    'Alipay, simulated',
+    `<p>${escaped(trade.subject)} <code>${escaped(trade.orderId)}</code></p>${act}`,
+  );
 }

@@ -38,7 +38,11 @@ export function send(
 ): void {
   if (trouble?.kind === 'lost') return void drop(response);
   response
-    .writeHead(status, { ...(body.length === 0 ? {} : { 'content-type': type }), 'content-length': Buffer.byteLength(body), ...headers })
+    .writeHead(status, {
+      ...(body.length === 0 ? {} : { 'content-type': type }),
+      'content-length': Buffer.byteLength(body),
+      ...headers,
+    })
     .end(body);
 }
 

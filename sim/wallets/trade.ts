@@ -28,7 +28,8 @@ export interface TradeRefund {
   endedAt: number | undefined;
 }
 
-export const refundedFen = ({ refunds }: Trade): number => refunds.reduce((sum, { fen, state }) => sum + (state === 'closed' ? 0 : fen), 0);
+export const refundedFen = ({ refunds }: Trade): number =>
+  refunds.reduce((sum, { fen, state }) => sum + (state === 'closed' ? 0 : fen), 0);
 
 /** What goes wrong, and with which call: `native`, `query`, `close`, `refund`, `refund-query`, `bill`, `precreate`, …, or all. */
 export interface WalletTrouble {
@@ -60,7 +61,10 @@ export class Counter {
   number(prefix: string): string {
     this.#count += 1;
     const day = chinaTime(this.now()).slice(0, 10).replaceAll('-', '');
-    return `${prefix}${day}${String(Math.floor(Math.random() * 1e9))}`.padEnd(22, '7') + String(this.#count).padStart(6, '0');
+    return (
+      `${prefix}${day}${String(Math.floor(Math.random() * 1e9))}`.padEnd(22, '7') +
+      String(this.#count).padStart(6, '0')
+    );
   }
 
   byCode(code: string): Trade | undefined {
@@ -75,6 +79,7 @@ export class Counter {
 }
 
 /** `2026-11-21 10:00:00` in China. */
-export const chinaTime = (at: number): string => new Date(at + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+export const chinaTime = (at: number): string =>
+  new Date(at + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 export const chinaInstant = (at: number): string => `${chinaTime(at).replace(' ', 'T')}+08:00`;
 export const yuanOf = (fen: number): string => (fen / 100).toFixed(2);

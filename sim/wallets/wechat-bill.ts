@@ -4,16 +4,36 @@ import { chinaTime, type Trade, yuanOf } from './trade.ts';
 
 const head =
   '交易时间,公众账号ID,商户号,特约商户号,设备号,微信订单号,商户订单号,用户标识,交易类型,交易状态,付款银行,货币种类,应结订单金额,代金券金额,微信退款单号,商户退款单号,退款金额,充值券退款金额,退款类型,退款状态,商品名称,商户数据包,手续费,费率,订单金额,申请退款金额,费率备注';
-const sumHead = '总交易单数,应结订单总金额,退款总金额,充值券退款总金额,手续费总金额,订单总金额,申请退款总金额';
+const sumHead =
+  '总交易单数,应结订单总金额,退款总金额,充值券退款总金额,手续费总金额,订单总金额,申请退款总金额';
 
 /** The trade bill of all kinds of a day; undefined when there was no trade. */
-export function wechatBill(date: string, trades: readonly Trade[], { appId, mchId }: { readonly appId: string; readonly mchId: string }) {
+export function wechatBill(
+  date: string,
+  trades: readonly Trade[],
+  { appId, mchId }: { readonly appId: string; readonly mchId: string },
+) {
   const rows: string[] = [];
-  const on = (at: number | undefined): at is number => at !== undefined && chinaTime(at).startsWith(date);
+  const on = (at: number | undefined): at is number =>
+    at !== undefined && chinaTime(at).startsWith(date);
   let paid = 0;
   let back = 0;
   const row = (at: number, trade: Trade, state: string, cells: readonly string[]): string =>
-    [chinaTime(at), appId, mchId, '0', '', trade.number ?? '', trade.orderId, 'o6_simulated', 'NATIVE', state, 'OTHERS', 'CNY', ...cells]
+    [
+      chinaTime(at),
+      appId,
+      mchId,
+      '0',
+      '',
+      trade.number ?? '',
+      trade.orderId,
+      'o6_simulated',
+      'NATIVE',
+      state,
+      'OTHERS',
+      'CNY',
+      ...cells,
+    ]
       .map((cell) => `\`${cell}`)
       .join(',');
   for (const trade of trades) {
@@ -66,7 +86,15 @@ export function wechatBill(date: string, trades: readonly Trade[], { appId, mchI
     }
   }
   if (rows.length === 0) return undefined;
-  const sums = [String(rows.length), yuanOf(paid), yuanOf(back), '0.00', '0.01', yuanOf(paid), yuanOf(back)]
+  const sums = [
+    String(rows.length),
+    yuanOf(paid),
+    yuanOf(back),
+    '0.00',
+    '0.01',
+    yuanOf(paid),
+    yuanOf(back),
+  ]
     .map((cell) => `\`${cell}`)
     .join(',');
   const plain = Buffer.from(`\uFEFF${[head, ...rows, sumHead, sums].join('\r\n')}\r\n`, 'utf8');

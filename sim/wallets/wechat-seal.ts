@@ -15,7 +15,12 @@ export class WechatKeys {
   readonly #certificate: string;
 
   constructor() {
-    this.#certificate = certificateOf(this.platform, this.certificateSerial, 'Tenpay.com simulated', Date.now());
+    this.#certificate = certificateOf(
+      this.platform,
+      this.certificateSerial,
+      'Tenpay.com simulated',
+      Date.now(),
+    );
   }
 
   get certificate(): string {
@@ -38,9 +43,17 @@ export class WechatKeys {
 
   encrypt(text: string, associated: string) {
     const nonce = randomBytes(6).toString('hex');
-    const cipher = createCipheriv('aes-256-gcm', Buffer.from(this.apiV3Key, 'utf8'), Buffer.from(nonce, 'utf8'));
+    const cipher = createCipheriv(
+      'aes-256-gcm',
+      Buffer.from(this.apiV3Key, 'utf8'),
+      Buffer.from(nonce, 'utf8'),
+    );
     cipher.setAAD(Buffer.from(associated, 'utf8'));
-    const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
+    const ciphertext = Buffer.concat([
+      cipher.update(text, 'utf8'),
+      cipher.final(),
+      cipher.getAuthTag(),
+    ]).toString('base64');
     return { algorithm: 'AEAD_AES_256_GCM', ciphertext, associated_data: associated, nonce };
   }
 }

@@ -2,7 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chinaInstant, type Counter, refundedFen, type Trade, type TradeRefund } from './trade.ts';
 import type { WalletCall, WalletReply } from './reply.ts';
 import { wechatBill } from './wechat-bill.ts';
-import { isNotifyUrl, type Members, membersOf, no, wrongOrder, wrongRequest, type WechatRefusal } from './wechat-rules.ts';
+import {
+  isNotifyUrl,
+  type Members,
+  membersOf,
+  no,
+  wrongOrder,
+  wrongRequest,
+  type WechatRefusal,
+} from './wechat-rules.ts';
 import { WechatKeys } from './wechat-seal.ts';
 
 export interface WechatNotice {
@@ -36,12 +44,20 @@ export class WechatSide {
     if (wrong !== undefined) return this.#signed(call, wrong.status, this.#errorText(wrong));
     if (call.path.startsWith('/v3/billdownload/file')) return this.#file(call);
     const answered = this.#answer(call);
-    if ('status' in answered && 'code' in answered) return this.#signed(call, answered.status, this.#errorText(answered));
-    return this.#signed(call, answered.body === undefined ? 204 : 200, answered.body === undefined ? '' : JSON.stringify(answered.body));
+    if ('status' in answered && 'code' in answered)
+      return this.#signed(call, answered.status, this.#errorText(answered));
+    return this.#signed(
+      call,
+      answered.body === undefined ? 204 : 200,
+      answered.body === undefined ? '' : JSON.stringify(answered.body),
+    );
   }
 
   paid(trade: Trade): void {
-    this.#tell(trade.notifyUrl, this.notice('TRANSACTION.SUCCESS', 'transaction', this.transaction(trade)));
+    this.#tell(
+      trade.notifyUrl,
+      this.notice('TRANSACTION.SUCCESS', 'transaction', this.transaction(trade)),
+    );
   }
 
   /** A notification as WeChat Pay signs and seals it, whatever it says. */
@@ -54,16 +70,34 @@ export class WechatSide {
       summary: type === 'refund' ? '退款' : '支付成功',
       resource: { original_type: type, ...this.keys.encrypt(JSON.stringify(resource), type) },
     });
-    return { headers: { 'content-type': 'application/json', ...this.keys.seal(body, at, this.keys.publicKeyId) }, body };
+    return {
+      headers: {
+        'content-type': 'application/json',
+        ...this.keys.seal(body, at, this.keys.publicKeyId),
+      },
+      body,
+    };
   }
 
   /** What a question and a notification say of an order. */
   transaction(trade: Trade): Members {
     const { keys } = this;
-    const base = { appid: keys.appId, mchid: keys.mchId, out_trade_no: trade.orderId, attach: '', promotion_detail: [] };
+    const base = {
+      appid: keys.appId,
+      mchid: keys.mchId,
+      out_trade_no: trade.orderId,
+      attach: '',
+      promotion_detail: [],
+    };
     if (trade.state !== 'paid') {
-      const state = trade.state === 'closed' ? 'CLOSED' : trade.state === 'scanned' ? 'USERPAYING' : 'NOTPAY';
-      return { ...base, trade_state: state, trade_state_desc: state, amount: { total: trade.fen, currency: 'CNY' } };
+      const state =
+        trade.state === 'closed' ? 'CLOSED' : trade.state === 'scanned' ? 'USERPAYING' : 'NOTPAY';
+      return {
+        ...base,
+        trade_state: state,
+        trade_state_desc: state,
+        amount: { total: trade.fen, currency: 'CNY' },
+      };
     }
     return {
       ...base,
@@ -82,17 +116,21 @@ export class WechatSide {
     const { method, path, body } = call;
     const url = new URL(path, 'http://sim');
     if (method === 'GET' && url.pathname === '/v3/certificates') return this.#certificates();
-    if (method === 'GET' && url.pathname === '/v3/bill/tradebill') return this.#bill(url.searchParams, call);
+    if (method === 'GET' && url.pathname === '/v3/bill/tradebill')
+      return this.#bill(url.searchParams, call);
     const refund = /^\/v3\/refund\/domestic\/refunds\/([\w-]+)$/.exec(url.pathname);
     if (method === 'GET' && refund !== null) return this.#refundAsked(refund[1] ?? '');
     const order = /^\/v3\/pay\/transactions\/out-trade-no\/([^/]+)(\/close)?$/.exec(url.pathname);
-    if (method === 'GET' && order !== null && order[2] === undefined) return this.#asked(order[1] ?? '', url.searchParams.get('mchid'));
+    if (method === 'GET' && order !== null && order[2] === undefined)
+      return this.#asked(order[1] ?? '', url.searchParams.get('mchid'));
     if (method !== 'POST') return no(404, 'RESOURCE_NOT_EXISTS', path);
     const written = parse(body);
     if (written === undefined) return no(400, 'PARAM_ERROR', 'the body is no JSON object');
     if (url.pathname === '/v3/pay/transactions/native') return this.#order(written, body);
     if (url.pathname === '/v3/refund/domestic/refunds') return this.#refund(written);
-    return order?.[2] === undefined ? no(404, 'RESOURCE_NOT_EXISTS', path) : this.#close(order[1] ?? '', written);
+    return order?.[2] === undefined
+      ? no(404, 'RESOURCE_NOT_EXISTS', path)
+      : this.#close(order[1] ?? '', written);
   }
 
   #order(order: Members, asked: string): { readonly body: Members } | WechatRefusal {
@@ -102,9 +140,12 @@ export class WechatSide {
     const orderId = String(order['out_trade_no']);
     const before = this.#counter.trades.get(orderId);
     if (before !== undefined) {
-      if (this.#counter.expire(before).state === 'closed') return no(400, 'ORDER_CLOSED', '订单已关闭');
+      if (this.#counter.expire(before).state === 'closed')
+        return no(400, 'ORDER_CLOSED', '订单已关闭');
       if (before.state === 'paid') return no(400, 'ORDERPAID', '该订单已支付');
-      return before.asked === asked ? { body: { code_url: before.code } } : no(403, 'OUT_TRADE_NO_USED', '商户订单号重复');
+      return before.asked === asked
+        ? { body: { code_url: before.code } }
+        : no(403, 'OUT_TRADE_NO_USED', '商户订单号重复');
     }
     const code = `weixin://wxpay/bizpayurl?pr=${randomBytes(6).toString('base64url')}zz`;
     const expire = order['time_expire'];
@@ -129,7 +170,9 @@ export class WechatSide {
   #asked(orderId: string, mchid: string | null): { readonly body: Members } | WechatRefusal {
     if (mchid !== this.keys.mchId) return no(400, 'PARAM_ERROR', 'mchid');
     const trade = this.#counter.trades.get(orderId);
-    return trade === undefined ? no(404, 'ORDER_NOT_EXIST', '订单不存在') : { body: this.transaction(this.#counter.expire(trade)) };
+    return trade === undefined
+      ? no(404, 'ORDER_NOT_EXIST', '订单不存在')
+      : { body: this.transaction(this.#counter.expire(trade)) };
   }
 
   #close(orderId: string, body: Members): { readonly body: undefined } | WechatRefusal {
@@ -148,16 +191,27 @@ export class WechatSide {
     const trade = counter.trades.get(String(body['out_trade_no'] ?? ''));
     const fen = Number(amount['refund']);
     if (!/^[0-9A-Za-z_\-|*@]{1,64}$/.test(id)) return no(400, 'PARAM_ERROR', 'out_refund_no');
-    if (body['notify_url'] !== undefined && !isNotifyUrl(body['notify_url'])) return no(400, 'PARAM_ERROR', 'notify_url');
-    if (body['reason'] !== undefined && Buffer.byteLength(String(body['reason'])) > 80) return no(400, 'PARAM_ERROR', 'reason');
+    if (body['notify_url'] !== undefined && !isNotifyUrl(body['notify_url']))
+      return no(400, 'PARAM_ERROR', 'notify_url');
+    if (body['reason'] !== undefined && Buffer.byteLength(String(body['reason'])) > 80)
+      return no(400, 'PARAM_ERROR', 'reason');
     if (trade?.state !== 'paid') return no(404, 'RESOURCE_NOT_EXISTS', '订单不存在');
-    if (!Number.isInteger(fen) || fen < 1 || amount['total'] !== trade.fen || amount['currency'] !== 'CNY')
+    if (
+      !Number.isInteger(fen) ||
+      fen < 1 ||
+      amount['total'] !== trade.fen ||
+      amount['currency'] !== 'CNY'
+    )
       return no(400, 'PARAM_ERROR', '/amount');
     const before = trade.refunds.find((refund) => refund.id === id);
     if (before !== undefined)
-      return before.fen === fen ? { body: this.#refundView(trade, before) } : no(400, 'INVALID_REQUEST', '订单信息不一致');
-    if (counter.refunding === 'not enough') return no(403, 'NOT_ENOUGH', '基本账户余额不足，请充值后重新发起');
-    if (refundedFen(trade) + fen > trade.fen) return no(400, 'INVALID_REQUEST', '订单金额或退款金额与之前请求不一致');
+      return before.fen === fen
+        ? { body: this.#refundView(trade, before) }
+        : no(400, 'INVALID_REQUEST', '订单信息不一致');
+    if (counter.refunding === 'not enough')
+      return no(403, 'NOT_ENOUGH', '基本账户余额不足，请充值后重新发起');
+    if (refundedFen(trade) + fen > trade.fen)
+      return no(400, 'INVALID_REQUEST', '订单金额或退款金额与之前请求不一致');
     const refund: TradeRefund = {
       id,
       number: counter.number('5030'),
@@ -165,11 +219,15 @@ export class WechatSide {
       reason: String(body['reason'] ?? ''),
       notifyUrl: body['notify_url'] === undefined ? undefined : String(body['notify_url']),
       at: counter.now(),
-      state: counter.refunding === 'closed' || counter.refunding === 'abnormal' ? counter.refunding : 'processing',
+      state:
+        counter.refunding === 'closed' || counter.refunding === 'abnormal'
+          ? counter.refunding
+          : 'processing',
       endedAt: undefined,
     };
     trade.refunds.push(refund);
-    if (counter.refunding === 'success') setTimeout(() => this.#refunded(trade, refund), 20).unref();
+    if (counter.refunding === 'success')
+      setTimeout(() => this.#refunded(trade, refund), 20).unref();
     return { body: this.#refundView(trade, refund) };
   }
 
@@ -196,7 +254,8 @@ export class WechatSide {
     for (const trade of this.#counter.trades.values()) {
       const refund = trade.refunds.find((one) => one.id === id);
       if (refund === undefined) continue;
-      if (refund.state === 'processing' && this.#counter.refunding === 'success') this.#refunded(trade, refund);
+      if (refund.state === 'processing' && this.#counter.refunding === 'success')
+        this.#refunded(trade, refund);
       return { body: this.#refundView(trade, refund) };
     }
     return no(404, 'RESOURCE_NOT_EXISTS', '退款单不存在');
@@ -214,11 +273,20 @@ export class WechatSide {
       ...(refund.endedAt === undefined ? {} : { success_time: chinaInstant(refund.endedAt) }),
       status: refund.state.toUpperCase(),
       funds_account: 'AVAILABLE',
-      amount: { total: trade.fen, refund: refund.fen, payer_total: trade.fen, payer_refund: refund.fen, currency: 'CNY' },
+      amount: {
+        total: trade.fen,
+        refund: refund.fen,
+        payer_total: trade.fen,
+        payer_refund: refund.fen,
+        currency: 'CNY',
+      },
     };
   }
 
-  #bill(query: URLSearchParams, { host, target }: WalletCall): { readonly body: Members } | WechatRefusal {
+  #bill(
+    query: URLSearchParams,
+    { host, target }: WalletCall,
+  ): { readonly body: Members } | WechatRefusal {
     const date = query.get('bill_date') ?? '';
     if (!/^\d{4}-\d\d-\d\d$/.test(date) || date >= chinaInstant(this.#counter.now()).slice(0, 10))
       return no(400, 'INVALID_REQUEST', 'bill_date');
@@ -228,13 +296,21 @@ export class WechatSide {
     this.#files.set(token, query.get('tar_type') === 'GZIP' ? bill.packed : bill.plain);
     const prefix = target.slice(0, target.indexOf('/v3/'));
     return {
-      body: { hash_type: 'SHA1', hash_value: bill.hash, download_url: `http://${host}${prefix}/v3/billdownload/file?token=${token}` },
+      body: {
+        hash_type: 'SHA1',
+        hash_value: bill.hash,
+        download_url: `http://${host}${prefix}/v3/billdownload/file?token=${token}`,
+      },
     };
   }
 
   #file({ path }: WalletCall): WalletReply {
     const file = this.#files.get(new URL(path, 'http://sim').searchParams.get('token') ?? '');
-    return { status: file === undefined ? 404 : 200, type: 'application/octet-stream', body: file ?? '' };
+    return {
+      status: file === undefined ? 404 : 200,
+      type: 'application/octet-stream',
+      body: file ?? '',
+    };
   }
 
   #certificates(): { readonly body: Members } {
@@ -255,9 +331,17 @@ export class WechatSide {
 
   #signed({ headers }: WalletCall, status: number, body: string): WalletReply {
     // Whoever names the public key gets its signature, others the certificate's.
-    const serial = headers['wechatpay-serial'] === this.keys.publicKeyId ? this.keys.publicKeyId : this.keys.certificateSerial;
+    const serial =
+      headers['wechatpay-serial'] === this.keys.publicKeyId
+        ? this.keys.publicKeyId
+        : this.keys.certificateSerial;
     const text = this.#counter.trouble?.kind === 'unsigned' ? `${body} ` : body;
-    return { status, type: 'application/json; charset=utf-8', body, headers: this.keys.seal(text, this.#counter.now(), serial) };
+    return {
+      status,
+      type: 'application/json; charset=utf-8',
+      body,
+      headers: this.keys.seal(text, this.#counter.now(), serial),
+    };
   }
 }
 

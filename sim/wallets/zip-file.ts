@@ -1,7 +1,9 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
 /** A ZIP file. */
-export function zipFile(entries: readonly { readonly name: Buffer; readonly content: Buffer }[]): Buffer {
+export function zipFile(
+  entries: readonly { readonly name: Buffer; readonly content: Buffer }[],
+): Buffer {
   const files: Buffer[] = [];
   const list: Buffer[] = [];
   let at = 0;

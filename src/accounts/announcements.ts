@@ -44,7 +44,14 @@ export interface Announcement extends NewAnnouncement {
 
 const columns = 'title_zh, title_en, text_zh, text_en, level, from_at, to_at, group_name';
 
-const valuesOf = ({ title, text, level, from, to, group }: NewAnnouncement): readonly SqlValue[] => [
+const valuesOf = ({
+  title,
+  text,
+  level,
+  from,
+  to,
+  group,
+}: NewAnnouncement): readonly SqlValue[] => [
   ...[title.zh, title.en, text.zh, text.en, level, from],
   ...[to ?? null, group ?? null],
 ];
@@ -52,7 +59,11 @@ const valuesOf = ({ title, text, level, from, to, group }: NewAnnouncement): rea
 /** Makes it once for each `madeWith` of one author. */
 export function* addAnnouncement(
   announcement: NewAnnouncement,
-  { author, madeWith, at }: { readonly author: string; readonly madeWith: string; readonly at: number },
+  {
+    author,
+    madeWith,
+    at,
+  }: { readonly author: string; readonly madeWith: string; readonly at: number },
 ): Script<{ readonly announcement: Announcement; readonly made: boolean }> {
   const key = createHash('sha256')
     .update(JSON.stringify([author, madeWith]))
@@ -71,7 +82,11 @@ export function* findAnnouncement(id: string): Script<Announcement | undefined> 
 }
 
 /** Undefined: it is gone, or it has changed since `version`. */
-export function* changeAnnouncement(id: string, version: number, wanted: NewAnnouncement): Script<Announcement | undefined> {
+export function* changeAnnouncement(
+  id: string,
+  version: number,
+  wanted: NewAnnouncement,
+): Script<Announcement | undefined> {
   const sets = columns.split(', ').map((column, index) => `${column}=$${index + 3}`);
   const [row] = yield {
     sql: `UPDATE announcement SET version=version+1, ${sets.join(', ')} WHERE id=$1 AND version=$2 RETURNING *`,
@@ -81,18 +96,31 @@ export function* changeAnnouncement(id: string, version: number, wanted: NewAnno
 }
 
 export function* removeAnnouncement(id: string): Script<boolean> {
-  return (yield { sql: 'DELETE FROM announcement WHERE id=$1 RETURNING id', params: [id] }).length > 0;
+  return (
+    (yield { sql: 'DELETE FROM announcement WHERE id=$1 RETURNING id', params: [id] }).length > 0
+  );
 }
 
 /** All of them, the latest first. */
-export async function listAnnouncements(database: Database, limit = 200): Promise<readonly Announcement[]> {
-  return (await database.query('SELECT * FROM announcement ORDER BY from_at DESC, id DESC LIMIT $1', [limit])).map(announcementOf);
+export async function listAnnouncements(
+  database: Database,
+  limit = 200,
+): Promise<readonly Announcement[]> {
+  return (
+    await database.query('SELECT * FROM announcement ORDER BY from_at DESC, id DESC LIMIT $1', [
+      limit,
+    ])
+  ).map(announcementOf);
 }
 
 const shownMax = 20;
 
 /** What this user is told now, the latest first. */
-export async function announcedTo(database: Database, userId: string, now: number): Promise<readonly Announcement[]> {
+export async function announcedTo(
+  database: Database,
+  userId: string,
+  now: number,
+): Promise<readonly Announcement[]> {
   const rows = await database.query(
     `SELECT * FROM announcement WHERE from_at<=$1 AND (to_at IS NULL OR to_at>$1)
       AND (group_name IS NULL OR group_name IN (SELECT group_name FROM api_keys WHERE user_id=$2 AND status='active'))

@@ -15,9 +15,17 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations: auditMigrations });
     const before = { weight: 1, secret: 'set', groups: ['a'] };
     const after = { weight: 3, secret: 'changed', groups: ['a'] };
-    await db.transact(() => writeAudit(5, act({ before, after, reason: 'more traffic', ip: '10.0.0.1' })));
+    await db.transact(() =>
+      writeAudit(5, act({ before, after, reason: 'more traffic', ip: '10.0.0.1' })),
+    );
     expect(await auditPage(db, { limit: 10 })).toMatchObject([
-      { at: 5, before: { weight: 1, secret: 'set' }, after: { weight: 3, secret: 'changed' }, reason: 'more traffic', ip: '10.0.0.1' },
+      {
+        at: 5,
+        before: { weight: 1, secret: 'set' },
+        after: { weight: 3, secret: 'changed' },
+        reason: 'more traffic',
+        ip: '10.0.0.1',
+      },
     ]);
   });
 
@@ -28,7 +36,8 @@ forEachDatabase((_, openFresh) => {
       act({ action: 'user.debit', target: 'usr_2', account: 'usr_2', actor: 'usr_other' }),
       act(),
     ];
-    for (const [index, one] of acts.entries()) await db.transact(() => writeAudit(1_000 * (index + 1), one));
+    for (const [index, one] of acts.entries())
+      await db.transact(() => writeAudit(1_000 * (index + 1), one));
     const asked = async (question: Omit<Parameters<typeof auditPage>[1], 'limit'>) =>
       (await auditPage(db, { ...question, limit: 10 })).map(({ action }) => action);
     expect(await asked({})).toEqual(['channel.update', 'user.debit', 'user.credit']);

@@ -75,12 +75,21 @@ export function* writeAudit(at: number, act: Act): Script<string> {
 }
 
 /** What was made or removed is told whole, what was changed by its differences. */
-function differing(before: Facts | undefined, after: Facts | undefined): { readonly before?: string; readonly after?: string } {
+function differing(
+  before: Facts | undefined,
+  after: Facts | undefined,
+): { readonly before?: string; readonly after?: string } {
   if (before === undefined || after === undefined)
-    return { ...(before && { before: JSON.stringify(before) }), ...(after && { after: JSON.stringify(after) }) };
+    return {
+      ...(before && { before: JSON.stringify(before) }),
+      ...(after && { after: JSON.stringify(after) }),
+    };
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const differ = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  const only = (facts: Facts): string => JSON.stringify(Object.fromEntries(differ.map((name) => [name, facts[name] ?? null])));
+  const differ = names.filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const only = (facts: Facts): string =>
+    JSON.stringify(Object.fromEntries(differ.map((name) => [name, facts[name] ?? null])));
   return { before: only(before), after: only(after) };
 }
 
@@ -99,7 +108,10 @@ export interface AuditQuestion {
 }
 
 /** What was done, newest first. */
-export async function auditPage(database: Database, question: AuditQuestion): Promise<readonly AuditEntry[]> {
+export async function auditPage(
+  database: Database,
+  question: AuditQuestion,
+): Promise<readonly AuditEntry[]> {
   const where = new Where();
   where.add('actor=?', question.actor);
   where.add('target=?', question.target);
@@ -108,13 +120,20 @@ export async function auditPage(database: Database, question: AuditQuestion): Pr
   where.add('at<?', question.to);
   where.add('id<?', question.before);
   const { action } = question;
-  where.add(action?.endsWith('.') === true ? `substr(action, 1, ${action.length})=?` : 'action=?', action);
-  const rows = await database.query(`SELECT * FROM audit${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`, where.params);
+  where.add(
+    action?.endsWith('.') === true ? `substr(action, 1, ${action.length})=?` : 'action=?',
+    action,
+  );
+  const rows = await database.query(
+    `SELECT * FROM audit${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`,
+    where.params,
+  );
   return rows.map(entryOf);
 }
 
 function entryOf(row: Row): AuditEntry {
-  const text = (name: string): string | undefined => (typeof row[name] === 'string' ? row[name] : undefined);
+  const text = (name: string): string | undefined =>
+    typeof row[name] === 'string' ? row[name] : undefined;
   const facts = (name: string): Facts | undefined => {
     const json = text(name);
     // Written by `writeAudit`.

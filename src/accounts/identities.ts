@@ -21,7 +21,12 @@ export interface Identity {
 }
 
 /** Whose identity it is. What the provider says of the person now is written down. */
-export function* recognise({ provider, subject, formerly, name }: Person): Script<User | undefined> {
+export function* recognise({
+  provider,
+  subject,
+  formerly,
+  name,
+}: Person): Script<User | undefined> {
   const [row] = yield {
     sql: `UPDATE identities SET name = $1, subject = $2 WHERE provider = $3 AND subject =
       (SELECT subject FROM identities WHERE provider = $3 AND subject IN ($2, $4) ORDER BY CASE subject WHEN $2 THEN 0 ELSE 1 END LIMIT 1) RETURNING user_id`,
@@ -36,7 +41,11 @@ export function* recognise({ provider, subject, formerly, name }: Person): Scrip
  * `taken`: somebody else signs in with it, or did so this very moment. `other`: the user has another one with this provider. To try the same
  * again does no harm.
  */
-export function* linkIdentity(userId: string, person: Person, at: number): Script<'linked' | 'taken' | 'other'> {
+export function* linkIdentity(
+  userId: string,
+  person: Person,
+  at: number,
+): Script<'linked' | 'taken' | 'other'> {
   const known = yield* recognise(person);
   if (known !== undefined) return known.id === userId ? 'linked' : 'taken';
   const { provider, subject, name } = person;
@@ -45,24 +54,40 @@ export function* linkIdentity(userId: string, person: Person, at: number): Scrip
     params: [provider, subject, userId, name, at],
   };
   if (made.length > 0) return 'linked';
-  const own = yield { sql: 'SELECT provider FROM identities WHERE user_id = $1 AND provider = $2', params: [userId, provider] };
+  const own = yield {
+    sql: 'SELECT provider FROM identities WHERE user_id = $1 AND provider = $2',
+    params: [userId, provider],
+  };
   return own.length > 0 ? 'other' : 'taken';
 }
 
 /** The last one stays: `last`. `absent`: there is none with this provider. */
-export function* unlinkIdentity(userId: string, provider: string): Script<'unlinked' | 'last' | 'absent'> {
+export function* unlinkIdentity(
+  userId: string,
+  provider: string,
+): Script<'unlinked' | 'last' | 'absent'> {
   // Two at once, each for the other's sake, would leave none: the user's row makes them wait for each other.
   yield { sql: 'UPDATE users SET frozen = frozen WHERE id = $1', params: [userId] };
-  const all = (yield { sql: 'SELECT provider FROM identities WHERE user_id = $1', params: [userId] }).map((row) => row['provider']);
+  const all = (yield {
+    sql: 'SELECT provider FROM identities WHERE user_id = $1',
+    params: [userId],
+  }).map((row) => row['provider']);
   if (!all.includes(provider)) return 'absent';
   if (all.length === 1) return 'last';
-  yield { sql: 'DELETE FROM identities WHERE user_id = $1 AND provider = $2', params: [userId, provider] };
+  yield {
+    sql: 'DELETE FROM identities WHERE user_id = $1 AND provider = $2',
+    params: [userId, provider],
+  };
   return 'unlinked';
 }
 
 /** In the order in which they were linked. */
-export async function listIdentities(database: Database, userId: string): Promise<readonly Identity[]> {
-  const sql = 'SELECT provider, name, created_at FROM identities WHERE user_id = $1 ORDER BY created_at, provider';
+export async function listIdentities(
+  database: Database,
+  userId: string,
+): Promise<readonly Identity[]> {
+  const sql =
+    'SELECT provider, name, created_at FROM identities WHERE user_id = $1 ORDER BY created_at, provider';
   return (await database.query(sql, [userId])).map(identityOf);
 }
 
@@ -73,7 +98,10 @@ const identityOf = (row: Row): Identity => ({
 });
 
 /** Whether some operator who is not suspended can sign in with one of these providers. */
-export async function operatorCanSignIn(database: Database, providers: readonly string[]): Promise<boolean> {
+export async function operatorCanSignIn(
+  database: Database,
+  providers: readonly string[],
+): Promise<boolean> {
   if (providers.length === 0) return false;
   const places = providers.map((_, i) => `$${i + 1}`).join(', ');
   const sql = `SELECT provider FROM identities JOIN users ON users.id = user_id WHERE role = 'operator' AND frozen = 0 AND provider IN (${places}) LIMIT 1`;

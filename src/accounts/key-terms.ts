@@ -17,7 +17,11 @@ export interface KeyTerms {
 export interface Confines {
   readonly models?: ReadonlySet<string>;
   readonly addresses?: Networks;
-  readonly allowance?: { readonly rpm: number | undefined; readonly tpm: number | undefined; readonly concurrency: number | undefined };
+  readonly allowance?: {
+    readonly rpm: number | undefined;
+    readonly tpm: number | undefined;
+    readonly concurrency: number | undefined;
+  };
 }
 
 /** Models or addresses that one key names at most. */
@@ -26,7 +30,13 @@ export const namedMax = 100;
 /** In the order of `termValues`. */
 export const termColumns = ['models', 'addresses', 'rpm', 'tpm', 'concurrency'] as const;
 
-export const termValues = ({ models, addresses, rpm, tpm, concurrency }: KeyTerms): readonly SqlValue[] => [
+export const termValues = ({
+  models,
+  addresses,
+  rpm,
+  tpm,
+  concurrency,
+}: KeyTerms): readonly SqlValue[] => [
   listText(models),
   listText(addresses),
   rpm ?? null,
@@ -63,4 +73,5 @@ function listOf(value: SqlValue | undefined): readonly string[] | undefined {
   return Array.isArray(list) ? list.map(String) : undefined;
 }
 
-const numberOf = (value: SqlValue | undefined): number | undefined => (typeof value === 'bigint' ? Number(value) : undefined);
+const numberOf = (value: SqlValue | undefined): number | undefined =>
+  typeof value === 'bigint' ? Number(value) : undefined;

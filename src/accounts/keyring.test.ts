@@ -27,14 +27,25 @@ function keyringOf(db: Database, clock: Clock = systemClock, heldMax?: number): 
 async function makeKey(db: Database, options: Partial<NewKey> = {}) {
   const user = await db.transact(() => createUser({ name: 'Ada', role: 'user', at: 1 }));
   const made = await db.transact(() =>
-    createKey({ userId: user.id, name: '', group: 'default', limit: undefined, expiresAt: undefined, at: 1, ...options }),
+    createKey({
+      userId: user.id,
+      name: '',
+      group: 'default',
+      limit: undefined,
+      expiresAt: undefined,
+      at: 1,
+      ...options,
+    }),
   );
   if (made === undefined) throw new Error('no key');
   return { ...made, user };
 }
 
 /** What a request does. */
-async function ask(keyring: LiveKeyring, secret: string): Promise<Principal | 'unknown' | 'unavailable'> {
+async function ask(
+  keyring: LiveKeyring,
+  secret: string,
+): Promise<Principal | 'unknown' | 'unavailable'> {
   return keyring.known(secret) ?? (await keyring.lookUp(secret));
 }
 
@@ -43,7 +54,13 @@ forEachDatabase((_, openFresh, fresh) => {
     const db = await openFresh({ migrations });
     const keyring = keyringOf(db);
     const { secret, key, user } = await makeKey(db, { group: 'vip', limit: 7n });
-    const principal = { keyId: key.id, userId: user.id, group: 'vip', limit: 7n, expiresAt: undefined };
+    const principal = {
+      keyId: key.id,
+      userId: user.id,
+      group: 'vip',
+      limit: 7n,
+      expiresAt: undefined,
+    };
     expect(keyring.known(secret)).toBeUndefined();
     expect(await keyring.lookUp(secret)).toEqual(principal);
     expect(keyring.known(secret)).toEqual(principal);
@@ -73,13 +90,23 @@ forEachDatabase((_, openFresh, fresh) => {
     await db.transact(() => setKeyStatus(one.key.id, 'disabled'));
     await db.transact(() => setUserState(two.user.id, 'suspended'));
     await vi.waitFor(
-      async () => expect([await ask(keyring, one.secret), await ask(keyring, two.secret)]).toEqual(['unknown', 'unknown']),
+      async () =>
+        expect([await ask(keyring, one.secret), await ask(keyring, two.secret)]).toEqual([
+          'unknown',
+          'unknown',
+        ]),
       within,
     );
     await db.transact(() => setKeyStatus(one.key.id, 'active'));
     await db.transact(() => setUserState(two.user.id, 'active'));
-    await vi.waitFor(async () => expect(await ask(keyring, one.secret)).toMatchObject({ keyId: one.key.id }), within);
-    await vi.waitFor(async () => expect(await ask(keyring, two.secret)).toMatchObject({ keyId: two.key.id }), within);
+    await vi.waitFor(
+      async () => expect(await ask(keyring, one.secret)).toMatchObject({ keyId: one.key.id }),
+      within,
+    );
+    await vi.waitFor(
+      async () => expect(await ask(keyring, two.secret)).toMatchObject({ keyId: two.key.id }),
+      within,
+    );
   });
 
   test('an answer older than a change is not remembered', async () => {
@@ -132,7 +159,9 @@ forEachDatabase((_, openFresh, fresh) => {
     now = 2_000;
     keyring.known(used.secret);
     await keyring.recordUse();
-    const times = new Map((await listKeys(db, { limit: 10 })).map(({ id, lastUsedAt }) => [id, lastUsedAt]));
+    const times = new Map(
+      (await listKeys(db, { limit: 10 })).map(({ id, lastUsedAt }) => [id, lastUsedAt]),
+    );
     expect(times.get(used.key.id)).toBe(2_000);
     expect(times.get(idle.key.id)).toBe(1_000);
     await keyring.close();
@@ -151,7 +180,10 @@ onPostgres((_, _openFresh, fresh) => {
     expect(await ask(keyring, two.secret)).toBe('unavailable');
     expect(await ask(keyring, one.secret)).toMatchObject({ keyId: one.key.id });
     relay.mend();
-    await vi.waitFor(async () => expect(await ask(keyring, two.secret)).toMatchObject({ keyId: two.key.id }), within);
+    await vi.waitFor(
+      async () => expect(await ask(keyring, two.secret)).toMatchObject({ keyId: two.key.id }),
+      within,
+    );
   });
 });
 
@@ -165,7 +197,8 @@ onSqlite((_, openFresh) => {
     const secrets = Array.from({ length: many }, () => `sk-${randomText(48)}`);
     await db.transact(function* (): Script<void> {
       const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, created_at) VALUES ($1, $2, '', 'default', $3, 'sk-ab', 'wxyz', 'active', 1)`;
-      for (const [i, secret] of secrets.entries()) yield { sql, params: [`key_${i}`, user.id, hashOf(secret)] };
+      for (const [i, secret] of secrets.entries())
+        yield { sql, params: [`key_${i}`, user.id, hashOf(secret)] };
     });
     const keyring = openKeyring(db, systemClock);
     const perKeyUs = (): number => {
@@ -176,7 +209,8 @@ onSqlite((_, openFresh) => {
     for (const secret of secrets.slice(0, 100)) await keyring.lookUp(secret);
     perKeyUs();
     const few = perKeyUs();
-    for (let i = 100; i < secrets.length; i += 100) await Promise.all(secrets.slice(i, i + 100).map((secret) => keyring.lookUp(secret)));
+    for (let i = 100; i < secrets.length; i += 100)
+      await Promise.all(secrets.slice(i, i + 100).map((secret) => keyring.lookUp(secret)));
     const all = perKeyUs();
     expect(keyring.known(secrets.at(-1) ?? '')).toMatchObject({ keyId: `key_${many - 1}` });
     expect(all).toBeLessThan(few * 3 + 5);

@@ -77,12 +77,17 @@ class DatabaseKeyring implements LiveKeyring {
   }
 
   async refresh(): Promise<void> {
-    const [topic] = await this.#database.query('SELECT version FROM change WHERE topic = $1', [keysTopic]);
+    const [topic] = await this.#database.query('SELECT version FROM change WHERE topic = $1', [
+      keysTopic,
+    ]);
     const version = BigInt(topic?.['version'] ?? 0n);
     const changed =
       this.#seenVersion === undefined
         ? []
-        : await this.#database.query('SELECT hash FROM api_keys WHERE version > $1 LIMIT $2', [this.#seenVersion, forgetMax]);
+        : await this.#database.query('SELECT hash FROM api_keys WHERE version > $1 LIMIT $2', [
+            this.#seenVersion,
+            forgetMax,
+          ]);
     if (this.#seenVersion === undefined || changed.length >= forgetMax) this.#held.clear();
     for (const { hash } of changed) this.#held.delete(String(hash));
     this.#unknown.clear();
@@ -93,12 +98,18 @@ class DatabaseKeyring implements LiveKeyring {
   async recordUse(): Promise<void> {
     const since = this.#useRecordedAt;
     this.#useRecordedAt = this.#clock.now();
-    const used = [...this.#held.values()].filter(({ usedAt }) => usedAt > since).map(({ principal }) => principal.keyId);
+    const used = [...this.#held.values()]
+      .filter(({ usedAt }) => usedAt > since)
+      .map(({ principal }) => principal.keyId);
     const places = Array.from({ length: recordUseBatch }, (_, i) => `$${i + 2}`).join();
     const sql = `UPDATE api_keys SET last_used_at = $1 WHERE id IN (${places}) AND (last_used_at IS NULL OR last_used_at < $1)`;
     for (let i = 0; i < used.length; i += recordUseBatch) {
       const batch = used.slice(i, i + recordUseBatch);
-      await this.#database.query(sql, [this.#useRecordedAt, ...batch, ...Array<string>(recordUseBatch - batch.length).fill('')]);
+      await this.#database.query(sql, [
+        this.#useRecordedAt,
+        ...batch,
+        ...Array<string>(recordUseBatch - batch.length).fill(''),
+      ]);
     }
   }
 
@@ -116,7 +127,12 @@ class DatabaseKeyring implements LiveKeyring {
       this.#rememberUnknown(hash);
       return 'unknown';
     }
-    const { spend_limit: limit, daily_limit: daily, monthly_limit: monthly, expires_at: expiresAt } = row;
+    const {
+      spend_limit: limit,
+      daily_limit: daily,
+      monthly_limit: monthly,
+      expires_at: expiresAt,
+    } = row;
     const principal: Principal = {
       keyId: String(row['id']),
       userId: String(row['user_id']),
@@ -163,6 +179,10 @@ function unlessExpired(principal: Principal, now: number): Principal | 'unknown'
 }
 
 /** The keys of `database`, remembered as they are used. Wire `refresh` to changes under `keysTopic`. */
-export function openKeyring(database: Database, clock: Clock, heldMax: number = keysHeldMax): LiveKeyring {
+export function openKeyring(
+  database: Database,
+  clock: Clock,
+  heldMax: number = keysHeldMax,
+): LiveKeyring {
   return new DatabaseKeyring(database, clock, heldMax);
 }

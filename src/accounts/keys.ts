@@ -139,20 +139,26 @@ export interface KeyPage {
 }
 
 /** In the order in which they were made, beginning after the key `after`; deleted ones are left out. */
-export async function listKeys(database: Database, { userId, after = '', limit }: KeyPage): Promise<readonly Key[]> {
+export async function listKeys(
+  database: Database,
+  { userId, after = '', limit }: KeyPage,
+): Promise<readonly Key[]> {
   const query = (which: string, params: readonly string[]) =>
-    database.query(`SELECT ${keyColumns} FROM api_keys WHERE id > $1 AND status <> 'deleted' ${which} ORDER BY id LIMIT $2`, [
-      after,
-      limit,
-      ...params,
-    ]);
-  const rows = userId === undefined ? await query('', []) : await query('AND user_id = $3', [userId]);
+    database.query(
+      `SELECT ${keyColumns} FROM api_keys WHERE id > $1 AND status <> 'deleted' ${which} ORDER BY id LIMIT $2`,
+      [after, limit, ...params],
+    );
+  const rows =
+    userId === undefined ? await query('', []) : await query('AND user_id = $3', [userId]);
   return rows.map(keyOf);
 }
 
 /** Whoever's it is. Undefined when there is no such key, or it is deleted. */
 export function* keyById(id: string): Script<Key | undefined> {
-  const [row] = yield { sql: `SELECT ${keyColumns} FROM api_keys WHERE id = $1 AND status <> 'deleted'`, params: [id] };
+  const [row] = yield {
+    sql: `SELECT ${keyColumns} FROM api_keys WHERE id = $1 AND status <> 'deleted'`,
+    params: [id],
+  };
   return row && keyOf(row);
 }
 
@@ -168,7 +174,10 @@ export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undef
  * Changes limits that the key was made with; another it does not get, since what it spent before is in no window. Effective in every process within
  * a second. Undefined when there is no such key, or it lacks one of these limits.
  */
-export function* setKeyLimits(id: string, { limit, dailyLimit, monthlyLimit }: NewLimits): Script<Key | undefined> {
+export function* setKeyLimits(
+  id: string,
+  { limit, dailyLimit, monthlyLimit }: NewLimits,
+): Script<Key | undefined> {
   const [change] = yield bump(keysTopic);
   const wanted = [limit ?? null, dailyLimit ?? null, monthlyLimit ?? null];
   const sql = `UPDATE api_keys SET version=$2, spend_limit=COALESCE($3, spend_limit), daily_limit=COALESCE($4, daily_limit), monthly_limit=COALESCE($5, monthly_limit)

@@ -7,7 +7,8 @@ test('a name that somebody else gave is one line in which nothing hides', () => 
   expect(plainName('Ada\n\u2028\tLove\u0000lace')).toBe('Ada Love lace');
   expect(plainName('\u202eecila\u2069 \ud800')).toBe('ecila');
   expect([plainName('\n\u202e'), plainName('')]).toEqual(['', '']);
-  for (const odd of ['a\u202eb', 'a\nb', '\ud800', '\u2066']) expect([isPlain(odd), isPlain(plainName(odd))]).toEqual([false, true]);
+  for (const odd of ['a\u202eb', 'a\nb', '\ud800', '\u2066'])
+    expect([isPlain(odd), isPlain(plainName(odd))]).toEqual([false, true]);
 });
 
 test('one that is too long is cut between characters', () => {

@@ -6,7 +6,14 @@ import { migrations } from '../migrations.ts';
 import { expireSignIns } from '../signin/expiry.ts';
 import { openSite } from '../signin/site.ts';
 import { enrol } from '../signin/enrol.ts';
-import { idleMs, lifeMs, listSessions, resumeSession, sessionsMax, startSession } from './sessions.ts';
+import {
+  idleMs,
+  lifeMs,
+  listSessions,
+  resumeSession,
+  sessionsMax,
+  startSession,
+} from './sessions.ts';
 import { changeUser, setUserRole } from './users.ts';
 
 const dayMs = 86_400_000;
@@ -15,9 +22,13 @@ forEachDatabase((_, openFresh) => {
   test('a session lives on while it is used, but not for ever', async () => {
     const db = await openFresh({ migrations });
     const { id: userId } = await db.transact(() => enrol('Ada', 'user', 0));
-    const begin = (at: number) => db.transact(() => startSession({ userId, way: 'github', browser: 'Firefox', ip: '192.0.2.1', at }));
+    const begin = (at: number) =>
+      db.transact(() =>
+        startSession({ userId, way: 'github', browser: 'Firefox', ip: '192.0.2.1', at }),
+      );
     const [used, idle] = [await begin(0), await begin(0)];
-    const alive = async (secret: string, at: number) => (await resumeSession(db, { secret, ip: '192.0.2.2', at })) !== undefined;
+    const alive = async (secret: string, at: number) =>
+      (await resumeSession(db, { secret, ip: '192.0.2.2', at })) !== undefined;
     let last = 0;
     while (await alive(used.secret, last + 10 * dayMs)) last += 10 * dayMs;
     expect(last).toBe(80 * dayMs);
@@ -34,7 +45,9 @@ forEachDatabase((_, openFresh) => {
   test('whose role changes has it at once; where and when a session was used is written down', async () => {
     const db = await openFresh({ migrations });
     const { id: userId } = await db.transact(() => enrol('Ada', 'user', 0));
-    const { secret } = await db.transact(() => startSession({ userId, way: 'link', browser: 'b'.repeat(1_000), ip: '192.0.2.1', at: 0 }));
+    const { secret } = await db.transact(() =>
+      startSession({ userId, way: 'link', browser: 'b'.repeat(1_000), ip: '192.0.2.1', at: 0 }),
+    );
     await db.transact(() => setUserRole(userId, 'operator'));
     expect(await resumeSession(db, { secret, ip: '192.0.2.9', at: 120_000 })).toMatchObject({
       user: { role: 'operator' },
@@ -56,10 +69,24 @@ forEachDatabase((_, openFresh) => {
       shortcuts: true,
       version: 1,
     });
-    const changed = await db.transact(() => changeUser(user.id, 1, { language: 'en', lowBalance: 5n, shortcuts: false }));
-    expect(changed).toEqual({ ...user, language: 'en', lowBalance: 5n, shortcuts: false, version: 2 });
-    expect(await db.transact(() => changeUser(user.id, 1, { zone: 'Europe/Berlin' }))).toBeUndefined();
-    expect(await db.transact(() => changeUser(user.id, 2, { zone: 'Europe/Berlin', language: null, lowBalance: null }))).toEqual({
+    const changed = await db.transact(() =>
+      changeUser(user.id, 1, { language: 'en', lowBalance: 5n, shortcuts: false }),
+    );
+    expect(changed).toEqual({
+      ...user,
+      language: 'en',
+      lowBalance: 5n,
+      shortcuts: false,
+      version: 2,
+    });
+    expect(
+      await db.transact(() => changeUser(user.id, 1, { zone: 'Europe/Berlin' })),
+    ).toBeUndefined();
+    expect(
+      await db.transact(() =>
+        changeUser(user.id, 2, { zone: 'Europe/Berlin', language: null, lowBalance: null }),
+      ),
+    ).toEqual({
       ...user,
       zone: 'Europe/Berlin',
       shortcuts: false,
@@ -72,8 +99,15 @@ forEachDatabase((_, openFresh) => {
     const { id: userId } = await db.transact(() => enrol('Ada', 'user', 0));
     const secrets: string[] = [];
     for (let at = 0; at <= sessionsMax; at++)
-      secrets.push((await db.transact(() => startSession({ userId, way: 'link', browser: '', ip: '', at }))).secret);
-    const alive = await Promise.all(secrets.map(async (secret) => (await resumeSession(db, { secret, ip: '', at: 100 })) !== undefined));
+      secrets.push(
+        (await db.transact(() => startSession({ userId, way: 'link', browser: '', ip: '', at })))
+          .secret,
+      );
+    const alive = await Promise.all(
+      secrets.map(
+        async (secret) => (await resumeSession(db, { secret, ip: '', at: 100 })) !== undefined,
+      ),
+    );
     expect([alive[0], alive.filter(Boolean).length]).toEqual([false, sessionsMax]);
   });
 });
@@ -86,18 +120,25 @@ onSqlite((_, openFresh) => {
     const lost = await signedInAs(url, db, mine.userId);
     const stranger = await newBrowser(url, db);
     const listed = (await mine.ask('sessions')).json.items;
-    expect(listed.map(({ id, current }: { id: string; current: boolean }) => [id, current]).toSorted()).toEqual(
+    expect(
+      listed.map(({ id, current }: { id: string; current: boolean }) => [id, current]).toSorted(),
+    ).toEqual(
       [
         [mine.sessionId, true],
         [lost.sessionId, false],
       ].toSorted(),
     );
-    expect((await stranger.ask(`sessions/${lost.sessionId}`, { method: 'DELETE' })).status).toBe(404);
+    expect((await stranger.ask(`sessions/${lost.sessionId}`, { method: 'DELETE' })).status).toBe(
+      404,
+    );
     expect((await lost.ask('sessions')).status).toBe(200);
     expect((await mine.ask(`sessions/${lost.sessionId}`, { method: 'DELETE' })).status).toBe(204);
     expect((await lost.ask('sessions')).json.error.code).toBe('session_expired');
     const out = await mine.ask('session', { method: 'DELETE' });
-    expect([out.status, out.headers['set-cookie']?.[0]]).toEqual([204, 'tollgate=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0']);
+    expect([out.status, out.headers['set-cookie']?.[0]]).toEqual([
+      204,
+      'tollgate=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0',
+    ]);
     expect((await mine.ask('sessions')).status).toBe(401);
   });
 });

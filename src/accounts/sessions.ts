@@ -68,7 +68,10 @@ export function* startSession({
   };
   const sql = `INSERT INTO sessions (id, hash, user_id, way, browser, ip, created_at, seen_at, expires_at) VALUES ($1,$2,$3,$4,$5,$6,$7,$7,$8) RETURNING ${columns}`;
   const shown = browser.slice(0, browserCharactersMax);
-  const [row] = yield { sql, params: [orderedId('ses_', at), hashOf(secret), userId, way, shown, ip, at, at + idleMs] };
+  const [row] = yield {
+    sql,
+    params: [orderedId('ses_', at), hashOf(secret), userId, way, shown, ip, at, at + idleMs],
+  };
   assert(row !== undefined, 'an INSERT returns its row');
   return { session: sessionOf(row), secret };
 }
@@ -91,11 +94,19 @@ export async function resumeSession(
     [hash, at],
   );
   if (row === undefined) return undefined;
-  const session = sessionOf({ ...row, id: row['session_id'] ?? '', user_id: row['id'] ?? '', created_at: row['started_at'] ?? 0n });
+  const session = sessionOf({
+    ...row,
+    id: row['session_id'] ?? '',
+    user_id: row['id'] ?? '',
+    created_at: row['started_at'] ?? 0n,
+  });
   const signedIn = { session, user: userOf(row) };
   if (at - session.seenAt < seenEveryMs) return signedIn;
   const expiresAt = Math.min(at + idleMs, session.createdAt + lifeMs);
-  await database.query('UPDATE sessions SET seen_at = $1, expires_at = $2, ip = $3 WHERE hash = $4', [at, expiresAt, ip, hash]);
+  await database.query(
+    'UPDATE sessions SET seen_at = $1, expires_at = $2, ip = $3 WHERE hash = $4',
+    [at, expiresAt, ip, hash],
+  );
   return { ...signedIn, session: { ...session, seenAt: at, expiresAt, ip } };
 }
 
@@ -109,14 +120,25 @@ export function* roleIn(sessionId: string, at: number): Script<Role | undefined>
 }
 
 /** Those that are not over, the one used last first. */
-export async function listSessions(database: Database, userId: string, at: number): Promise<readonly Session[]> {
+export async function listSessions(
+  database: Database,
+  userId: string,
+  at: number,
+): Promise<readonly Session[]> {
   const sql = `SELECT ${columns} FROM sessions WHERE user_id = $1 AND expires_at > $2 ORDER BY seen_at DESC, id DESC LIMIT ${sessionsMax}`;
   return (await database.query(sql, [userId, at])).map(sessionOf);
 }
 
 /** Effective at once, everywhere. False when the user has no such session. */
 export async function endSession(database: Database, userId: string, id: string): Promise<boolean> {
-  return (await database.query('DELETE FROM sessions WHERE id = $1 AND user_id = $2 RETURNING id', [id, userId])).length > 0;
+  return (
+    (
+      await database.query('DELETE FROM sessions WHERE id = $1 AND user_id = $2 RETURNING id', [
+        id,
+        userId,
+      ])
+    ).length > 0
+  );
 }
 
 /** Whoever signs in anew in a browser leaves what was there before. Part of a transaction. */

@@ -4,7 +4,15 @@ import { bump } from '../storage/changes.ts';
 import type { Migration, Script } from '../storage/database.ts';
 import { confinesOf, type KeyTerms, termColumns, termValues } from './key-terms.ts';
 import type { Principal } from './principal.ts';
-import { createKey, type Key, keyColumns, keyOf, keysTopic, type KeyStatus, type NewKey } from './keys.ts';
+import {
+  createKey,
+  type Key,
+  keyColumns,
+  keyOf,
+  keysTopic,
+  type KeyStatus,
+  type NewKey,
+} from './keys.ts';
 
 export const userKeysMigrations: readonly Migration[] = [
   {
@@ -26,19 +34,32 @@ export const keysMax = 1_000;
 export function* createKeyOnce(
   wish: NewKey,
   madeWith: string,
-): Script<{ readonly key: Key; readonly secret: string | undefined } | 'full' | 'other' | undefined> {
-  const [before] = yield { sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND made_with=$2`, params: [wish.userId, madeWith] };
-  if (before !== undefined) return isLike(keyOf(before), wish) ? { key: keyOf(before), secret: undefined } : 'other';
-  const [count] = yield { sql: "SELECT COUNT(*) AS n FROM api_keys WHERE user_id=$1 AND status<>'deleted'", params: [wish.userId] };
+): Script<
+  { readonly key: Key; readonly secret: string | undefined } | 'full' | 'other' | undefined
+> {
+  const [before] = yield {
+    sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND made_with=$2`,
+    params: [wish.userId, madeWith],
+  };
+  if (before !== undefined)
+    return isLike(keyOf(before), wish) ? { key: keyOf(before), secret: undefined } : 'other';
+  const [count] = yield {
+    sql: "SELECT COUNT(*) AS n FROM api_keys WHERE user_id=$1 AND status<>'deleted'",
+    params: [wish.userId],
+  };
   if (Number(count?.['n']) >= keysMax) return 'full';
   const made = yield* createKey(wish);
-  if (made !== undefined) yield { sql: 'UPDATE api_keys SET made_with=$2 WHERE id=$1', params: [made.key.id, madeWith] };
+  if (made !== undefined)
+    yield { sql: 'UPDATE api_keys SET made_with=$2 WHERE id=$1', params: [made.key.id, madeWith] };
   return made;
 }
 
 function isLike(key: Key, wish: NewKey): boolean {
   const members = ['name', 'group', 'limit', 'dailyLimit', 'monthlyLimit', 'expiresAt'] as const;
-  return members.every((member) => key[member] === wish[member]) && isDeepStrictEqual(termValues(key), termValues(wish));
+  return (
+    members.every((member) => key[member] === wish[member]) &&
+    isDeepStrictEqual(termValues(key), termValues(wish))
+  );
 }
 
 export interface UserKeysPage {
@@ -93,9 +114,12 @@ export function* changeKey({ id }: Key, change: KeyChange): Script<Key | undefin
     daily_limit: change.dailyLimit,
     monthly_limit: change.monthlyLimit,
     expires_at: change.expiresAt,
-    ...(change.terms && Object.fromEntries(termValues(change.terms).map((value, i) => [termColumns[i], value]))),
+    ...(change.terms &&
+      Object.fromEntries(termValues(change.terms).map((value, i) => [termColumns[i], value]))),
   };
-  const set = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
+  const set = Object.entries(columns).flatMap(([column, value]) =>
+    value === undefined ? [] : [{ column, value }],
+  );
   const [row] = yield {
     sql: `UPDATE api_keys SET version=$2${set.map(({ column }, index) => `, ${column}=$${index + 3}`).join('')} WHERE id=$1 RETURNING ${keyColumns}`,
     params: [id, bumped?.['version'] ?? 0n, ...set.map(({ value }) => value)],
@@ -104,7 +128,11 @@ export function* changeKey({ id }: Key, change: KeyChange): Script<Key | undefin
 }
 
 /** What a user's own key stands for, named by its id and without its secret; undefined when the user has no such key or it pays for nothing any more. */
-export function* principalOfKey(userId: string, id: string, now: number): Script<Principal | undefined> {
+export function* principalOfKey(
+  userId: string,
+  id: string,
+  now: number,
+): Script<Principal | undefined> {
   const key = yield* userKey(userId, id);
   if (key?.status !== 'active' || (key.expiresAt ?? now + 1) <= now) return undefined;
   const { group, limit, dailyLimit, monthlyLimit, expiresAt } = key;

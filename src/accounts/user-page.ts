@@ -23,13 +23,22 @@ export interface UserQuestion {
 }
 
 /** Users, those made last first. */
-export function* userPage({ q, role, state, id, before, limit }: UserQuestion): Script<readonly UserOverview[]> {
+export function* userPage({
+  q,
+  role,
+  state,
+  id,
+  before,
+  limit,
+}: UserQuestion): Script<readonly UserOverview[]> {
   const params: SqlValue[] = [];
   const place = (value: SqlValue): string => `$${params.push(value)}`;
   const conditions = [
     ...(q === undefined || q === ''
       ? []
-      : [`(u.id=${place(q)} OR LOWER(u.name) LIKE ${place(`%${escaped(q.toLowerCase())}%`)} ESCAPE '!')`]),
+      : [
+          `(u.id=${place(q)} OR LOWER(u.name) LIKE ${place(`%${escaped(q.toLowerCase())}%`)} ESCAPE '!')`,
+        ]),
     ...(role === undefined ? [] : [`u.role=${place(role)}`]),
     ...(state === undefined ? [] : [`u.frozen=${place(state === 'suspended' ? 1 : 0)}`]),
     ...(id === undefined ? [] : [`u.id=${place(id)}`]),
@@ -50,21 +59,29 @@ const escaped = (text: string): string => text.replace(/[!%_]/g, '!$&');
 function* signInsOf(ids: readonly string[]): Script<readonly Row[]> {
   if (ids.length === 0) return [];
   const places = ids.map((_, index) => `$${index + 1}`).join();
-  return yield { sql: `SELECT user_id, provider FROM identities WHERE user_id IN (${places}) ORDER BY provider`, params: ids };
+  return yield {
+    sql: `SELECT user_id, provider FROM identities WHERE user_id IN (${places}) ORDER BY provider`,
+    params: ids,
+  };
 }
 
 function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
   const seen = row['last_seen_at'] ?? null;
   return {
     user: userOf(row),
-    signIns: ways.filter((way) => way['user_id'] === row['id']).map((way) => String(way['provider'])),
+    signIns: ways
+      .filter((way) => way['user_id'] === row['id'])
+      .map((way) => String(way['provider'])),
     keys: Number(row['active_keys']),
     lastSeenAt: seen === null ? undefined : Number(seen),
   };
 }
 
 /** Of those of them that are users. */
-export async function userNames(database: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function userNames(
+  database: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return new Map();
   const places = wanted.map((_, index) => `$${index + 1}`).join();
@@ -75,12 +92,18 @@ export async function userNames(database: Database, ids: readonly string[]): Pro
 /** Whether somebody is an operator at this very moment. Until the transaction ends no other passes here: of two who act on each other, one has lost. */
 export function* stillOperator(id: string): Script<boolean> {
   yield bump(keysTopic);
-  const rows = yield { sql: "SELECT id FROM users WHERE id=$1 AND role='operator' AND frozen=0", params: [id] };
+  const rows = yield {
+    sql: "SELECT id FROM users WHERE id=$1 AND role='operator' AND frozen=0",
+    params: [id],
+  };
   return rows.length > 0;
 }
 
 /** Operators who are not suspended, but for this one. */
 export function* otherOperators(id: string): Script<number> {
-  const [row] = yield { sql: "SELECT COUNT(*) AS others FROM users WHERE role='operator' AND frozen=0 AND id<>$1", params: [id] };
+  const [row] = yield {
+    sql: "SELECT COUNT(*) AS others FROM users WHERE role='operator' AND frozen=0 AND id<>$1",
+    params: [id],
+  };
   return Number(row?.['others'] ?? 0);
 }

@@ -49,7 +49,8 @@ export interface NewUser {
   readonly at: number;
 }
 
-const columns = 'id, name, role, frozen, zone, language, low_balance, email, shortcuts, version, created_at';
+const columns =
+  'id, name, role, frozen, zone, language, low_balance, email, shortcuts, version, created_at';
 
 /** Of a row with the columns of `users`. */
 export function userOf(row: Row): User {
@@ -87,12 +88,19 @@ export async function listUsers(
   database: Database,
   { after = '', limit }: { readonly after?: string; readonly limit: number },
 ): Promise<readonly User[]> {
-  const rows = await database.query(`SELECT ${columns} FROM users WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit]);
+  const rows = await database.query(
+    `SELECT ${columns} FROM users WHERE id > $1 ORDER BY id LIMIT $2`,
+    [after, limit],
+  );
   return rows.map(userOf);
 }
 
 /** Undefined: there is no such user, or it has changed since `version`. */
-export function* changeUser(userId: string, version: number, change: UserChange): Script<User | undefined> {
+export function* changeUser(
+  userId: string,
+  version: number,
+  change: UserChange,
+): Script<User | undefined> {
   const { name, zone, language, lowBalance, email, shortcuts } = change;
   const given: readonly (readonly [column: string, value: SqlValue | undefined])[] = [
     ['name', name],
@@ -114,7 +122,10 @@ export function* setUserState(userId: string, state: UserState): Script<User | u
   const [change] = yield bump(keysTopic);
   const sql = `UPDATE users SET frozen = $1, version = version + 1 WHERE id = $2 RETURNING ${columns}`;
   const [row] = yield { sql, params: [state === 'suspended' ? 1 : 0, userId] };
-  yield { sql: 'UPDATE api_keys SET version = $1 WHERE user_id = $2', params: [change?.['version'] ?? 0n, userId] };
+  yield {
+    sql: 'UPDATE api_keys SET version = $1 WHERE user_id = $2',
+    params: [change?.['version'] ?? 0n, userId],
+  };
   return row && userOf(row);
 }
 

@@ -32,7 +32,12 @@ function listen(parts: Parts, task: 'transcriptions' | 'translations'): Endpoint
       const form = await readForm(request.body, request.headers, transcriptionLimits, parts.spools);
       if (form === 'left') return;
       try {
-        await run(parts, await parseTranscription(id, principal, form, task), reply, transcriptionFormat);
+        await run(
+          parts,
+          await parseTranscription(id, principal, form, task),
+          reply,
+          transcriptionFormat,
+        );
       } finally {
         form.discard();
       }

@@ -4,7 +4,13 @@ import { parseChat } from './chat.ts';
 import { type Body, parseJson } from './check.ts';
 import { goDuration } from './limit-headers.ts';
 
-const principal = { keyId: 'k', userId: 'u', group: 'default', limit: undefined, expiresAt: undefined };
+const principal = {
+  keyId: 'k',
+  userId: 'u',
+  group: 'default',
+  limit: undefined,
+  expiresAt: undefined,
+};
 const hello = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
 
 function refusedBy(body: Body): Refusal {
@@ -25,13 +31,37 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['messages that are no array', { model: 'm', messages: 'Hello' }, 'messages'],
   ['no message at all', { model: 'm', messages: [] }, 'messages'],
   ['a message that is no object', { model: 'm', messages: ['Hello'] }, 'messages[0]'],
-  ['a message without a role', { model: 'm', messages: [{ content: 'Hello' }] }, 'messages[0].role'],
-  ['an unknown role', { model: 'm', messages: [{ role: 'robot', content: 'Hello' }] }, 'messages[0].role'],
+  [
+    'a message without a role',
+    { model: 'm', messages: [{ content: 'Hello' }] },
+    'messages[0].role',
+  ],
+  [
+    'an unknown role',
+    { model: 'm', messages: [{ role: 'robot', content: 'Hello' }] },
+    'messages[0].role',
+  ],
   ['a user without content', { model: 'm', messages: [{ role: 'user' }] }, 'messages[0].content'],
-  ['an assistant with neither content nor calls', { model: 'm', messages: [{ role: 'assistant', content: null }] }, 'messages[0].content'],
-  ['content of a wrong type', { model: 'm', messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
-  ['a part without a type', { model: 'm', messages: [{ role: 'user', content: [{}] }] }, 'messages[0].content[0].type'],
-  ['a text part without text', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages[0].content[0].text'],
+  [
+    'an assistant with neither content nor calls',
+    { model: 'm', messages: [{ role: 'assistant', content: null }] },
+    'messages[0].content',
+  ],
+  [
+    'content of a wrong type',
+    { model: 'm', messages: [{ role: 'user', content: 5 }] },
+    'messages[0].content',
+  ],
+  [
+    'a part without a type',
+    { model: 'm', messages: [{ role: 'user', content: [{}] }] },
+    'messages[0].content[0].type',
+  ],
+  [
+    'a text part without text',
+    { model: 'm', messages: [{ role: 'user', content: [{ type: 'text' }] }] },
+    'messages[0].content[0].text',
+  ],
   [
     'an image without a URL',
     { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
@@ -39,7 +69,15 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ],
   [
     'an image from a file',
-    { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }] }] },
+    {
+      model: 'm',
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }],
+        },
+      ],
+    },
     'messages[0].content[0].image_url.url',
   ],
   ['a temperature above 2', { ...hello, temperature: 2.1 }, 'temperature'],
@@ -52,8 +90,16 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['n of 0', { ...hello, n: 0 }, 'n'],
   ['n beyond the limit', { ...hello, n: 129 }, 'n'],
   ['stream that is a string', { ...hello, stream: 'true' }, 'stream'],
-  ['stream_options without stream', { ...hello, stream_options: { include_usage: true } }, 'stream_options'],
-  ['include_usage that is no boolean', { ...hello, stream: true, stream_options: { include_usage: 1 } }, 'stream_options.include_usage'],
+  [
+    'stream_options without stream',
+    { ...hello, stream_options: { include_usage: true } },
+    'stream_options',
+  ],
+  [
+    'include_usage that is no boolean',
+    { ...hello, stream: true, stream_options: { include_usage: 1 } },
+    'stream_options.include_usage',
+  ],
   ['five stops', { ...hello, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop'],
   ['a stop that is no string', { ...hello, stop: [1] }, 'stop[0]'],
   ['tools that are no array', { ...hello, tools: {} }, 'tools'],
@@ -102,17 +148,33 @@ test('a request is understood: limits, stream, choices, media', () => {
 });
 
 test('null members are absent members, as in the convention', () => {
-  const body = { ...hello, temperature: null, max_tokens: null, stop: null, tools: null, stream: null };
-  expect(parseChat('req_abc', principal, body, Buffer.from('{}'))).toMatchObject({ stream: false, outputTokensAsked: undefined });
+  const body = {
+    ...hello,
+    temperature: null,
+    max_tokens: null,
+    stop: null,
+    tools: null,
+    stream: null,
+  };
+  expect(parseChat('req_abc', principal, body, Buffer.from('{}'))).toMatchObject({
+    stream: false,
+    outputTokensAsked: undefined,
+  });
 });
 
 test('an assistant that called a tool may be silent', () => {
   const messages = [
     { role: 'user', content: 'Hi' },
-    { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
     { role: 'tool', tool_call_id: 'c', content: '1' },
   ];
-  expect(parseChat('req_abc', principal, { model: 'm', messages }, Buffer.from('{}')).mediaCount).toBe(0);
+  expect(
+    parseChat('req_abc', principal, { model: 'm', messages }, Buffer.from('{}')).mediaCount,
+  ).toBe(0);
 });
 
 test('a body is refused before it is understood: empty, broken, no object, no JSON', () => {
@@ -134,5 +196,13 @@ test('a body is refused before it is understood: empty, broken, no object, no JS
 });
 
 test('durations are written as clients read them', () => {
-  expect([0, 12, 1_000, 1_500, 60_000, 360_000, 90_500].map(goDuration)).toEqual(['0s', '12ms', '1s', '1.5s', '1m0s', '6m0s', '1m30.5s']);
+  expect([0, 12, 1_000, 1_500, 60_000, 360_000, 90_500].map(goDuration)).toEqual([
+    '0s',
+    '12ms',
+    '1s',
+    '1.5s',
+    '1m0s',
+    '6m0s',
+    '1m30.5s',
+  ]);
 });

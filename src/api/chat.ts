@@ -31,7 +31,8 @@ export const completionFormat = (chunks: string): ClientFormat => ({
   errorEvent: chatEnvelope.event,
   limitHeaders,
   counted: {
-    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: usageText(quantities) }]),
+    whole: (answer, quantities) =>
+      editBytes(answer, [{ path: ['usage'], json: usageText(quantities) }]),
     event(request, created, quantities) {
       const head = `{"id":${jsonText(request.answerId)},"object":"${chunks}","created":${created},"model":${jsonText(request.model)}`;
       return `data: ${head},"choices":[],"usage":${usageText(quantities)}}\n\n`;
@@ -42,7 +43,12 @@ export const completionFormat = (chunks: string): ClientFormat => ({
 export const chatFormat = completionFormat('chat.completion.chunk');
 
 /** POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export function parseChat(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
+export function parseChat(
+  id: string,
+  principal: Principal,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
   const model = requiredString(body, 'model');
   const media = checkMessages(body['messages']);
   const stream = optionalBoolean(body, 'stream') ?? false;
@@ -50,7 +56,8 @@ export function parseChat(id: string, principal: Principal, body: Body, bytes: B
   checkSampling(body);
   optionalInteger(body, 'top_logprobs', 0, topLogprobsMax);
   checkTools(body);
-  const outputParam = body['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens';
+  const outputParam =
+    body['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens';
   return {
     id,
     principal,
@@ -76,9 +83,14 @@ export function parseChat(id: string, principal: Principal, body: Body, bytes: B
 export function checkStreamOptions(body: Body, stream: boolean): Body | undefined {
   const options = optionalObject(body, 'stream_options');
   if (options === undefined) return undefined;
-  if (!stream) refuse('invalid_value', { param: 'stream_options', why: "it is only allowed when 'stream' is true." });
+  if (!stream)
+    refuse('invalid_value', {
+      param: 'stream_options',
+      why: "it is only allowed when 'stream' is true.",
+    });
   const asked = options['include_usage'];
-  if (asked !== undefined && asked !== null && typeof asked !== 'boolean') refuseType('stream_options.include_usage', 'a boolean', asked);
+  if (asked !== undefined && asked !== null && typeof asked !== 'boolean')
+    refuseType('stream_options.include_usage', 'a boolean', asked);
   return options;
 }
 
@@ -98,8 +110,14 @@ function checkStop(body: Body): void {
   const stop = body['stop'];
   if (stop === undefined || stop === null || typeof stop === 'string') return;
   if (!Array.isArray(stop)) refuseType('stop', 'a string or an array of strings', stop);
-  if (stop.length > stopsMax) refuse('out_of_range', { param: 'stop', expected: `of at most ${stopsMax} strings`, got: stop.length });
-  for (const [i, one] of stop.entries()) if (typeof one !== 'string') refuseType(`stop[${i}]`, 'a string', one);
+  if (stop.length > stopsMax)
+    refuse('out_of_range', {
+      param: 'stop',
+      expected: `of at most ${stopsMax} strings`,
+      got: stop.length,
+    });
+  for (const [i, one] of stop.entries())
+    if (typeof one !== 'string') refuseType(`stop[${i}]`, 'a string', one);
 }
 
 function checkTools(body: Body): void {
@@ -109,5 +127,6 @@ function checkTools(body: Body): void {
   }
   optionalBoolean(body, 'parallel_tool_calls');
   const format = optionalObject(body, 'response_format');
-  if (format !== undefined && typeof format['type'] !== 'string') refuseType('response_format.type', 'a string', format['type']);
+  if (format !== undefined && typeof format['type'] !== 'string')
+    refuseType('response_format.type', 'a string', format['type']);
 }

@@ -20,15 +20,30 @@ export function refuseType(param: string, expected: string, got: unknown): never
 }
 
 /** The checks below read an optional member: absent and null are the same, as in the convention. */
-export function optionalNumber(body: Body, param: string, least: number, most: number): number | undefined {
+export function optionalNumber(
+  body: Body,
+  param: string,
+  least: number,
+  most: number,
+): number | undefined {
   const value = body[param];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') refuseType(param, 'a number', value);
-  if (value < least || value > most) refuse('out_of_range', { param, expected: value < least ? `>= ${least}` : `<= ${most}`, got: value });
+  if (value < least || value > most)
+    refuse('out_of_range', {
+      param,
+      expected: value < least ? `>= ${least}` : `<= ${most}`,
+      got: value,
+    });
   return value;
 }
 
-export function optionalInteger(body: Body, param: string, least: number, most: number): number | undefined {
+export function optionalInteger(
+  body: Body,
+  param: string,
+  least: number,
+  most: number,
+): number | undefined {
   const value = optionalNumber(body, param, least, most);
   if (value !== undefined && !Number.isInteger(value)) refuseType(param, 'an integer', value);
   return value;
@@ -64,11 +79,15 @@ export function requiredString(body: Body, param: string): string {
 }
 
 /** The body as JSON: an object, in UTF-8, said to be JSON. */
-export function parseJson(bytes: unknown, contentType: string | undefined): { readonly body: Body; readonly bytes: Buffer } {
+export function parseJson(
+  bytes: unknown,
+  contentType: string | undefined,
+): { readonly body: Body; readonly bytes: Buffer } {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type !== 'application/json' && !type.endsWith('+json'))
     refuse('wrong_content_type', { got: type || 'none', expected: 'application/json' });
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0) refuse('malformed_json', { why: 'it is empty.' });
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0)
+    refuse('malformed_json', { why: 'it is empty.' });
   const long: Inside[] = [];
   const much = tooMuch(bytes, long);
   if (much !== undefined) refuse('malformed_json', { why: much });
@@ -77,17 +96,40 @@ export function parseJson(bytes: unknown, contentType: string | undefined): { re
     if (long.length > 0) body = parseWithout(bytes, long);
     body ??= JSON.parse(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'));
   } catch (error) {
-    refuse('malformed_json', { why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON' });
+    refuse('malformed_json', {
+      why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON',
+    });
   }
-  if (!isObject(body)) refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });
+  if (!isObject(body))
+    refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });
   refuseDoubles(body);
   return { body, bytes };
 }
 
 /** What decides what is sold, and how much of it. */
 const decisive = new Set([
-  ...['model', 'stream', 'n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'],
-  ...['messages', 'prompt', 'input', 'query', 'documents', 'size', 'quality', 'partial_images', 'duration', 'seconds', 'resolution'],
+  ...[
+    'model',
+    'stream',
+    'n',
+    'best_of',
+    'max_tokens',
+    'max_completion_tokens',
+    'max_output_tokens',
+  ],
+  ...[
+    'messages',
+    'prompt',
+    'input',
+    'query',
+    'documents',
+    'size',
+    'quality',
+    'partial_images',
+    'duration',
+    'seconds',
+    'resolution',
+  ],
 ]);
 
 /**
@@ -98,6 +140,7 @@ function refuseDoubles(body: Body): void {
   for (const name in body) {
     if (/^[a-z0-9_]*$/.test(name)) continue;
     const read = name.toUpperCase().toLowerCase();
-    if (decisive.has(read)) refuse('invalid_value', { param: name.slice(0, 64), why: `it is written '${read}'.` });
+    if (decisive.has(read))
+      refuse('invalid_value', { param: name.slice(0, 64), why: `it is written '${read}'.` });
   }
 }

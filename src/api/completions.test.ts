@@ -3,9 +3,16 @@ import { Refusal, refusals } from '../base/refusal.ts';
 import type { Body } from './check.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
 
-const principal = { keyId: 'k', userId: 'u', group: 'default', limit: undefined, expiresAt: undefined };
+const principal = {
+  keyId: 'k',
+  userId: 'u',
+  group: 'default',
+  limit: undefined,
+  expiresAt: undefined,
+};
 const hello = { model: 'm', prompt: 'Once upon a time' };
-const parsed = (body: Body) => parseCompletion('req_0', principal, body, Buffer.from(JSON.stringify(body)));
+const parsed = (body: Body) =>
+  parseCompletion('req_0', principal, body, Buffer.from(JSON.stringify(body)));
 
 function refusedBy(body: Body): Refusal {
   try {
@@ -29,7 +36,11 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['a negative token', { ...hello, prompt: [-1] }, 'prompt[0]'],
   ['a list of tokens that is empty', { ...hello, prompt: [[1], []] }, 'prompt[1]'],
   ['an object as a prompt', { ...hello, prompt: [{}] }, 'prompt[0]'],
-  ['more prompts than there may be', { ...hello, prompt: Array.from({ length: 2_049 }, () => 'a') }, 'prompt'],
+  [
+    'more prompts than there may be',
+    { ...hello, prompt: Array.from({ length: 2_049 }, () => 'a') },
+    'prompt',
+  ],
   ['a negative limit', { ...hello, max_tokens: -1, temperature: 3 }, 'max_tokens'],
   ['a limit that is a string', { ...hello, max_tokens: '10' }, 'max_tokens'],
   ['no answer', { ...hello, n: 0 }, 'n'],
@@ -48,7 +59,11 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['an end that is no string', { ...hello, stop: [1] }, 'stop[0]'],
   ['a bias that is no object', { ...hello, logit_bias: [] }, 'logit_bias'],
   ['a stream that is no boolean', { ...hello, stream: 'true' }, 'stream'],
-  ['options of a stream without one', { ...hello, stream_options: { include_usage: true } }, 'stream_options'],
+  [
+    'options of a stream without one',
+    { ...hello, stream_options: { include_usage: true } },
+    'stream_options',
+  ],
 ];
 
 test.each(wrong)('%s is a 400 that names it', (_, body, param) => {
@@ -80,8 +95,21 @@ test('what a model reads is counted, tokens as so many words', () => {
 });
 
 test('members that are null are absent', () => {
-  const nothing = { suffix: null, logprobs: null, stop: null, logit_bias: null, n: null, best_of: null, max_tokens: null, stream: null };
-  expect(parsed({ ...hello, ...nothing })).toMatchObject({ choices: 1, stream: false, outputTokensAsked: undefined });
+  const nothing = {
+    suffix: null,
+    logprobs: null,
+    stop: null,
+    logit_bias: null,
+    n: null,
+    best_of: null,
+    max_tokens: null,
+    stream: null,
+  };
+  expect(parsed({ ...hello, ...nothing })).toMatchObject({
+    choices: 1,
+    stream: false,
+    outputTokensAsked: undefined,
+  });
 });
 
 test('our own count is told as the convention tells it', () => {

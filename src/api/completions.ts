@@ -2,7 +2,13 @@ import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientRequest } from '../gateway/request.ts';
 import { checkSampling, checkStreamOptions, choicesMax, completionFormat } from './chat.ts';
-import { type Body, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
+import {
+  type Body,
+  optionalBoolean,
+  optionalInteger,
+  refuseType,
+  requiredString,
+} from './check.ts';
 
 export const bestOfMax = 20;
 export const promptsMax = 2_048;
@@ -12,7 +18,12 @@ export const logprobsMax = 20;
 export const completionsFormat = completionFormat('text_completion');
 
 /** POST /v1/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export function parseCompletion(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
+export function parseCompletion(
+  id: string,
+  principal: Principal,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
   const model = requiredString(body, 'model');
   const prompts = checkPrompt(body['prompt']);
   const stream = optionalBoolean(body, 'stream') ?? false;
@@ -40,14 +51,16 @@ export function parseCompletion(id: string, principal: Principal, body: Body, by
   };
 }
 
-const isToken = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const isToken = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0;
 
 /** How many prompts there are: a text, tokens, or a list of either. */
 function checkPrompt(prompt: unknown): number {
   if (prompt === undefined || prompt === null) refuse('missing_parameter', { param: 'prompt' });
   if (typeof prompt === 'string') return 1;
   if (!Array.isArray(prompt)) refuseType('prompt', 'a string or an array', prompt);
-  if (prompt.length === 0) refuse('invalid_value', { param: 'prompt', why: 'at least one prompt is needed.' });
+  if (prompt.length === 0)
+    refuse('invalid_value', { param: 'prompt', why: 'at least one prompt is needed.' });
   const [first] = prompt;
   if (isToken(first)) {
     const wrong = prompt.findIndex((token) => !isToken(token));
@@ -55,10 +68,22 @@ function checkPrompt(prompt: unknown): number {
     return 1;
   }
   if (prompt.length > promptsMax)
-    refuse('out_of_range', { param: 'prompt', expected: `of at most ${promptsMax} prompts`, got: prompt.length });
+    refuse('out_of_range', {
+      param: 'prompt',
+      expected: `of at most ${promptsMax} prompts`,
+      got: prompt.length,
+    });
   for (const [i, one] of prompt.entries()) {
-    if (typeof one === typeof first && (typeof one === 'string' || (Array.isArray(one) && one.length > 0 && one.every(isToken)))) continue;
-    refuseType(`prompt[${i}]`, typeof first === 'string' ? 'a string' : 'a string or an array of tokens', one);
+    if (
+      typeof one === typeof first &&
+      (typeof one === 'string' || (Array.isArray(one) && one.length > 0 && one.every(isToken)))
+    )
+      continue;
+    refuseType(
+      `prompt[${i}]`,
+      typeof first === 'string' ? 'a string' : 'a string or an array of tokens',
+      one,
+    );
   }
   return prompt.length;
 }
@@ -67,9 +92,16 @@ function checkPrompt(prompt: unknown): number {
 function checkAnswers(body: Body, stream: boolean): number {
   const n = optionalInteger(body, 'n', 1, choicesMax) ?? 1;
   const bestOf = optionalInteger(body, 'best_of', 1, bestOfMax) ?? n;
-  if (bestOf < n) refuse('invalid_value', { param: 'best_of', why: `it must not be less than 'n', which is ${n}.` });
+  if (bestOf < n)
+    refuse('invalid_value', {
+      param: 'best_of',
+      why: `it must not be less than 'n', which is ${n}.`,
+    });
   if (stream && bestOf > n)
-    refuse('invalid_value', { param: 'best_of', why: "the best answer is not known while it is streamed; it must equal 'n'." });
+    refuse('invalid_value', {
+      param: 'best_of',
+      why: "the best answer is not known while it is streamed; it must equal 'n'.",
+    });
   return bestOf;
 }
 
@@ -78,7 +110,8 @@ function checkWriting(body: Body): void {
   optionalInteger(body, 'logprobs', 0, logprobsMax);
   optionalBoolean(body, 'echo');
   const { suffix } = body;
-  if (suffix !== undefined && suffix !== null && typeof suffix !== 'string') refuseType('suffix', 'a string', suffix);
+  if (suffix !== undefined && suffix !== null && typeof suffix !== 'string')
+    refuseType('suffix', 'a string', suffix);
 }
 
 /** A word for each token that came as a number: it is counted, never sent. */

@@ -11,12 +11,17 @@ export interface Convention {
 
 /** The credential of `Authorization: Bearer …`, the scheme in any case. */
 function bearer({ authorization: header }: IncomingHttpHeaders): string | undefined {
-  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
+  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ')
+    return undefined;
   const secret = header.slice(7).trim();
   return secret === '' ? undefined : secret;
 }
 
-export const chatConvention: Convention = { envelope: chatEnvelope, idHeader: undefined, credential: bearer };
+export const chatConvention: Convention = {
+  envelope: chatEnvelope,
+  idHeader: undefined,
+  credential: bearer,
+};
 
 /** Clients of `/v1/messages` send their key in a header of its own, newer ones as a bearer's. */
 export const messagesConvention: Convention = {
@@ -24,6 +29,8 @@ export const messagesConvention: Convention = {
   idHeader: 'request-id',
   credential(headers) {
     const key = headers['x-api-key'];
-    return bearer(headers) ?? (typeof key === 'string' && key.trim() !== '' ? key.trim() : undefined);
+    return (
+      bearer(headers) ?? (typeof key === 'string' && key.trim() !== '' ? key.trim() : undefined)
+    );
   },
 };

@@ -112,10 +112,20 @@ export async function openDoor(
 }
 
 /** Those endpoints that take their body in this way. */
-function routes(scope: FastifyInstance, door: Door, endpoints: readonly Endpoint[], way: Endpoint['body']): void {
+function routes(
+  scope: FastifyInstance,
+  door: Door,
+  endpoints: readonly Endpoint[],
+  way: Endpoint['body'],
+): void {
   for (const { method, path, handle, body, convention = chatConvention } of endpoints)
     if (body === way)
-      scope.route({ method, url: path, config: { convention }, handler: (request, reply) => door.serve(request, reply, handle) });
+      scope.route({
+        method,
+        url: path,
+        config: { convention },
+        handler: (request, reply) => door.serve(request, reply, handle),
+      });
 }
 
 declare module 'fastify' {
@@ -140,7 +150,14 @@ class Door implements OpenDoor {
   readonly #lane: Lane;
   readonly #clientAddress: ClientAddress;
 
-  constructor(server: Server, parts: Parts, log: DoorLog, endpoints: readonly Endpoint[], bodyBytesMax: number, address: ClientAddress) {
+  constructor(
+    server: Server,
+    parts: Parts,
+    log: DoorLog,
+    endpoints: readonly Endpoint[],
+    bodyBytesMax: number,
+    address: ClientAddress,
+  ) {
     this.#clientAddress = address;
     this.#parts = parts;
     this.#log = log;
@@ -151,7 +168,13 @@ class Door implements OpenDoor {
     const { clock } = parts;
     const paths = new Map([...this.#exact].filter(([, { body }]) => body === undefined));
     const { keepAliveTimeout: keepAliveTimeoutMs } = server;
-    this.#lane = new Lane(server, { paths, clock, keepAliveTimeoutMs, bodyBytesMax, serve: (request, wire) => this.#serve(request, wire) });
+    this.#lane = new Lane(server, {
+      paths,
+      clock,
+      keepAliveTimeoutMs,
+      bodyBytesMax,
+      serve: (request, wire) => this.#serve(request, wire),
+    });
   }
 
   /** Requests that came whole, past node:http and the framework. */
@@ -181,7 +204,17 @@ class Door implements OpenDoor {
     this.#letIn(arrival, nothing, (principal) => {
       const { id, at, reply } = arrival;
       const enter = (body: unknown): void =>
-        this.#admit({ id, at, principal, request: { method, url, headers, body, params: undefined }, reply, convention }, handle);
+        this.#admit(
+          {
+            id,
+            at,
+            principal,
+            request: { method, url, headers, body, params: undefined },
+            reply,
+            convention,
+          },
+          handle,
+        );
       if (streamed === undefined) collectBody(request, enter);
       else enter(request);
     });
@@ -201,7 +234,14 @@ class Door implements OpenDoor {
   #letIn(arrival: Arrival, stranger: () => void, known: (principal: Principal) => void): void {
     if (!this.open) {
       stranger();
-      return this.#refuse(arrival, refusal('unavailable', { why: 'this node is shutting down', id: arrival.id }, unavailableRetryMs));
+      return this.#refuse(
+        arrival,
+        refusal(
+          'unavailable',
+          { why: 'this node is shutting down', id: arrival.id },
+          unavailableRetryMs,
+        ),
+      );
     }
     this.#identify(arrival, stranger, (principal) => {
       this.#inside += 1;
@@ -220,7 +260,10 @@ class Door implements OpenDoor {
     const secret = convention.credential(request.headers);
     if (secret === undefined) return turnAway(refusal('missing_api_key'));
     const told = (who: Principal | 'unknown' | 'unavailable'): void => {
-      if (who === 'unavailable') turnAway(refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs));
+      if (who === 'unavailable')
+        turnAway(
+          refusal('unavailable', { why: 'keys cannot be looked up', id }, unavailableRetryMs),
+        );
       else if (who === 'unknown') turnAway(refusal('invalid_api_key', { key: masked(secret) }));
       else if (who.addresses?.has(this.#addressOf(arrival)) === false)
         turnAway(refusal('address_not_allowed', { address: this.#addressOf(arrival) }));
@@ -236,13 +279,18 @@ class Door implements OpenDoor {
   }
 
   /** Before the body is read: strangers cannot make us hold one. */
-  readonly enter = (request: FastifyRequest, fastifyReply: FastifyReply, done: () => void): void => {
+  readonly enter = (
+    request: FastifyRequest,
+    fastifyReply: FastifyReply,
+    done: () => void,
+  ): void => {
     const convention = request.routeOptions.config.convention ?? this.#conventionAt(request);
     const arrival = this.#arrive(request, new ResponseWire(fastifyReply.raw), convention);
     const { id, at, reply } = arrival;
     if (request.method === 'OPTIONS') {
       fastifyReply.hijack();
-      for (let i = 0; i + 1 < preflight.length; i += 2) reply.header(preflight[i] ?? '', preflight[i + 1] ?? '');
+      for (let i = 0; i + 1 < preflight.length; i += 2)
+        reply.header(preflight[i] ?? '', preflight[i + 1] ?? '');
       reply.whole(204, 'text/plain', '');
       return;
     }
@@ -256,12 +304,18 @@ class Door implements OpenDoor {
   /** Of a request that no endpoint takes: that of the endpoint whose path it is in another method, or below which it lies. */
   #conventionAt(request: FastifyRequest): Convention {
     const path = pathOf(request);
-    const near = this.#endpoints.find(({ convention, path: of }) => convention !== undefined && `${path}/`.startsWith(`/v1${of}/`));
+    const near = this.#endpoints.find(
+      ({ convention, path: of }) => convention !== undefined && `${path}/`.startsWith(`/v1${of}/`),
+    );
     return near?.convention ?? chatConvention;
   }
 
   /** Runs an endpoint on a hijacked response: from here on the answer is ours alone. */
-  readonly serve = (request: FastifyRequest, fastifyReply: FastifyReply, handle: Endpoint['handle']): void => {
+  readonly serve = (
+    request: FastifyRequest,
+    fastifyReply: FastifyReply,
+    handle: Endpoint['handle'],
+  ): void => {
     const { visit } = request;
     if (visit === null) throw new Error('a request passed the door without a visit');
     fastifyReply.hijack();
@@ -271,7 +325,12 @@ class Door implements OpenDoor {
   /** A body may take minutes to come, and its key be deleted meanwhile: whose it is, is asked once more then. */
   #admit(visit: Visit, handle: Endpoint['handle']): void {
     if (this.#parts.clock.now() - visit.at <= identityMs) void this.#visit(visit, handle);
-    else this.#identify(visit, nothing, (principal) => void this.#visit({ ...visit, principal }, handle));
+    else
+      this.#identify(
+        visit,
+        nothing,
+        (principal) => void this.#visit({ ...visit, principal }, handle),
+      );
   }
 
   async #visit(visit: Visit, handle: Endpoint['handle']): Promise<void> {
@@ -322,8 +381,15 @@ class Door implements OpenDoor {
 
   readonly unknown = ({ request }: Visit): never => {
     const path = pathOf(request);
-    const allowed = this.#endpoints.filter((endpoint) => matches(`/v1${endpoint.path}`, path)).map((endpoint) => endpoint.method);
-    if (allowed.length > 0) refuse('method_not_supported', { method: request.method, path, allowed: allowed.join(' or ') });
+    const allowed = this.#endpoints
+      .filter((endpoint) => matches(`/v1${endpoint.path}`, path))
+      .map((endpoint) => endpoint.method);
+    if (allowed.length > 0)
+      refuse('method_not_supported', {
+        method: request.method,
+        path,
+        allowed: allowed.join(' or '),
+      });
     refuse('unknown_url', { method: request.method, path });
   };
 
@@ -345,7 +411,10 @@ class Door implements OpenDoor {
       return this.#refuse(visit, limitRefusal(error));
     }
     if (isAway(error) && !reply.started)
-      return this.#refuse(visit, refusal('unavailable', { why: 'the database cannot be reached', id }, unavailableRetryMs));
+      return this.#refuse(
+        visit,
+        refusal('unavailable', { why: 'the database cannot be reached', id }, unavailableRetryMs),
+      );
     this.#log.bug(id, error);
     if (reply.started) reply.destroy();
     else this.#refuse(visit, refusal('server_error', { id }));
@@ -366,9 +435,13 @@ const pathOf = ({ url }: Pick<Asked, 'url'>): string => url.split('?', 1)[0] ?? 
 
 /** Whether a path is that of a route, whose `:name` stands for one segment and `*` for all that follow. */
 function matches(route: string, path: string): boolean {
-  if (route.endsWith('*')) return path.startsWith(route.slice(0, -1)) && path.length >= route.length;
+  if (route.endsWith('*'))
+    return path.startsWith(route.slice(0, -1)) && path.length >= route.length;
   if (!route.includes(':')) return route === path;
   const steps = path.split('/');
   const named = route.split('/');
-  return steps.length === named.length && named.every((step, i) => (step.startsWith(':') ? steps[i] !== '' : step === steps[i]));
+  return (
+    steps.length === named.length &&
+    named.every((step, i) => (step.startsWith(':') ? steps[i] !== '' : step === steps[i]))
+  );
 }

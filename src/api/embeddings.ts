@@ -17,13 +17,19 @@ export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =
 );
 
 /** POST /v1/embeddings: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export function parseEmbeddings(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
+export function parseEmbeddings(
+  id: string,
+  principal: Principal,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
   const model = requiredString(body, 'model');
   const tokens = checkInput(body['input']);
   checkEncoding(body['encoding_format']);
   optionalInteger(body, 'dimensions', 1, Number.MAX_SAFE_INTEGER);
   const { user } = body;
-  if (user !== undefined && user !== null && typeof user !== 'string') refuseType('user', 'a string', user);
+  if (user !== undefined && user !== null && typeof user !== 'string')
+    refuseType('user', 'a string', user);
   return {
     id,
     principal,
@@ -47,12 +53,18 @@ function checkInput(input: unknown): number | undefined {
   if (input.length === 0) refuse('invalid_value', { param: 'input', why: 'it must not be empty.' });
   const first: unknown = input[0];
   if (typeof first === 'number') return checkTokens('input', input);
-  if (input.length > inputsMax) refuse('out_of_range', { param: 'input', expected: `of at most ${inputsMax} items`, got: input.length });
+  if (input.length > inputsMax)
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${inputsMax} items`,
+      got: input.length,
+    });
   if (!Array.isArray(first)) return checkTexts(input);
   let tokens = 0;
   for (const [i, list] of input.entries()) {
     if (!Array.isArray(list)) refuseType(`input[${i}]`, 'an array of tokens', list);
-    if (list.length === 0) refuse('invalid_value', { param: `input[${i}]`, why: 'it must not be empty.' });
+    if (list.length === 0)
+      refuse('invalid_value', { param: `input[${i}]`, why: 'it must not be empty.' });
     tokens += checkTokens(`input[${i}]`, list);
   }
   return tokens;
@@ -60,7 +72,12 @@ function checkInput(input: unknown): number | undefined {
 
 function checkTexts(input: readonly unknown[]): undefined {
   for (const [i, text] of input.entries()) {
-    if (typeof text !== 'string') refuseType(`input[${i}]`, isObject(text) ? 'a string: vectors are made of text' : 'a string', text);
+    if (typeof text !== 'string')
+      refuseType(
+        `input[${i}]`,
+        isObject(text) ? 'a string: vectors are made of text' : 'a string',
+        text,
+      );
     checkText(`input[${i}]`, text);
   }
 }
@@ -71,7 +88,8 @@ function checkText(param: string, text: string): undefined {
 
 function checkTokens(param: string, tokens: readonly unknown[]): number {
   for (const [i, token] of tokens.entries())
-    if (typeof token !== 'number' || !Number.isInteger(token) || token < 0) refuseType(`${param}[${i}]`, 'a token (a whole number)', token);
+    if (typeof token !== 'number' || !Number.isInteger(token) || token < 0)
+      refuseType(`${param}[${i}]`, 'a token (a whole number)', token);
   return tokens.length;
 }
 
@@ -79,5 +97,8 @@ function checkEncoding(encoding: unknown): void {
   if (encoding === undefined || encoding === null) return;
   if (typeof encoding !== 'string') refuseType('encoding_format', 'a string', encoding);
   if (!encodings.includes(encoding))
-    refuse('invalid_value', { param: 'encoding_format', why: `'${encoding}' is not one of ${encodings.join(', ')}.` });
+    refuse('invalid_value', {
+      param: 'encoding_format',
+      why: `'${encoding}' is not one of ${encodings.join(', ')}.`,
+    });
 }

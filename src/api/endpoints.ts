@@ -33,7 +33,10 @@ export interface EndpointParts {
 }
 
 /** The interface, row by row. */
-export function endpointsOf(parts: Parts, { memory, submissions, tasks, desk }: EndpointParts): readonly Endpoint[] {
+export function endpointsOf(
+  parts: Parts,
+  { memory, submissions, tasks, desk }: EndpointParts,
+): readonly Endpoint[] {
   return [
     once(submissions, ask(parts, '/chat/completions', parseChat, chatFormat)),
     once(submissions, ask(parts, '/completions', parseCompletion, completionsFormat)),
@@ -43,7 +46,12 @@ export function endpointsOf(parts: Parts, { memory, submissions, tasks, desk }: 
       convention: messagesConvention,
       handle: ({ id, principal, request, reply }) => {
         const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-        return run(parts, parseMessages(id, principal, request.headers, body, bytes), reply, messagesFormat);
+        return run(
+          parts,
+          parseMessages(id, principal, request.headers, body, bytes),
+          reply,
+          messagesFormat,
+        );
       },
     }),
     {
@@ -52,7 +60,13 @@ export function endpointsOf(parts: Parts, { memory, submissions, tasks, desk }: 
       convention: messagesConvention,
       handle: ({ id, principal, request, reply }) => {
         const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-        return countInput(parts, parseQuestion(id, principal, request.headers, body, bytes), reply, messagesFormat, renderCount);
+        return countInput(
+          parts,
+          parseQuestion(id, principal, request.headers, body, bytes),
+          reply,
+          messagesFormat,
+          renderCount,
+        );
       },
     },
     once(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
@@ -66,13 +80,18 @@ export function endpointsOf(parts: Parts, { memory, submissions, tasks, desk }: 
     {
       method: 'GET',
       path: '/models',
-      handle: ({ principal, reply }) => reply.whole(200, 'application/json', listModels(parts.catalog(), principal)),
+      handle: ({ principal, reply }) =>
+        reply.whole(200, 'application/json', listModels(parts.catalog(), principal)),
     },
     {
       method: 'GET',
       path: '/models/*',
       handle: ({ principal, request, reply }) =>
-        reply.whole(200, 'application/json', getModel(parts.catalog(), principal, modelId(request.params))),
+        reply.whole(
+          200,
+          'application/json',
+          getModel(parts.catalog(), principal, modelId(request.params)),
+        ),
     },
   ];
 }
@@ -90,6 +109,12 @@ function ask(parts: Parts, path: string, parse: typeof parseChat, format: Client
 }
 
 function modelId(params: unknown): string {
-  if (typeof params === 'object' && params !== null && '*' in params && typeof params['*'] === 'string') return params['*'];
+  if (
+    typeof params === 'object' &&
+    params !== null &&
+    '*' in params &&
+    typeof params['*'] === 'string'
+  )
+    return params['*'];
   throw new Error('the route of a model has a wildcard');
 }

@@ -34,19 +34,38 @@ const messagesTypes: Readonly<Record<number, string>> = {
 
 /** Of `/v1/messages`: the parameter's name is in the message, and the request's id in the body. */
 const messagesBody: Envelope['body'] = (refusal, requestId) => {
-  const type = refusal.refusal === 'insufficient_quota' ? 'billing_error' : (messagesTypes[statusOf(refusal)] ?? 'invalid_request_error');
-  return JSON.stringify({ type: 'error', error: { type, message: refusal.message }, request_id: requestId });
+  const type =
+    refusal.refusal === 'insufficient_quota'
+      ? 'billing_error'
+      : (messagesTypes[statusOf(refusal)] ?? 'invalid_request_error');
+  return JSON.stringify({
+    type: 'error',
+    error: { type, message: refusal.message },
+    request_id: requestId,
+  });
 };
 export const messagesEnvelope: Envelope = {
   body: messagesBody,
-  event: (refusal, requestId) => bytesOf(`event: error\ndata: ${messagesBody(refusal, requestId)}\n\n`),
+  event: (refusal, requestId) =>
+    bytesOf(`event: error\ndata: ${messagesBody(refusal, requestId)}\n\n`),
 };
 
 /** An error event of `/v1/responses`: flat as OpenAI documents it, and nested as its servers write it (recorded 2026-08). Each event of that stream is numbered. */
-export function responsesErrorEvent(refusal: Refusal, _requestId: string, nextEvent: number): string {
+export function responsesErrorEvent(
+  refusal: Refusal,
+  _requestId: string,
+  nextEvent: number,
+): string {
   const { type, code } = refusals[refusal.refusal];
   const { message, param } = refusal;
-  const event = { type: 'error', sequence_number: nextEvent, code, message, param, error: { type, code, message, param } };
+  const event = {
+    type: 'error',
+    sequence_number: nextEvent,
+    code,
+    message,
+    param,
+    error: { type, code, message, param },
+  };
   return bytesOf(`event: error\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
@@ -55,7 +74,12 @@ export function statusOf(refusal: Refusal): number {
 }
 
 /** Sends the refusal as the whole answer. */
-export function sendRefusal(reply: Reply, refusal: Refusal, envelope: Envelope, requestId: string): void {
+export function sendRefusal(
+  reply: Reply,
+  refusal: Refusal,
+  envelope: Envelope,
+  requestId: string,
+): void {
   const status = statusOf(refusal);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="API"');
   if (refusal.retryAfterMs !== undefined) {

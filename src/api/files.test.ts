@@ -11,10 +11,15 @@ import { FileDesk } from './files.ts';
 import { systemClock } from '../base/clock.ts';
 import { unreadableAt } from './unreadable.ts';
 
-const drawing = Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+const drawing = Buffer.from(
+  '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+);
 /** More than a connection holds by itself. */
 const filmBytes = 16_000_000;
-const film = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0', 'latin1'), Buffer.alloc(filmBytes, 7)]);
+const film = Buffer.concat([
+  Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0', 'latin1'),
+  Buffer.alloc(filmBytes, 7),
+]);
 
 interface Served {
   readonly store: FileStore;
@@ -56,7 +61,8 @@ async function served(openFresh: OpenFresh, options?: FileStoreOptions): Promise
   };
 }
 
-const bodyOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
+const bodyOf = async (response: Response): Promise<Buffer> =>
+  Buffer.from(await response.arrayBuffer());
 async function codeOf(response: Response): Promise<unknown> {
   const { error } = (await response.json()) as { error: { code: unknown } };
   return [response.status, error.code];
@@ -79,7 +85,9 @@ forEachDatabase((_, openFresh) => {
     test('whole, with what tells browsers to show it and run nothing', async () => {
       const { put, url, store } = await served(openFresh);
       const file = await put(png);
-      expect(url(file)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/files\/file_[A-Za-z0-9]{32}\.png\?expires=\d+&signature=[\w-]{43}$/);
+      expect(url(file)).toMatch(
+        /^http:\/\/127\.0\.0\.1:\d+\/files\/file_[A-Za-z0-9]{32}\.png\?expires=\d+&signature=[\w-]{43}$/,
+      );
       const response = await fetch(url(file));
       expect(response.status).toBe(200);
       expect(await bodyOf(response)).toEqual(png);
@@ -100,9 +108,13 @@ forEachDatabase((_, openFresh) => {
     test('in ranges, as players ask for it', async () => {
       const { put, url } = await served(openFresh);
       const file = await put(film, 'video');
-      const ask = (headers: Record<string, string>, method = 'GET') => fetch(url(file), { method, headers });
+      const ask = (headers: Record<string, string>, method = 'GET') =>
+        fetch(url(file), { method, headers });
       const part = await ask({ range: 'bytes=1000000-1999999' });
-      expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 1000000-1999999/${film.length}`]);
+      expect([part.status, part.headers.get('content-range')]).toEqual([
+        206,
+        `bytes 1000000-1999999/${film.length}`,
+      ]);
       expect((await bodyOf(part)).equals(film.subarray(1_000_000, 2_000_000))).toBe(true);
       expect(await bodyOf(await ask({ range: 'bytes=-4' }))).toEqual(Buffer.alloc(4, 7));
       const beyond = await ask({ range: `bytes=${film.length}-` });
@@ -110,7 +122,11 @@ forEachDatabase((_, openFresh) => {
       expect(beyond.headers.get('cache-control')).toBeNull();
       expect(await codeOf(beyond)).toEqual([416, 'range_not_satisfiable']);
       const head = await ask({ range: 'bytes=0-9' }, 'HEAD');
-      expect([head.status, head.headers.get('content-length'), (await bodyOf(head)).length]).toEqual([206, '10', 0]);
+      expect([
+        head.status,
+        head.headers.get('content-length'),
+        (await bodyOf(head)).length,
+      ]).toEqual([206, '10', 0]);
       const bomb = await ask({ range: `bytes=${'0-,'.repeat(2_000)}0-` });
       expect([bomb.status, (await bodyOf(bomb)).length]).toEqual([200, film.length]);
     });
@@ -118,7 +134,8 @@ forEachDatabase((_, openFresh) => {
     test('the rest of it only to whoever has the beginning of the same', async () => {
       const { put, url } = await served(openFresh);
       const file = await put(png);
-      const status = async (headers: Record<string, string>) => (await fetch(url(file), { headers })).status;
+      const status = async (headers: Record<string, string>) =>
+        (await fetch(url(file), { headers })).status;
       const range = 'bytes=5-9';
       expect(await status({ range, 'if-range': `"${file.id}"` })).toBe(206);
       expect(await status({ range, 'if-range': new Date(file.createdAt).toUTCString() })).toBe(206);
@@ -132,7 +149,9 @@ forEachDatabase((_, openFresh) => {
       const { put, url } = await served(openFresh);
       const response = await fetch(url(await put(drawing)));
       expect(response.headers.get('content-type')).toBe('image/svg+xml');
-      expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="file_\w+\.svg"$/);
+      expect(response.headers.get('content-disposition')).toMatch(
+        /^attachment; filename="file_\w+\.svg"$/,
+      );
       expect(response.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
     });
   });
@@ -146,7 +165,10 @@ forEachDatabase((_, openFresh) => {
       ['with another signature', (url) => url.replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A'))],
       ['with a short signature', (url) => url.slice(0, -20)],
       ['with an empty signature', (url) => url.replace(/signature=.*/, 'signature=')],
-      ['with the signature of another file', (url, other) => url.replace(/\?.*/, other.replace(/.*\?/, '?'))],
+      [
+        'with the signature of another file',
+        (url, other) => url.replace(/\?.*/, other.replace(/.*\?/, '?')),
+      ],
       ['with another ending', (url) => url.replace('.png?', '.svg?')],
       ['with more behind the name', (url) => url.replace('.png?', '.png/x?')],
       ['through a folder above', (url) => url.replace('/files/', '/files/..%2f..%2fetc%2fpasswd/')],
@@ -165,7 +187,9 @@ forEachDatabase((_, openFresh) => {
       const { put, url, store } = await served(openFresh);
       const address = url(await put(png));
       store.time += 86_400_000 - 1_000;
-      expect((await fetch(address)).headers.get('cache-control')).toBe('private, max-age=1, immutable');
+      expect((await fetch(address)).headers.get('cache-control')).toBe(
+        'private, max-age=1, immutable',
+      );
       store.time += 1_000;
       expect(await codeOf(await fetch(address))).toEqual(notFound);
     });
@@ -184,7 +208,8 @@ forEachDatabase((_, openFresh) => {
     test('nor with a method that would change it', async () => {
       const { put, url } = await served(openFresh);
       const address = url(await put(png));
-      for (const method of ['POST', 'PUT', 'DELETE']) expect((await fetch(address, { method })).status, method).toBe(404);
+      for (const method of ['POST', 'PUT', 'DELETE'])
+        expect((await fetch(address, { method })).status, method).toBe(404);
       expect((await fetch(address)).status).toBe(200);
     });
   });
@@ -197,13 +222,26 @@ forEachDatabase((_, openFresh) => {
       expect(at('ai.example.com')).toBe('http://ai.example.com/');
       expect(at('ai.example.com:8080')).toBe('http://ai.example.com:8080/');
       expect(at('[::1]:8080')).toBe('http://[::1]:8080/');
-      for (const wrong of ['', 'a b', 'x/y', 'a@b', 'x\r\nset-cookie: a', 'evil.com/?', '"><script>', 'a#b', '-', undefined])
+      for (const wrong of [
+        '',
+        'a b',
+        'x/y',
+        'a@b',
+        'x\r\nset-cookie: a',
+        'evil.com/?',
+        '"><script>',
+        'a#b',
+        '-',
+        undefined,
+      ])
         expect(at(wrong), String(wrong)).toBe('/');
     });
 
     test('that which is configured, whatever the host', async () => {
       const { put, store } = await served(openFresh, { publicUrl: 'https://ai.example.com/gate' });
-      expect(store.files.urlOf(await put(png), 'evil.com')).toMatch(/^https:\/\/ai\.example\.com\/gate\/files\/file_/);
+      expect(store.files.urlOf(await put(png), 'evil.com')).toMatch(
+        /^https:\/\/ai\.example\.com\/gate\/files\/file_/,
+      );
     });
   });
 
@@ -236,7 +274,9 @@ forEachDatabase((_, openFresh) => {
       expect(refused.headers.get('retry-after')).toBe('1');
       expect(await codeOf(refused)).toEqual([429, 'rate_limit_exceeded']);
       for (const { leave } of slow) leave();
-      await expect.poll(async () => (await fetch(address, { headers: { range: 'bytes=0-0' } })).status).toBe(206);
+      await expect
+        .poll(async () => (await fetch(address, { headers: { range: 'bytes=0-0' } })).status)
+        .toBe(206);
     });
   });
 

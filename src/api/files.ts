@@ -42,7 +42,11 @@ export class FileDesk {
 
   /** To whoever has an address that `urlOf` made: no key is needed, and none is looked at. */
   openOn(server: FastifyInstance): void {
-    server.route({ method: ['GET', 'HEAD'], url: `${filesPath}*`, handler: (request, reply) => void this.#serve(request, reply) });
+    server.route({
+      method: ['GET', 'HEAD'],
+      url: `${filesPath}*`,
+      handler: (request, reply) => void this.#serve(request, reply),
+    });
   }
 
   /** Lets nobody begin any more; resolves when nobody reads, or after `waitMs`. */
@@ -61,7 +65,12 @@ export class FileDesk {
   async #serve(request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> {
     fastifyReply.hijack();
     const id = requestId(this.#clock.now());
-    const reply = new Reply(new ResponseWire(fastifyReply.raw), ['access-control-allow-origin', '*', 'x-request-id', id]);
+    const reply = new Reply(new ResponseWire(fastifyReply.raw), [
+      'access-control-allow-origin',
+      '*',
+      'x-request-id',
+      id,
+    ]);
     try {
       const [path = '', query] = request.url.split('?', 2);
       const file = await this.#files.at(path, new URLSearchParams(query));
@@ -69,7 +78,10 @@ export class FileDesk {
       await this.send({ id, request, reply }, file);
     } catch (error) {
       if (!(error instanceof Refusal)) this.#bug(id, error);
-      const why = error instanceof Refusal ? error : refusal('unavailable', { why: 'files cannot be read', id }, retryMs);
+      const why =
+        error instanceof Refusal
+          ? error
+          : refusal('unavailable', { why: 'files cannot be read', id }, retryMs);
       sendRefusal(reply, why, chatEnvelope, id);
     }
   }
@@ -80,7 +92,9 @@ export class FileDesk {
       this.#describe(reply, file);
       return reply.send(304, undefined);
     }
-    const range = isCurrent(headers['if-range'], file) ? byteRange(headers.range, file.bytes) : 'whole';
+    const range = isCurrent(headers['if-range'], file)
+      ? byteRange(headers.range, file.bytes)
+      : 'whole';
     if (range === 'unsatisfiable') {
       reply.header('content-range', `bytes */${file.bytes}`);
       refuse('range_not_satisfiable', { length: file.bytes });
@@ -96,12 +110,19 @@ export class FileDesk {
     await (method === 'HEAD' ? answer(undefined) : this.#read(id, file, { first, last }, answer));
   }
 
-  async #read(id: string, file: StoredFile, range: ByteRange, answer: (body: NonNullable<Parameters<Reply['send']>[1]>) => Promise<void>) {
+  async #read(
+    id: string,
+    file: StoredFile,
+    range: ByteRange,
+    answer: (body: NonNullable<Parameters<Reply['send']>[1]>) => Promise<void>,
+  ) {
     if (this.#closing) refuse('unavailable', { why: 'this node is shutting down', id }, retryMs);
     const { account } = file;
     const reads = this.#reads.get(account) ?? 0;
-    if (reads >= accountReadsAtOnceMax) refuse('rate_limit_concurrency', { limit: accountReadsAtOnceMax }, retryMs);
-    if (this.#reading >= readsAtOnceMax) refuse('unavailable', { why: 'too many files are being read', id }, retryMs);
+    if (reads >= accountReadsAtOnceMax)
+      refuse('rate_limit_concurrency', { limit: accountReadsAtOnceMax }, retryMs);
+    if (this.#reading >= readsAtOnceMax)
+      refuse('unavailable', { why: 'too many files are being read', id }, retryMs);
     this.#reading += 1;
     this.#reads.set(account, reads + 1);
     try {
@@ -127,9 +148,15 @@ export class FileDesk {
     // Made by another's machine from a stranger's words: nothing in it may run in the name of this address.
     reply.header('content-security-policy', "sandbox; default-src 'none'");
     reply.header('x-content-type-options', 'nosniff');
-    reply.header('content-disposition', `${shown.test(type) ? 'inline' : 'attachment'}; filename="${id}.${endingOf(type)}"`);
+    reply.header(
+      'content-disposition',
+      `${shown.test(type) ? 'inline' : 'attachment'}; filename="${id}.${endingOf(type)}"`,
+    );
     reply.header('cross-origin-resource-policy', 'cross-origin');
-    reply.header('access-control-expose-headers', 'accept-ranges, content-disposition, content-length, content-range, etag, x-request-id');
+    reply.header(
+      'access-control-expose-headers',
+      'accept-ranges, content-disposition, content-length, content-range, etag, x-request-id',
+    );
     reply.header('referrer-policy', 'no-referrer');
   }
 }
@@ -138,10 +165,17 @@ export class FileDesk {
 const tagOf = ({ id }: StoredFile): string => `"${id}"`;
 
 function isKnown(tags: string | undefined, file: StoredFile): boolean {
-  return tags !== undefined && tags.split(',').some((tag) => ['*', tagOf(file)].includes(tag.trim().replace(/^W\//, '')));
+  return (
+    tags !== undefined &&
+    tags.split(',').some((tag) => ['*', tagOf(file)].includes(tag.trim().replace(/^W\//, '')))
+  );
 }
 
 /** Whether who asks for the rest has the beginning of this very file. */
 function isCurrent(condition: string | string[] | undefined, file: StoredFile): boolean {
-  return condition === undefined || condition === tagOf(file) || condition === new Date(file.createdAt).toUTCString();
+  return (
+    condition === undefined ||
+    condition === tagOf(file) ||
+    condition === new Date(file.createdAt).toUTCString()
+  );
 }

@@ -28,12 +28,22 @@ export function once(submissions: Submissions, endpoint: Endpoint): Endpoint {
 }
 
 /** The same for an endpoint that has read the body itself; `content` tells all that was in it. */
-export function onceRead(submissions: Submissions, visit: Visit, content: string, handle: Endpoint['handle']): void | Promise<void> {
+export function onceRead(
+  submissions: Submissions,
+  visit: Visit,
+  content: string,
+  handle: Endpoint['handle'],
+): void | Promise<void> {
   if (visit.request.headers[header] === undefined) return handle(visit);
   return submitOnce(submissions, visit, handle, digestOf(visit, content));
 }
 
-async function submitOnce(submissions: Submissions, visit: Visit, handle: Endpoint['handle'], digest: string): Promise<void> {
+async function submitOnce(
+  submissions: Submissions,
+  visit: Visit,
+  handle: Endpoint['handle'],
+  digest: string,
+): Promise<void> {
   const { id, principal, reply } = visit;
   const submission = { account: principal.userId, key: keyOf(visit), digest, id };
   if (await isNew(submissions, submission, visit, handle)) return;
@@ -51,7 +61,12 @@ async function submitOnce(submissions: Submissions, visit: Visit, handle: Endpoi
 class Taken extends Error {}
 
 /** Answers a submission that nobody has entered yet. It is written down once nothing stands in its way: what is refused before that leaves nothing behind. */
-async function isNew(submissions: Submissions, submission: Submission, visit: Visit, handle: Endpoint['handle']): Promise<boolean> {
+async function isNew(
+  submissions: Submissions,
+  submission: Submission,
+  visit: Visit,
+  handle: Endpoint['handle'],
+): Promise<boolean> {
   if (await away(submission, submissions.known(submission))) return false;
   const answering = new Answering(visit, async () => {
     const entered = await enter(submissions, submission);
@@ -68,13 +83,25 @@ async function isNew(submissions: Submissions, submission: Submission, visit: Vi
 }
 
 /** Waits while another request is at it, unless too many do. */
-async function answeredOrMine(submissions: Submissions, submission: Submission, reply: Reply): Promise<Entered | 'left'> {
+async function answeredOrMine(
+  submissions: Submissions,
+  submission: Submission,
+  reply: Reply,
+): Promise<Entered | 'left'> {
   const entered = await enter(submissions, submission);
   if (entered.kind !== 'running') return entered;
-  return (await submissions.waiting(submission.account, () => untilAnswered(submissions, submission, reply))) ?? entered;
+  return (
+    (await submissions.waiting(submission.account, () =>
+      untilAnswered(submissions, submission, reply),
+    )) ?? entered
+  );
 }
 
-async function untilAnswered(submissions: Submissions, submission: Submission, reply: Reply): Promise<Entered | 'left'> {
+async function untilAnswered(
+  submissions: Submissions,
+  submission: Submission,
+  reply: Reply,
+): Promise<Entered | 'left'> {
   let pauseMs = lookMs.first;
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     pauseMs = Math.min(lookMs.most, pauseMs * 1.5);
@@ -85,10 +112,13 @@ async function untilAnswered(submissions: Submissions, submission: Submission, r
   }
 }
 
-const enter = (submissions: Submissions, submission: Submission): Promise<Entered> => away(submission, submissions.enter(submission));
+const enter = (submissions: Submissions, submission: Submission): Promise<Entered> =>
+  away(submission, submissions.enter(submission));
 
 const away = <T>({ id }: Submission, asked: Promise<T>): Promise<T> =>
-  asked.catch(() => refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs));
+  asked.catch(() =>
+    refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs),
+  );
 
 /** One submission being answered, from the moment in which it is entered: until its answer is kept, it is said to run. */
 class Answering {
@@ -106,11 +136,16 @@ class Answering {
     if (this.#submission !== undefined) return;
     const submission = await this.#enter();
     this.#submission = submission;
-    this.#renewing = setInterval(() => void submission.renew().catch(() => undefined), renewEveryMs);
+    this.#renewing = setInterval(
+      () => void submission.renew().catch(() => undefined),
+      renewEveryMs,
+    );
   };
 
   async run(handle: Endpoint['handle']): Promise<void> {
-    const reply = new KeptReply(this.#visit.reply, this.begin, async (answer) => this.#submission?.keep(answer));
+    const reply = new KeptReply(this.#visit.reply, this.begin, async (answer) =>
+      this.#submission?.keep(answer),
+    );
     try {
       await handle({ ...this.#visit, reply });
       await reply.finished;
@@ -132,7 +167,10 @@ function replay(reply: Reply, { contentType, body }: KeptAnswer): void {
 function keyOf({ request }: Visit): string {
   const key = request.headers[header];
   if (typeof key !== 'string' || key === '' || key.length > keyCharsMax)
-    refuse('invalid_value', { param: 'Idempotency-Key', why: `it has 1 to ${keyCharsMax} characters.` });
+    refuse('invalid_value', {
+      param: 'Idempotency-Key',
+      why: `it has 1 to ${keyCharsMax} characters.`,
+    });
   return key;
 }
 

@@ -21,7 +21,11 @@ const jsonBytesMax = 50 * mebibyte;
 
 /** Pictures that are being edited are held as a whole, as their vendors want them; all requests together hold no more than this. */
 export const imageSpools = (): Spools =>
-  new OpenSpools({ ...spoolLimits, memoryBytesMax: formLimits.fileBytes, bytesMax: 1024 * mebibyte });
+  new OpenSpools({
+    ...spoolLimits,
+    memoryBytesMax: formLimits.fileBytes,
+    bytesMax: 1024 * mebibyte,
+  });
 
 /** What an endpoint that takes pictures was sent. */
 export interface ImagesBody {
@@ -35,7 +39,11 @@ export interface ImagesBody {
 }
 
 /** A body of either kind, read to its end. Throws the Refusal of what cannot be read. */
-export async function readImagesBody(stream: unknown, headers: IncomingHttpHeaders, spools: Spools): Promise<ImagesBody | 'left'> {
+export async function readImagesBody(
+  stream: unknown,
+  headers: IncomingHttpHeaders,
+  spools: Spools,
+): Promise<ImagesBody | 'left'> {
   if (isForm(headers)) {
     const form = await readForm(stream, headers, formLimits, spools);
     return form === 'left' ? form : fromForm(form);
@@ -44,8 +52,16 @@ export async function readImagesBody(stream: unknown, headers: IncomingHttpHeade
   if (sent === 'left') return sent;
   const type = headers['content-type'] ?? '';
   if (!/json/i.test(type))
-    refuse('wrong_content_type', { got: type.split(';', 1)[0] || 'none', expected: 'multipart/form-data or application/json' });
-  return { ...parseJson(sent, type), files: [], digest: createHash('sha256').update(sent).digest('hex'), discard: () => {} };
+    refuse('wrong_content_type', {
+      got: type.split(';', 1)[0] || 'none',
+      expected: 'multipart/form-data or application/json',
+    });
+  return {
+    ...parseJson(sent, type),
+    files: [],
+    digest: createHash('sha256').update(sent).digest('hex'),
+    discard: () => {},
+  };
 }
 
 async function fromForm(form: Form): Promise<ImagesBody> {
@@ -56,7 +72,13 @@ async function fromForm(form: Form): Promise<ImagesBody> {
     for await (const piece of content.read()) hash.update(piece);
   }
   const body = Object.fromEntries(form.fields.map(([name, value]) => [name, valueOf(name, value)]));
-  return { body, bytes: Buffer.alloc(0), files: form.files, digest: hash.digest('hex'), discard: () => form.discard() };
+  return {
+    body,
+    bytes: Buffer.alloc(0),
+    files: form.files,
+    digest: hash.digest('hex'),
+    discard: () => form.discard(),
+  };
 }
 
 const numbers = new Set(['n', 'output_compression', 'partial_images']);

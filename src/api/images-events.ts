@@ -22,7 +22,9 @@ function completed(answer: Buffer, kind: string): string {
   const { created, data = [], usage, ...more }: Whole = JSON.parse(answer.toString('utf8'));
   const type = `${kind}.completed`;
   const facts = Object.fromEntries(
-    ['size', 'quality', 'background', 'output_format'].flatMap((name) => (name in more ? [[name, more[name]]] : [])),
+    ['size', 'quality', 'background', 'output_format'].flatMap((name) =>
+      name in more ? [[name, more[name]]] : [],
+    ),
   );
   return data
     .map((picture, i) => {

@@ -21,23 +21,36 @@ interface Sent {
 }
 
 /** What the client sent, by whichever way, looked at. Throws the Refusal that names what is wrong with which. `left` ends downloads early. */
-export async function givenImages(body: Body, files: readonly FormFile[], downloads: Downloads, left: AbortSignal): Promise<Given> {
+export async function givenImages(
+  body: Body,
+  files: readonly FormFile[],
+  downloads: Downloads,
+  left: AbortSignal,
+): Promise<Given> {
   const sent = [...(await ofForm(files)), ...ofJson(body)];
-  const wanted = sent.flatMap(({ content }) => (Buffer.isBuffer(content) ? [] : [{ url: content.url, kind: 'image' as const }]));
+  const wanted = sent.flatMap(({ content }) =>
+    Buffer.isBuffer(content) ? [] : [{ url: content.url, kind: 'image' as const }],
+  );
   const had = wanted.length === 0 ? noContents : await downloads.all(wanted, left);
   if (isFailed(had)) {
     const at = sent.find(({ content }) => !Buffer.isBuffer(content) && content.url === had.url);
     refuse('invalid_value', { param: at?.param ?? 'image', why: had.why });
   }
   const checked = sent.map(({ param, content }) => {
-    const bytes = Buffer.isBuffer(content) ? content : Buffer.from(had.get(content.url)?.base64 ?? '', 'base64');
+    const bytes = Buffer.isBuffer(content)
+      ? content
+      : Buffer.from(had.get(content.url)?.base64 ?? '', 'base64');
     return { param, ...looked(param, bytes) };
   });
   const images = checked.filter(({ param }) => !isMask(param));
   const [first] = images;
   if (first === undefined) refuse('missing_parameter', { param: 'image' });
   if (images.length > imagesMax)
-    refuse('out_of_range', { param: 'image', expected: `of at most ${imagesMax} pictures`, got: images.length });
+    refuse('out_of_range', {
+      param: 'image',
+      expected: `of at most ${imagesMax} pictures`,
+      got: images.length,
+    });
   return {
     images: images.map(plain),
     mask: maskFor(
@@ -49,7 +62,12 @@ export async function givenImages(body: Body, files: readonly FormFile[], downlo
 
 type Checked = GivenImage & { readonly param: string; readonly alpha: boolean };
 
-const plain = ({ type, width, height, bytes }: GivenImage): GivenImage => ({ type, width, height, bytes });
+const plain = ({ type, width, height, bytes }: GivenImage): GivenImage => ({
+  type,
+  width,
+  height,
+  bytes,
+});
 const isMask = (param: string): boolean => param.startsWith('mask');
 
 function looked(param: string, bytes: Buffer): GivenImage & { readonly alpha: boolean } {
@@ -61,9 +79,13 @@ function looked(param: string, bytes: Buffer): GivenImage & { readonly alpha: bo
 function maskFor(image: GivenImage, mask: Checked | undefined): GivenImage | undefined {
   if (mask === undefined) return undefined;
   const { param } = mask;
-  if (mask.type !== 'image/png') refuse('invalid_value', { param, why: `a mask is a PNG; this is ${mask.type}.` });
+  if (mask.type !== 'image/png')
+    refuse('invalid_value', { param, why: `a mask is a PNG; this is ${mask.type}.` });
   if (!mask.alpha)
-    refuse('invalid_value', { param, why: 'a mask is transparent where the picture is to change; this one has no transparency.' });
+    refuse('invalid_value', {
+      param,
+      why: 'a mask is transparent where the picture is to change; this one has no transparency.',
+    });
   if (mask.width !== image.width || mask.height !== image.height)
     refuse('invalid_value', {
       param,
@@ -76,9 +98,15 @@ function maskFor(image: GivenImage, mask: Checked | undefined): GivenImage | und
 async function ofForm(files: readonly FormFile[]): Promise<readonly Sent[]> {
   for (const { field } of files)
     if (!/^(?:image(?:\[\d*\])?|mask)$/.test(field))
-      refuse('invalid_value', { param: field.slice(0, 64) || 'file', why: 'a file is sent as image or mask.' });
+      refuse('invalid_value', {
+        param: field.slice(0, 64) || 'file',
+        why: 'a file is sent as image or mask.',
+      });
   return Promise.all(
-    files.map(async ({ field, content }) => ({ param: isMask(field) ? 'mask' : 'image', content: await content.bytes() })),
+    files.map(async ({ field, content }) => ({
+      param: isMask(field) ? 'mask' : 'image',
+      content: await content.bytes(),
+    })),
   );
 }
 
@@ -86,7 +114,9 @@ async function ofForm(files: readonly FormFile[]): Promise<readonly Sent[]> {
 function ofJson(body: Body): readonly Sent[] {
   const name = body['images'] === undefined || body['images'] === null ? 'image' : 'images';
   const list = body[name];
-  const listed = Array.isArray(list) ? list.map((one: unknown, i) => reference(one, `${name}[${i}]`)) : [reference(list, name)];
+  const listed = Array.isArray(list)
+    ? list.map((one: unknown, i) => reference(one, `${name}[${i}]`))
+    : [reference(list, name)];
   return [...listed, reference(body['mask'], 'mask')].flatMap((one) => one ?? []);
 }
 
@@ -99,12 +129,15 @@ function reference(value: unknown, param: string): Sent | undefined {
       param: `${param}.file_id`,
       why: 'there are no uploaded files here. Send the picture itself, or its address.',
     });
-  if (typeof address !== 'string') refuseType(param, 'an address: {"image_url": "https://…"} or a data: URL', address);
+  if (typeof address !== 'string')
+    refuseType(param, 'an address: {"image_url": "https://…"} or a data: URL', address);
   const inline = /^data:([^,]*),/i.exec(address.slice(0, 256));
   if (inline !== null) {
-    if (!/;base64$/i.test(inline[1] ?? '')) refuse('invalid_value', { param, why: 'a data: URL of a picture is in base64.' });
+    if (!/;base64$/i.test(inline[1] ?? ''))
+      refuse('invalid_value', { param, why: 'a data: URL of a picture is in base64.' });
     return { param, content: Buffer.from(address.slice(inline[0].length), 'base64') };
   }
-  if (!/^https?:\/\//i.test(address)) refuse('invalid_value', { param, why: 'it is neither an http(s): address nor a data: URL.' });
+  if (!/^https?:\/\//i.test(address))
+    refuse('invalid_value', { param, why: 'it is neither an http(s): address nor a data: URL.' });
   return { param, content: { url: address } };
 }

@@ -1,10 +1,30 @@
 import { refuse } from '../base/refusal.ts';
-import { type ImageTerms, sidesOf, sizeProblem, tokensOf, usualNMax, usualPromptCharsMax, usualQualities } from '../catalog/image-terms.ts';
+import {
+  type ImageTerms,
+  sidesOf,
+  sizeProblem,
+  tokensOf,
+  usualNMax,
+  usualPromptCharsMax,
+  usualQualities,
+} from '../catalog/image-terms.ts';
 import type { Model } from '../catalog/snapshot.ts';
 import { previewTokens } from '../gateway/painted.ts';
 import type { Sized } from '../gateway/request.ts';
-import { alsoCalled, type ImageSize, type ImageWish, resolutionOf, sizeText } from '../providers/image-wish.ts';
-import { type Body, optionalBoolean, optionalInteger, refuseType, requiredString } from './check.ts';
+import {
+  alsoCalled,
+  type ImageSize,
+  type ImageWish,
+  resolutionOf,
+  sizeText,
+} from '../providers/image-wish.ts';
+import {
+  type Body,
+  optionalBoolean,
+  optionalInteger,
+  refuseType,
+  requiredString,
+} from './check.ts';
 import type { Given } from './images-given.ts';
 
 export const partialsMax = 3;
@@ -20,11 +40,17 @@ export const words: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What is wished for, checked against what may be asked of the model. Throws the Refusal that lists what is allowed. */
-export function readWish(body: Body, terms: ImageTerms, prompt: string, { images, mask }: Given): ImageWish {
+export function readWish(
+  body: Body,
+  terms: ImageTerms,
+  prompt: string,
+  { images, mask }: Given,
+): ImageWish {
   for (const [param, known] of Object.entries(words)) optionalWord(body, param, known);
   optionalInteger(body, 'output_compression', 0, 100);
   const { user } = body;
-  if (user !== undefined && user !== null && typeof user !== 'string') refuseType('user', 'a string', user);
+  if (user !== undefined && user !== null && typeof user !== 'string')
+    refuseType('user', 'a string', user);
   const format = body['response_format'];
   return {
     prompt,
@@ -32,17 +58,29 @@ export function readWish(body: Body, terms: ImageTerms, prompt: string, { images
     size: sizeOf(body, terms),
     quality: qualityOf(body, terms),
     // Events carry bytes: there is no other kind.
-    returns: body['stream'] === true ? 'b64_json' : format === 'url' || format === 'b64_json' ? format : (terms.returns ?? 'url'),
+    returns:
+      body['stream'] === true
+        ? 'b64_json'
+        : format === 'url' || format === 'b64_json'
+          ? format
+          : (terms.returns ?? 'url'),
     partials: partialsOf(body),
     images,
     mask,
   };
 }
 
-export function readPrompt(body: Body, { promptCharsMax = usualPromptCharsMax }: ImageTerms): string {
+export function readPrompt(
+  body: Body,
+  { promptCharsMax = usualPromptCharsMax }: ImageTerms,
+): string {
   const prompt = requiredString(body, 'prompt');
   if (prompt.length > promptCharsMax)
-    refuse('out_of_range', { param: 'prompt', expected: `of at most ${promptCharsMax} characters`, got: prompt.length });
+    refuse('out_of_range', {
+      param: 'prompt',
+      expected: `of at most ${promptCharsMax} characters`,
+      got: prompt.length,
+    });
   return prompt;
 }
 
@@ -51,7 +89,10 @@ function optionalWord(body: Body, param: string, known: readonly string[]): stri
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') refuseType(param, 'a string', value);
   if (!known.includes(value))
-    refuse('invalid_value', { param, why: `'${value}' is not supported by this model. Supported values are: ${known.join(', ')}.` });
+    refuse('invalid_value', {
+      param,
+      why: `'${value}' is not supported by this model. Supported values are: ${known.join(', ')}.`,
+    });
   return value;
 }
 
@@ -73,7 +114,8 @@ function qualityOf(body: Body, { qualities, usual }: ImageTerms): string | undef
 function partialsOf(body: Body): number {
   const stream = optionalBoolean(body, 'stream') ?? false;
   const partials = optionalInteger(body, 'partial_images', 0, partialsMax) ?? 0;
-  if (partials > 0 && !stream) refuse('invalid_value', { param: 'partial_images', why: 'it goes with stream: true.' });
+  if (partials > 0 && !stream)
+    refuse('invalid_value', { param: 'partial_images', why: 'it goes with stream: true.' });
   return partials;
 }
 
@@ -90,19 +132,37 @@ const bytesPerToken = 3;
 export function sizedAs(wish: ImageWish, { image: terms = {}, outputTokensMax }: Model): Sized {
   const { prompt, n, quality, images, mask, partials } = wish;
   const size = wish.size ?? largestUsual;
-  const tokens = tokensOf(terms, quality, size.width * size.height) ?? outputTokensMax ?? tokensPerPictureUnknown;
+  const tokens =
+    tokensOf(terms, quality, size.width * size.height) ??
+    outputTokensMax ??
+    tokensPerPictureUnknown;
   const likely = {
     input: Math.ceil(Buffer.byteLength(prompt) / bytesPerToken) + 8,
     image_input: (images.length + (mask ? 1 : 0)) * tokensPerGiven,
   };
   const measured = { image: 1, megapixel: Math.ceil((size.width * size.height) / megapixel) };
-  const most = { ...likely, image: n, megapixel: measured.megapixel * n, image_output: (tokens + partials * previewTokens) * n };
-  return { most, measured: {}, likely, picture: { measured, likely: { image_output: tokens } }, variants: variantsOf(wish) };
+  const most = {
+    ...likely,
+    image: n,
+    megapixel: measured.megapixel * n,
+    image_output: (tokens + partials * previewTokens) * n,
+  };
+  return {
+    most,
+    measured: {},
+    likely,
+    picture: { measured, likely: { image_output: tokens } },
+    variants: variantsOf(wish),
+  };
 }
 
 function variantsOf({ size, quality }: ImageWish): readonly string[] {
   const sizes = size === undefined ? [] : [sizeText(size), resolutionOf(size)];
   const other = alsoCalled[quality ?? ''];
   const qualities = [quality, other].flatMap((name) => name ?? []);
-  return [...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)), ...sizes, ...qualities];
+  return [
+    ...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)),
+    ...sizes,
+    ...qualities,
+  ];
 }

@@ -20,14 +20,23 @@ import { type Given, givenImages } from './images-given.ts';
 import { readPrompt, readWish, sizedAs } from './images-wish.ts';
 
 /** Models that are asked in words for what older ones did unasked. */
-const variation = 'Make a variation of this picture: the same subject in the same style, composed anew.';
+const variation =
+  'Make a variation of this picture: the same subject in the same style, composed anew.';
 const nothingGiven: Given = { images: [], mask: undefined };
 const none: ReadonlyMap<string, string> = new Map();
 
 /** What makes pictures: of words, of words and pictures, of a picture alone. */
-export function imagesEndpoints(parts: Parts, submissions: Submissions, spools: Spools): readonly Endpoint[] {
+export function imagesEndpoints(
+  parts: Parts,
+  submissions: Submissions,
+  spools: Spools,
+): readonly Endpoint[] {
   return [
-    once(submissions, { method: 'POST', path: '/images/generations', handle: (visit) => generate(parts, visit) }),
+    once(submissions, {
+      method: 'POST',
+      path: '/images/generations',
+      handle: (visit) => generate(parts, visit),
+    }),
     given(parts, submissions, spools, '/images/edits', 'image_edits'),
     given(parts, submissions, spools, '/images/variations', 'image_variations'),
   ];
@@ -62,7 +71,9 @@ function given(
       const sent = await readImagesBody(visit.request.body, visit.request.headers, spools);
       if (sent === 'left') return;
       try {
-        await onceRead(submissions, visit, sent.digest, (inner) => edit(parts, inner, capability, sent));
+        await onceRead(submissions, visit, sent.digest, (inner) =>
+          edit(parts, inner, capability, sent),
+        );
       } finally {
         sent.discard();
       }
@@ -70,7 +81,12 @@ function given(
   };
 }
 
-async function edit(parts: Parts, visit: Visit, capability: 'image_edits' | 'image_variations', sent: ImagesBody): Promise<void> {
+async function edit(
+  parts: Parts,
+  visit: Visit,
+  capability: 'image_edits' | 'image_variations',
+  sent: ImagesBody,
+): Promise<void> {
   const { id, principal, request, reply } = visit;
   const { body, bytes, files } = sent;
   const offer = offered(parts, principal, capability, body);
@@ -80,28 +96,52 @@ async function edit(parts: Parts, visit: Visit, capability: 'image_edits' | 'ima
   readWish(body, terms, prompt, nothingGiven);
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
-  const pictures = await givenImages(body, files, parts.downloads, leaving.signal).finally(() => reply.onLeave(undefined));
+  const pictures = await givenImages(body, files, parts.downloads, leaving.signal).finally(() =>
+    reply.onLeave(undefined),
+  );
   if (leaving.signal.aborted) return;
   const wish = readWish(body, terms, prompt, pictures);
   await haveRoom(parts, id, principal, wish);
-  await run(parts, asRequest({ id, principal, request, capability, offer, body, bytes, wish }), reply, imagesFormat('image_edit'));
+  await run(
+    parts,
+    asRequest({ id, principal, request, capability, offer, body, bytes, wish }),
+    reply,
+    imagesFormat('image_edit'),
+  );
 }
 
 /** Nobody is asked, and paid, for a picture that there is no room for. */
-async function haveRoom({ files }: Parts, id: string, { userId }: Principal, { returns }: ImageWish): Promise<void> {
+async function haveRoom(
+  { files }: Parts,
+  id: string,
+  { userId }: Principal,
+  { returns }: ImageWish,
+): Promise<void> {
   if (returns === 'b64_json') return;
   const room = await files.room(userId);
-  if (room === 'away') refuse('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs);
+  if (room === 'away')
+    refuse('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs);
   if (room === 'full') refuse('too_many_files');
 }
 
 /** What the client asks for, if it is something that makes pictures in this way. */
-function offered(parts: Parts, principal: Principal, capability: PicturedCapability, body: Body): Offer {
+function offered(
+  parts: Parts,
+  principal: Principal,
+  capability: PicturedCapability,
+  body: Body,
+): Offer {
   const id = requiredString(body, 'model');
   const offer = offerTo(parts.catalog(), principal, id);
   if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
   const { model, candidates } = offer;
-  if (model.kind !== 'image') refuse('wrong_endpoint', { model: id, kind: model.kind, endpoint: endpointFor[model.kind], param: 'model' });
+  if (model.kind !== 'image')
+    refuse('wrong_endpoint', {
+      model: id,
+      kind: model.kind,
+      endpoint: endpointFor[model.kind],
+      param: 'model',
+    });
   if (!candidates.some(({ channel }) => parts.lanes.of(channel).adapter(capability) !== undefined))
     refuse('invalid_value', {
       param: 'model',
@@ -121,7 +161,16 @@ interface Understood {
   readonly wish: ImageWish;
 }
 
-function asRequest({ id, principal, request, capability, offer: { model }, body, bytes, wish }: Understood): ClientRequest {
+function asRequest({
+  id,
+  principal,
+  request,
+  capability,
+  offer: { model },
+  body,
+  bytes,
+  wish,
+}: Understood): ClientRequest {
   const sized = sizedAs(wish, model);
   return {
     id,

@@ -15,7 +15,10 @@ test('depth and number of values have their limits, to the one', () => {
 });
 
 test('what is written inside strings is not counted, however it is escaped', () => {
-  const brackets = fc.string({ unit: fc.constantFrom('[', '{', ']', ',', '"', '\\', 'é', '世'), maxLength: 2_000 });
+  const brackets = fc.string({
+    unit: fc.constantFrom('[', '{', ']', ',', '"', '\\', 'é', '世'),
+    maxLength: 2_000,
+  });
   fc.assert(
     fc.property(fc.array(brackets, { maxLength: 5 }), (texts) => {
       const json = JSON.stringify({ texts });
@@ -26,7 +29,8 @@ test('what is written inside strings is not counted, however it is escaped', () 
 });
 
 test('what is no JSON ends the look all the same', () => {
-  for (const text of ['', '"', '"\\', '"\\"', ']]]]', '\\"[', '{"a":"b']) expect(looked(text)).toBeUndefined();
+  for (const text of ['', '"', '"\\', '"\\"', ']]]]', '\\"[', '{"a":"b'])
+    expect(looked(text)).toBeUndefined();
 });
 
 test('long strings are told of where they are values', () => {
@@ -34,5 +38,8 @@ test('long strings are told of where they are values', () => {
   const json = Buffer.from(`{"${long}" : 1, "a":["${long}","${long.slice(1)}"],"b":"${long}\\""}`);
   const found: Inside[] = [];
   expect(tooMuch(json, found)).toBeUndefined();
-  expect(found.map(({ start, end }) => json.toString('latin1', start, end))).toEqual([long, `${long}\\"`]);
+  expect(found.map(({ start, end }) => json.toString('latin1', start, end))).toEqual([
+    long,
+    `${long}\\"`,
+  ]);
 });

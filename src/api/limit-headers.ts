@@ -13,7 +13,11 @@ export function limitHeaders(states: LimitStates, reply: Reply): void {
 }
 
 const namesOf = (of: string) =>
-  ({ limit: `x-ratelimit-limit-${of}`, remaining: `x-ratelimit-remaining-${of}`, reset: `x-ratelimit-reset-${of}` }) as const;
+  ({
+    limit: `x-ratelimit-limit-${of}`,
+    remaining: `x-ratelimit-remaining-${of}`,
+    reset: `x-ratelimit-reset-${of}`,
+  }) as const;
 const ofRequests = namesOf('requests');
 const ofTokens = namesOf('tokens');
 

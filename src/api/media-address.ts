@@ -11,7 +11,12 @@ export interface Media {
   addresses: MediaAddress[] | undefined;
 }
 
-export const noMedia = (): Media => ({ kinds: new Map(), count: 0, bytes: 0, addresses: undefined });
+export const noMedia = (): Media => ({
+  kinds: new Map(),
+  count: 0,
+  bytes: 0,
+  addresses: undefined,
+});
 
 export function addAddress(media: Media, address: MediaAddress): void {
   media.addresses ??= [];
@@ -21,11 +26,24 @@ export function addAddress(media: Media, address: MediaAddress): void {
 const isAddress = (value: string): boolean => /^https?:\/\//i.test(value);
 
 /** Text that is an address, or media: an address may be replaced by a data URL where it stands. */
-export function addPlace(media: Media, value: unknown, kind: MediaAddress['kind'], name: unknown, param: string): void {
+export function addPlace(
+  media: Media,
+  value: unknown,
+  kind: MediaAddress['kind'],
+  name: unknown,
+  param: string,
+): void {
   if (typeof value !== 'string') return;
   media.bytes += value.length;
   if (!isAddress(value)) return;
-  addAddress(media, { url: value, kind, name: typeof name === 'string' ? name : undefined, param, place: param, written: dataUrl });
+  addAddress(media, {
+    url: value,
+    kind,
+    name: typeof name === 'string' ? name : undefined,
+    param,
+    place: param,
+    written: dataUrl,
+  });
 }
 
 const dataUrl = (type: string, base64: string): string => `data:${type};base64,${base64}`;

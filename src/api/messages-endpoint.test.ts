@@ -4,10 +4,17 @@ import type { Body } from './check.ts';
 import { messagesEnvelope, statusOf } from './errors.ts';
 import { parseMessages, parseQuestion } from './messages-endpoint.ts';
 
-const principal = { keyId: 'k', userId: 'u', group: 'default', limit: undefined, expiresAt: undefined };
+const principal = {
+  keyId: 'k',
+  userId: 'u',
+  group: 'default',
+  limit: undefined,
+  expiresAt: undefined,
+};
 const hello = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 const asked = (content: unknown): Body => ({ ...hello, messages: [{ role: 'user', content }] });
-const parsed = (body: Body) => parseMessages('req_0', principal, {}, body, Buffer.from(JSON.stringify(body)));
+const parsed = (body: Body) =>
+  parseMessages('req_0', principal, {}, body, Buffer.from(JSON.stringify(body)));
 
 function refusedBy(body: Body): Refusal {
   try {
@@ -32,27 +39,60 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['no message at all', { ...hello, messages: [] }, 'messages'],
   ['a message that is no object', { ...hello, messages: ['Hello'] }, 'messages[0]'],
   ['a message without a role', { ...hello, messages: [{ content: 'Hello' }] }, 'messages[0].role'],
-  ['a role of another convention', { ...hello, messages: [{ role: 'tool', content: 'Hello' }] }, 'messages[0].role'],
+  [
+    'a role of another convention',
+    { ...hello, messages: [{ role: 'tool', content: 'Hello' }] },
+    'messages[0].role',
+  ],
   ['a message without content', { ...hello, messages: [{ role: 'user' }] }, 'messages[0].content'],
   ['content of a wrong type', asked(5), 'messages[0].content'],
   ['a block that is no object', asked(['Hello']), at],
   ['a block without a type', asked([{}]), `${at}.type`],
   ['a text block without text', asked([{ type: 'text' }]), `${at}.text`],
   ['a text block whose text is no string', asked([{ type: 'text', text: 1 }]), `${at}.text`],
-  ['thinking without its signature', asked([{ type: 'thinking', thinking: 'Hm' }]), `${at}.signature`],
-  ['a call without an id', asked([{ type: 'tool_use', name: 'f', input: {} }]), `${at}.id`],
-  ['a call whose input is text', asked([{ type: 'tool_use', id: 't', name: 'f', input: '{}' }]), `${at}.input`],
-  ['a result of no call', asked([{ type: 'tool_result', content: 'x' }]), `${at}.tool_use_id`],
-  ['a result whose content is no text', asked([{ type: 'tool_result', tool_use_id: 't', content: 5 }]), `${at}.content`],
-  ['an image without a source', asked([{ type: 'image' }]), `${at}.source`],
-  ['an image without bytes', asked([{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }]), `${at}.source.data`],
-  ['bytes without their type', asked([{ type: 'image', source: { type: 'base64', data: 'AA==' } }]), `${at}.source.media_type`],
   [
-    'bytes as a data URL',
-    asked([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'data:image/png;base64,AA==' } }]),
+    'thinking without its signature',
+    asked([{ type: 'thinking', thinking: 'Hm' }]),
+    `${at}.signature`,
+  ],
+  ['a call without an id', asked([{ type: 'tool_use', name: 'f', input: {} }]), `${at}.id`],
+  [
+    'a call whose input is text',
+    asked([{ type: 'tool_use', id: 't', name: 'f', input: '{}' }]),
+    `${at}.input`,
+  ],
+  ['a result of no call', asked([{ type: 'tool_result', content: 'x' }]), `${at}.tool_use_id`],
+  [
+    'a result whose content is no text',
+    asked([{ type: 'tool_result', tool_use_id: 't', content: 5 }]),
+    `${at}.content`,
+  ],
+  ['an image without a source', asked([{ type: 'image' }]), `${at}.source`],
+  [
+    'an image without bytes',
+    asked([{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }]),
     `${at}.source.data`,
   ],
-  ['an image from a file', asked([{ type: 'image', source: { type: 'url', url: 'file:///etc/passwd' } }]), `${at}.source.url`],
+  [
+    'bytes without their type',
+    asked([{ type: 'image', source: { type: 'base64', data: 'AA==' } }]),
+    `${at}.source.media_type`,
+  ],
+  [
+    'bytes as a data URL',
+    asked([
+      {
+        type: 'image',
+        source: { type: 'base64', media_type: 'image/png', data: 'data:image/png;base64,AA==' },
+      },
+    ]),
+    `${at}.source.data`,
+  ],
+  [
+    'an image from a file',
+    asked([{ type: 'image', source: { type: 'url', url: 'file:///etc/passwd' } }]),
+    `${at}.source.url`,
+  ],
   ['instructions of a wrong type', { ...hello, system: 5 }, 'system'],
   ['an instruction without text', { ...hello, system: [{ type: 'text' }] }, 'system[0].text'],
   ['a temperature above 1', { ...hello, temperature: 1.1 }, 'temperature'],
@@ -63,9 +103,17 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['tools that are no array', { ...hello, tools: {} }, 'tools'],
   ['a tool without a name', { ...hello, tools: [{ input_schema: {} }] }, 'tools[0].name'],
   ['a tool without a schema', { ...hello, tools: [{ name: 'f' }] }, 'tools[0].input_schema'],
-  ['an unknown choice of tools', { ...hello, tool_choice: { type: 'required' } }, 'tool_choice.type'],
+  [
+    'an unknown choice of tools',
+    { ...hello, tool_choice: { type: 'required' } },
+    'tool_choice.type',
+  ],
   ['a choice of tools as a word', { ...hello, tool_choice: 'auto' }, 'tool_choice'],
-  ['a named choice without its name', { ...hello, tool_choice: { type: 'tool' } }, 'tool_choice.name'],
+  [
+    'a named choice without its name',
+    { ...hello, tool_choice: { type: 'tool' } },
+    'tool_choice.name',
+  ],
   ['thinking without a type', { ...hello, thinking: { budget_tokens: 1024 } }, 'thinking.type'],
 ];
 
@@ -86,12 +134,23 @@ test('what we do not know is the model’s to judge', () => {
     { type: 'hologram', data: 1 },
     { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
   ]);
-  expect(parsed({ ...unknown, tools: [{ type: 'web_search_20250305', name: 'web_search' }], x: 1 }).media.size).toBe(0);
+  expect(
+    parsed({ ...unknown, tools: [{ type: 'web_search_20250305', name: 'web_search' }], x: 1 }).media
+      .size,
+  ).toBe(0);
 });
 
 test('media are told apart from text, inside results of tools too', () => {
-  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
-  const request = parsed(asked([{ type: 'tool_result', tool_use_id: 't', content: [image, { type: 'text', text: 'seen' }] }, image]));
+  const image = {
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+  };
+  const request = parsed(
+    asked([
+      { type: 'tool_result', tool_use_id: 't', content: [image, { type: 'text', text: 'seen' }] },
+      image,
+    ]),
+  );
   expect([...request.media]).toEqual([['image', `${at}.content[0]`]]);
   expect(request).toMatchObject({ mediaCount: 2, mediaBytes: 8 });
   expect(request.text()).toContain('seen');
@@ -100,18 +159,26 @@ test('media are told apart from text, inside results of tools too', () => {
 
 test('a question of how many tokens needs no limit', () => {
   const body = { ...hello, max_tokens: undefined };
-  expect(parseQuestion('req_0', principal, {}, body, Buffer.from('{}'))).toMatchObject({ model: 'm', stream: false });
+  expect(parseQuestion('req_0', principal, {}, body, Buffer.from('{}'))).toMatchObject({
+    model: 'm',
+    stream: false,
+  });
 });
 
 test('every refusal has its type by status, and an empty balance is a matter of billing', () => {
-  const typeOf = (name: keyof typeof refusals) => JSON.parse(messagesEnvelope.body(refusal(name), 'req_0')).error.type;
-  expect(Object.keys(refusals).every((name) => typeof typeOf(name as keyof typeof refusals) === 'string')).toBe(true);
-  expect([typeOf('invalid_api_key'), typeOf('model_not_found'), typeOf('request_too_large'), typeOf('rate_limit_tokens')]).toEqual([
-    'authentication_error',
-    'not_found_error',
-    'request_too_large',
-    'rate_limit_error',
-  ]);
+  const typeOf = (name: keyof typeof refusals) =>
+    JSON.parse(messagesEnvelope.body(refusal(name), 'req_0')).error.type;
+  expect(
+    Object.keys(refusals).every(
+      (name) => typeof typeOf(name as keyof typeof refusals) === 'string',
+    ),
+  ).toBe(true);
+  expect([
+    typeOf('invalid_api_key'),
+    typeOf('model_not_found'),
+    typeOf('request_too_large'),
+    typeOf('rate_limit_tokens'),
+  ]).toEqual(['authentication_error', 'not_found_error', 'request_too_large', 'rate_limit_error']);
   expect([typeOf('insufficient_quota'), typeOf('server_error'), typeOf('unavailable')]).toEqual([
     'billing_error',
     'api_error',

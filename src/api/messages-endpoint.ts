@@ -27,16 +27,24 @@ export const messagesFormat: ClientFormat = {
   errorEvent: messagesEnvelope.event,
   limitHeaders,
   counted: {
-    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: jsonText(messageUsage(quantities)) }]),
+    whole: (answer, quantities) =>
+      editBytes(answer, [{ path: ['usage'], json: jsonText(messageUsage(quantities)) }]),
     // A stream tells it with the reason why it ended.
     event: () => '',
   },
 };
 
 /** POST /v1/messages: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export function parseMessages(id: string, principal: Principal, headers: IncomingHttpHeaders, body: Body, bytes: Buffer): ClientRequest {
+export function parseMessages(
+  id: string,
+  principal: Principal,
+  headers: IncomingHttpHeaders,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
   const asked = parseQuestion(id, principal, headers, body, bytes);
-  if (body['max_tokens'] === undefined || body['max_tokens'] === null) refuse('missing_parameter', { param: 'max_tokens' });
+  if (body['max_tokens'] === undefined || body['max_tokens'] === null)
+    refuse('missing_parameter', { param: 'max_tokens' });
   checkSampling(body);
   return {
     ...asked,
@@ -46,12 +54,19 @@ export function parseMessages(id: string, principal: Principal, headers: Incomin
 }
 
 /** POST /v1/messages/count_tokens: the same without what concerns the answer. */
-export function parseQuestion(id: string, principal: Principal, headers: IncomingHttpHeaders, body: Body, bytes: Buffer): ClientRequest {
+export function parseQuestion(
+  id: string,
+  principal: Principal,
+  headers: IncomingHttpHeaders,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
   const model = requiredString(body, 'model');
   const media = checkConversation(body);
   checkTools(body);
   const thinking = optionalObject(body, 'thinking');
-  if (thinking !== undefined && typeof thinking['type'] !== 'string') refuseType('thinking.type', 'a string', thinking['type']);
+  if (thinking !== undefined && typeof thinking['type'] !== 'string')
+    refuseType('thinking.type', 'a string', thinking['type']);
   optionalObject(body, 'output_config');
   return {
     id,
@@ -95,13 +110,17 @@ function checkTools(body: Body): void {
     // Toolsets go by other members than a name.
     if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') continue;
     if (typeof tool['name'] !== 'string') refuseType(`tools[${i}].name`, 'a string', tool['name']);
-    if (!isObject(tool['input_schema'])) refuseType(`tools[${i}].input_schema`, 'an object', tool['input_schema']);
+    if (!isObject(tool['input_schema']))
+      refuseType(`tools[${i}].input_schema`, 'an object', tool['input_schema']);
   }
   const choice = optionalObject(body, 'tool_choice');
   if (choice === undefined) return;
   const { type, name } = choice;
   if (typeof type !== 'string') refuseType('tool_choice.type', 'a string', type);
   if (!toolChoices.includes(type))
-    refuse('invalid_value', { param: 'tool_choice.type', why: `'${type}' is not one of ${toolChoices.join(', ')}.` });
+    refuse('invalid_value', {
+      param: 'tool_choice.type',
+      why: `'${type}' is not one of ${toolChoices.join(', ')}.`,
+    });
   if (type === 'tool' && typeof name !== 'string') refuseType('tool_choice.name', 'a string', name);
 }

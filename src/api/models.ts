@@ -10,7 +10,9 @@ function render(model: Model): object {
 
 /** GET /v1/models: what the key can reach. */
 export function listModels(snapshot: Snapshot, { group, models }: Principal): string {
-  const reached = snapshot.listing(group).filter(({ id }) => models === undefined || models.has(id));
+  const reached = snapshot
+    .listing(group)
+    .filter(({ id }) => models === undefined || models.has(id));
   return JSON.stringify({ object: 'list', data: reached.map(render) });
 }
 

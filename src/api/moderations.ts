@@ -11,8 +11,16 @@ export const inputsMax = 2_048;
 export const moderationsFormat = wholeFormat();
 
 /** POST /v1/moderations: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export function parseModeration(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
-  const model = body['model'] === undefined || body['model'] === null ? modelUsual : requiredString(body, 'model');
+export function parseModeration(
+  id: string,
+  principal: Principal,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
+  const model =
+    body['model'] === undefined || body['model'] === null
+      ? modelUsual
+      : requiredString(body, 'model');
   const { texts, images, imageBytes } = checkInput(body['input']);
   return {
     id,
@@ -46,7 +54,12 @@ function checkInput(value: unknown): Input {
   if (typeof value === 'string') return { ...input, texts: [value] };
   if (!Array.isArray(value)) refuseType('input', 'a string or an array', value);
   if (value.length === 0) refuse('invalid_value', { param: 'input', why: 'it must not be empty.' });
-  if (value.length > inputsMax) refuse('out_of_range', { param: 'input', expected: `of at most ${inputsMax} items`, got: value.length });
+  if (value.length > inputsMax)
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${inputsMax} items`,
+      got: value.length,
+    });
   const parts = isObject(value[0]);
   for (const [i, one] of value.entries()) {
     if (parts) checkPart(`input[${i}]`, one, input);
@@ -64,7 +77,10 @@ function checkPart(param: string, part: unknown, input: Input): void {
     return;
   }
   if (part['type'] !== 'image_url')
-    refuse('invalid_value', { param: `${param}.type`, why: `'${String(part['type'])}' is not one of text, image_url.` });
+    refuse('invalid_value', {
+      param: `${param}.type`,
+      why: `'${String(part['type'])}' is not one of text, image_url.`,
+    });
   const image = part['image_url'];
   const url = isObject(image) ? image['url'] : undefined;
   if (typeof url !== 'string') refuseType(`${param}.image_url.url`, 'a string', url);

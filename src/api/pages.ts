@@ -23,7 +23,10 @@ export function openPages(server: FastifyInstance, options: PagesOptions): void 
     const answered = options.otherwise(request, reply);
     if (answered !== undefined) return answered;
     const { method, url } = request;
-    const { status, body, id } = options.unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
+    const { status, body, id } = options.unreadable('bad url', {
+      method,
+      path: url.split('?', 1)[0] ?? '',
+    });
     return reply.code(status).type('application/json').header('x-request-id', id).send(body);
   });
   const { metricsToken } = options;

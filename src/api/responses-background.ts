@@ -26,12 +26,18 @@ export async function runInBackground(
 ): Promise<void> {
   const { principal, model, answerId, body } = request;
   const createdAt = parts.clock.now();
-  const frame = (rest: Pick<Parameters<typeof responseFrame>[1], 'status' | 'error'>): KeptResponse => ({
+  const frame = (
+    rest: Pick<Parameters<typeof responseFrame>[1], 'status' | 'error'>,
+  ): KeptResponse => ({
     id: answerId,
     status: rest.status,
-    previous: typeof body['previous_response_id'] === 'string' ? body['previous_response_id'] : undefined,
+    previous:
+      typeof body['previous_response_id'] === 'string' ? body['previous_response_id'] : undefined,
     input: own,
-    body: responseFrame({ answerId, created: Math.floor(createdAt / 1_000), publicModel: model, body }, { output: [], ...rest }),
+    body: responseFrame(
+      { answerId, created: Math.floor(createdAt / 1_000), publicModel: model, body },
+      { output: [], ...rest },
+    ),
   });
   let queued = false;
   const queue = async (): Promise<void> => {
@@ -79,13 +85,22 @@ async function deliver(
     if (kept) await memory.finish(userId, kept);
   };
   try {
-    await run(parts, { ...request, stream: false, begin, keep }, new Reply(wire, []), responsesFormat);
+    await run(
+      parts,
+      { ...request, stream: false, begin, keep },
+      new Reply(wire, []),
+      responsesFormat,
+    );
   } finally {
     clearInterval(renewing);
   }
 }
 
 function failureOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (!(error instanceof Refusal)) return { code: 'server_error', message: 'The server had an error while processing your request.' };
+  if (!(error instanceof Refusal))
+    return {
+      code: 'server_error',
+      message: 'The server had an error while processing your request.',
+    };
   return { code: refusals[error.refusal].code ?? 'server_error', message: error.message };
 }

@@ -14,21 +14,42 @@ import { keptFrom, recall } from './responses-recall.ts';
 import { storedEndpoints } from './responses-stored.ts';
 
 /** `/v1/responses`, row by row. */
-export function responsesEndpoints(parts: Parts, memory: ResponseMemory, submissions: Submissions): readonly Endpoint[] {
+export function responsesEndpoints(
+  parts: Parts,
+  memory: ResponseMemory,
+  submissions: Submissions,
+): readonly Endpoint[] {
   return [
-    once(submissions, { method: 'POST', path: '/responses', handle: (visit) => create(parts, memory, visit) }),
-    { method: 'POST', path: '/responses/input_tokens', handle: (visit) => inputTokens(parts, memory, visit) },
-    { method: 'POST', path: '/responses/compact', handle: (visit) => compact(parts, memory, visit) },
+    once(submissions, {
+      method: 'POST',
+      path: '/responses',
+      handle: (visit) => create(parts, memory, visit),
+    }),
+    {
+      method: 'POST',
+      path: '/responses/input_tokens',
+      handle: (visit) => inputTokens(parts, memory, visit),
+    },
+    {
+      method: 'POST',
+      path: '/responses/compact',
+      handle: (visit) => compact(parts, memory, visit),
+    },
     ...storedEndpoints(memory),
   ];
 }
 
-async function create(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
+async function create(
+  parts: Parts,
+  memory: ResponseMemory,
+  { id, principal, request, reply }: Visit,
+): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const alone = parseResponse(id, principal, sent.body, sent.bytes);
   const { body, bytes, own } = await recall(memory, principal.userId, sent.body, sent.bytes);
   const asked = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
-  if (body['background'] === true && !asked.stream) return runInBackground(parts, memory, asked, own(), reply);
+  if (body['background'] === true && !asked.stream)
+    return runInBackground(parts, memory, asked, own(), reply);
   if (body['store'] === false) return run(parts, asked, reply, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
     const kept = keptFrom(last, own());
@@ -38,23 +59,46 @@ async function create(parts: Parts, memory: ResponseMemory, { id, principal, req
 }
 
 /** POST /v1/responses/input_tokens: as the vendor counts where it tells, else counted here; free. */
-async function inputTokens(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
+async function inputTokens(
+  parts: Parts,
+  memory: ResponseMemory,
+  { id, principal, request, reply }: Visit,
+): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   parseInput(id, principal, sent.body, sent.bytes);
   const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
-  return countInput(parts, parseInput(id, principal, body, bytes), reply, responsesFormat, renderCount);
+  return countInput(
+    parts,
+    parseInput(id, principal, body, bytes),
+    reply,
+    responsesFormat,
+    renderCount,
+  );
 }
 
 /** POST /v1/responses/compact, for models whose vendor has it: only who sealed a conversation can open it again. */
-async function compact(parts: Parts, memory: ResponseMemory, { id, principal, request, reply }: Visit): Promise<void> {
+async function compact(
+  parts: Parts,
+  memory: ResponseMemory,
+  { id, principal, request, reply }: Visit,
+): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
   const offer = offerTo(parts.catalog(), principal, model);
   if (offer === undefined) refuse('model_not_found', { model });
   if (!offer.candidates.some(({ channel }) => parts.lanes.of(channel).adapter('compact')))
-    refuse('invalid_value', { param: 'model', why: `conversations with '${model}' cannot be compacted.` });
+    refuse('invalid_value', {
+      param: 'model',
+      why: `conversations with '${model}' cannot be compacted.`,
+    });
   const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
-  return run(parts, { ...parseInput(id, principal, body, bytes), capability: 'compact' }, reply, responsesFormat);
+  return run(
+    parts,
+    { ...parseInput(id, principal, body, bytes), capability: 'compact' },
+    reply,
+    responsesFormat,
+  );
 }
 
-const renderCount = (tokens: number): string => JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens });
+const renderCount = (tokens: number): string =>
+  JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens });

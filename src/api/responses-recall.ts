@@ -22,18 +22,38 @@ export interface Recalled {
 }
 
 /** Puts the conversation before the input, and items where references to them were. A request that refers to nothing stays as it is. */
-export async function recall(memory: ResponseMemory, account: string, body: Body, bytes: Buffer): Promise<Recalled> {
+export async function recall(
+  memory: ResponseMemory,
+  account: string,
+  body: Body,
+  bytes: Buffer,
+): Promise<Recalled> {
   const { previous_response_id: previous } = body;
   const items = itemsOf(body['input']);
-  if (items.length > itemsMax) refuse('out_of_range', { param: 'input', expected: `of at most ${itemsMax} items`, got: items.length });
-  const references = items.flatMap((item) => (isReference(item) && typeof item['id'] === 'string' ? [item['id']] : []));
-  if (typeof previous !== 'string' && references.length === 0) return { body, bytes, own: () => items.map(named) };
+  if (items.length > itemsMax)
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${itemsMax} items`,
+      got: items.length,
+    });
+  const references = items.flatMap((item) =>
+    isReference(item) && typeof item['id'] === 'string' ? [item['id']] : [],
+  );
+  if (typeof previous !== 'string' && references.length === 0)
+    return { body, bytes, own: () => items.map(named) };
   if (references.length > referencesMax)
-    refuse('out_of_range', { param: 'input', expected: `of at most ${referencesMax} references to items`, got: references.length });
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${referencesMax} references to items`,
+      got: references.length,
+    });
   const before = typeof previous === 'string' ? await memory.conversation(account, previous) : [];
-  if (before === undefined) refuse('previous_response_not_found', { id: String(previous), param: 'previous_response_id' });
+  if (before === undefined)
+    refuse('previous_response_not_found', { id: String(previous), param: 'previous_response_id' });
   const found = await memory.items(account, references);
-  const own = items.map((item, i) => (isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : named(item)));
+  const own = items.map((item, i) =>
+    isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : named(item),
+  );
   const input = [...before, ...own].map(replayed);
   const recalled = editBytes(bytes, [{ path: ['input'], json: jsonText(input) }]);
   if (recalled.length > conversationBytesMax)
@@ -45,13 +65,18 @@ export async function recall(memory: ResponseMemory, account: string, body: Body
 }
 
 function unknownItem(item: Body, i: number): never {
-  return refuse('invalid_value', { param: `input[${i}].id`, why: `there is no item with id '${String(item['id'])}'.` });
+  return refuse('invalid_value', {
+    param: `input[${i}].id`,
+    why: `there is no item with id '${String(item['id'])}'.`,
+  });
 }
 
-const isReference = (item: Body): boolean => item['type'] === 'item_reference' || (item['type'] == null && item['role'] === undefined);
+const isReference = (item: Body): boolean =>
+  item['type'] === 'item_reference' || (item['type'] == null && item['role'] === undefined);
 
 function itemsOf(input: unknown): Body[] {
-  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
+  if (typeof input === 'string')
+    return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
   return Array.isArray(input) ? input.filter(isObject) : [];
 }
 
@@ -66,13 +91,27 @@ const prefixes: Readonly<Record<string, string>> = {
 /** An item as it is listed: with its type, an id, and content in parts. */
 function named(item: Body): Body {
   const type = typeof item['type'] === 'string' ? item['type'] : 'message';
-  const id = typeof item['id'] === 'string' ? item['id'] : `${prefixes[type] ?? 'msg'}_${randomText(idChars)}`;
+  const id =
+    typeof item['id'] === 'string'
+      ? item['id']
+      : `${prefixes[type] ?? 'msg'}_${randomText(idChars)}`;
   if (type !== 'message')
-    return { ...item, id, type, ...(type.startsWith('function_call') ? { status: item['status'] ?? 'completed' } : {}) };
+    return {
+      ...item,
+      id,
+      type,
+      ...(type.startsWith('function_call') ? { status: item['status'] ?? 'completed' } : {}),
+    };
   const word = item['role'] === 'assistant' ? 'output_text' : 'input_text';
   const content =
     typeof item['content'] === 'string'
-      ? [{ type: word, text: item['content'], ...(word === 'output_text' ? { annotations: [] } : {}) }]
+      ? [
+          {
+            type: word,
+            text: item['content'],
+            ...(word === 'output_text' ? { annotations: [] } : {}),
+          },
+        ]
       : item['content'];
   return { ...item, id, type, status: item['status'] ?? 'completed', content };
 }
@@ -80,7 +119,12 @@ function named(item: Body): Body {
 /** Ids are ours and say nothing to a vendor; those of sealed thoughts and of its own tools do. */
 function replayed(item: Body): Body {
   const type = String(item['type']);
-  if (type !== 'message' && !type.startsWith('function_call') && !type.startsWith('custom_tool_call')) return item;
+  if (
+    type !== 'message' &&
+    !type.startsWith('function_call') &&
+    !type.startsWith('custom_tool_call')
+  )
+    return item;
   const { id: _, status: __, ...rest } = item;
   return rest;
 }
@@ -90,7 +134,9 @@ const statuses: readonly ResponseStatus[] = ['completed', 'incomplete', 'failed'
 /** What is remembered of a response that has ended. `last`: the answer, or a stream's last bytes. Undefined when there is none in it. */
 export function keptFrom(last: Buffer, own: readonly Body[]): KeptResponse | undefined {
   const text = last.toString('utf8');
-  const json = text.startsWith('{') ? text : text.slice(text.lastIndexOf('\ndata: ') + '\ndata: '.length);
+  const json = text.startsWith('{')
+    ? text
+    : text.slice(text.lastIndexOf('\ndata: ') + '\ndata: '.length);
   const value: unknown = JSON.parse(json);
   const response = isObject(value) && isObject(value['response']) ? value['response'] : value;
   if (!isObject(response) || typeof response['id'] !== 'string') return undefined;

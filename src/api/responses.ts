@@ -30,7 +30,8 @@ export const responsesFormat: ClientFormat = {
   errorEvent: responsesErrorEvent,
   limitHeaders,
   counted: {
-    whole: (answer, quantities) => editBytes(answer, [{ path: ['usage'], json: jsonText(responsesUsage(quantities)) }]),
+    whole: (answer, quantities) =>
+      editBytes(answer, [{ path: ['usage'], json: jsonText(responsesUsage(quantities)) }]),
     // A stream's last event has been numbered by then; its usage stays null.
     event: () => '',
   },
@@ -40,18 +41,33 @@ export const responsesFormat: ClientFormat = {
 export const responseId = (requestId: string): string => `resp_${requestId.slice(4)}`;
 
 /** POST /v1/responses: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export function parseResponse(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
+export function parseResponse(
+  id: string,
+  principal: Principal,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
   const asked = parseInput(id, principal, body, bytes);
   checkSampling(body);
   return {
     ...asked,
     stream: optionalBoolean(body, 'stream') ?? false,
-    outputTokensAsked: optionalInteger(body, 'max_output_tokens', outputTokensLeast, Number.MAX_SAFE_INTEGER),
+    outputTokensAsked: optionalInteger(
+      body,
+      'max_output_tokens',
+      outputTokensLeast,
+      Number.MAX_SAFE_INTEGER,
+    ),
   };
 }
 
 /** The same without what concerns the answer: for counting it. */
-export function parseInput(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest {
+export function parseInput(
+  id: string,
+  principal: Principal,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest {
   const model = requiredString(body, 'model');
   refuseUnknown(body);
   const media = checkInput(body['input']);
@@ -80,12 +96,18 @@ export function parseInput(id: string, principal: Principal, body: Body, bytes: 
 function refuseUnknown(body: Body): void {
   const { input, previous_response_id: previous, conversation, prompt, instructions } = body;
   if (conversation != null)
-    refuse('invalid_value', { param: 'conversation', why: 'conversations are not kept here; use previous_response_id.' });
-  if (previous != null && typeof previous !== 'string') refuseType('previous_response_id', 'a string', previous);
-  if (input == null && previous == null && prompt == null) refuse('missing_parameter', { param: 'input' });
+    refuse('invalid_value', {
+      param: 'conversation',
+      why: 'conversations are not kept here; use previous_response_id.',
+    });
+  if (previous != null && typeof previous !== 'string')
+    refuseType('previous_response_id', 'a string', previous);
+  if (input == null && previous == null && prompt == null)
+    refuse('missing_parameter', { param: 'input' });
   if (Array.isArray(input) && input.length === 0 && previous == null && prompt == null)
     refuse('invalid_value', { param: 'input', why: 'at least one item is needed.' });
-  if (instructions != null && typeof instructions !== 'string') refuseType('instructions', 'a string', instructions);
+  if (instructions != null && typeof instructions !== 'string')
+    refuseType('instructions', 'a string', instructions);
 }
 
 function checkSampling(body: Body): void {
@@ -100,16 +122,25 @@ function checkSampling(body: Body): void {
   optionalObject(body, 'reasoning');
   optionalObject(body, 'metadata');
   const format = optionalObject(body, 'text')?.['format'];
-  if (format !== undefined && format !== null && (!isObject(format) || typeof format['type'] !== 'string'))
+  if (
+    format !== undefined &&
+    format !== null &&
+    (!isObject(format) || typeof format['type'] !== 'string')
+  )
     refuse('invalid_value', { param: 'text.format', why: 'it needs a type.' });
   if (body['background'] === true && body['store'] === false)
-    refuse('invalid_value', { param: 'store', why: 'a response in the background has to be stored.' });
+    refuse('invalid_value', {
+      param: 'store',
+      why: 'a response in the background has to be stored.',
+    });
 }
 
 function checkTools(body: Body): void {
   for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
     if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
-    if (typeof tool['type'] !== 'string') refuse('missing_parameter', { param: `tools[${i}].type` });
-    if (tool['type'] === 'function' && typeof tool['name'] !== 'string') refuse('missing_parameter', { param: `tools[${i}].name` });
+    if (typeof tool['type'] !== 'string')
+      refuse('missing_parameter', { param: `tools[${i}].type` });
+    if (tool['type'] === 'function' && typeof tool['name'] !== 'string')
+      refuse('missing_parameter', { param: `tools[${i}].name` });
   }
 }

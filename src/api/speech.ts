@@ -13,17 +13,32 @@ export const slowest = 0.25;
 export const fastest = 4;
 
 /** Sound of so many tokens a second, and so many seconds a character, is more than any voice needs: numbers and signs are read as words. */
-const most = { tokensPerCharacter: 8, secondsPerCharacter: 0.5, tokensBeside: 256, secondsBeside: 5 };
+const most = {
+  tokensPerCharacter: 8,
+  secondsPerCharacter: 0.5,
+  tokensBeside: 256,
+  secondsBeside: 5,
+};
 const bytesPerToken = { most: 2, likely: 4 };
 
 /** Bytes of sound: nothing can be said between them, and of an error only that they end. */
 const asBytes: ClientFormat = { done: '', keepAlive: '', errorEvent: undefined, limitHeaders };
-const asEvents: ClientFormat = { done: '', keepAlive: ': keep-alive\n\n', errorEvent: chatEnvelope.event, limitHeaders };
+const asEvents: ClientFormat = {
+  done: '',
+  keepAlive: ': keep-alive\n\n',
+  errorEvent: chatEnvelope.event,
+  limitHeaders,
+};
 
 export const speechFormat = (wish: SpeakWish): ClientFormat => (wish.events ? asEvents : asBytes);
 
 /** POST /v1/audio/speech: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export function parseSpeech(id: string, principal: Principal, body: Body, bytes: Buffer): ClientRequest & { readonly speak: SpeakWish } {
+export function parseSpeech(
+  id: string,
+  principal: Principal,
+  body: Body,
+  bytes: Buffer,
+): ClientRequest & { readonly speak: SpeakWish } {
   const model = requiredString(body, 'model');
   const speak = wishOf(body);
   const { input, characters, instructions = '', speed = 1 } = speak;
@@ -45,7 +60,8 @@ export function parseSpeech(id: string, principal: Principal, body: Body, bytes:
     sized: {
       most: {
         input: tokens,
-        audio_output: Math.ceil(characters * most.tokensPerCharacter * slowness) + most.tokensBeside,
+        audio_output:
+          Math.ceil(characters * most.tokensPerCharacter * slowness) + most.tokensBeside,
         second: Math.ceil(characters * most.secondsPerCharacter * slowness) + most.secondsBeside,
         character: characters,
       },
@@ -61,12 +77,20 @@ function wishOf(body: Body): SpeakWish {
   const input = requiredString(body, 'input');
   const characters = [...input].length;
   if (characters > charactersMax)
-    refuse('out_of_range', { param: 'input', expected: `of at most ${charactersMax} characters`, got: characters });
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${charactersMax} characters`,
+      got: characters,
+    });
   const { instructions } = body;
   if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
     refuseType('instructions', 'a string', instructions);
   if (instructions != null && instructions.length > charactersMax)
-    refuse('out_of_range', { param: 'instructions', expected: `of at most ${charactersMax} characters`, got: instructions.length });
+    refuse('out_of_range', {
+      param: 'instructions',
+      expected: `of at most ${charactersMax} characters`,
+      got: instructions.length,
+    });
   return {
     input,
     characters,
@@ -87,9 +111,16 @@ function voiceOf(voice: unknown): string {
   return name;
 }
 
-function oneOf<Word extends string>(body: Body, param: string, known: readonly Word[]): Word | undefined {
+function oneOf<Word extends string>(
+  body: Body,
+  param: string,
+  known: readonly Word[],
+): Word | undefined {
   const value = body[param];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') refuseType(param, 'a string', value);
-  return known.find((word) => word === value) ?? refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` });
+  return (
+    known.find((word) => word === value) ??
+    refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
+  );
 }

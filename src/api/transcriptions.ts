@@ -25,7 +25,9 @@ const tokensPerSecond = { likely: 10, most: 32, said: 12 };
 const tokensBeside = 256;
 
 /** Pieces of text end as chat's do (recorded 2026-08). Nothing in them waits for a count. */
-export const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) => format)(completionFormat('transcript'));
+export const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) => format)(
+  completionFormat('transcript'),
+);
 
 /** Where some vendors look for another recording than the one that was measured (console.groq.com/docs/api-reference, docs.mistral.ai/api, 2026-08). */
 const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
@@ -33,19 +35,33 @@ const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
 type Task = 'transcriptions' | 'translations';
 
 /** POST /v1/audio/transcriptions and /translations: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
-export async function parseTranscription(id: string, principal: Principal, form: Form, task: Task): Promise<ClientRequest> {
+export async function parseTranscription(
+  id: string,
+  principal: Principal,
+  form: Form,
+  task: Task,
+): Promise<ClientRequest> {
   const fields = new Fields(form);
   const model = fields.required('model');
-  const returns = fields.oneOf<ScriptFormat>('response_format', task === 'translations' ? translated : scripts) ?? 'json';
+  const returns =
+    fields.oneOf<ScriptFormat>('response_format', task === 'translations' ? translated : scripts) ??
+    'json';
   const stream = task === 'transcriptions' && fields.oneOf('stream', ['true', 'false']) === 'true';
   const temperature = fields.number('temperature', 0, 1);
   const timestamps = fields.list('timestamp_granularities', ['word', 'segment'] as const);
   if (timestamps.length > 0 && returns !== 'verbose_json')
-    refuse('invalid_value', { param: 'timestamp_granularities', why: "it is only allowed when 'response_format' is verbose_json." });
+    refuse('invalid_value', {
+      param: 'timestamp_granularities',
+      why: "it is only allowed when 'response_format' is verbose_json.",
+    });
   if (fields.list('include', ['logprobs'] as const).length > 0 && returns !== 'json')
-    refuse('invalid_value', { param: 'include', why: "it is only allowed when 'response_format' is json." });
+    refuse('invalid_value', {
+      param: 'include',
+      why: "it is only allowed when 'response_format' is json.",
+    });
   for (const other of elsewhere)
-    if (fields.one(other) !== undefined) refuse('invalid_value', { param: other, why: 'a recording is sent as a file.' });
+    if (fields.one(other) !== undefined)
+      refuse('invalid_value', { param: other, why: 'a recording is sent as a file.' });
   const prompt = fields.one('prompt');
   const listen: ListenWish = {
     ...(await recordingOf(form)),
@@ -76,24 +92,45 @@ export async function parseTranscription(id: string, principal: Principal, form:
 
 export const translated = scripts.filter((format) => format !== 'diarized_json');
 
-async function recordingOf({ files }: Form): Promise<Pick<ListenWish, 'file' | 'filename' | 'type' | 'format' | 'seconds'>> {
+async function recordingOf({
+  files,
+}: Form): Promise<Pick<ListenWish, 'file' | 'filename' | 'type' | 'format' | 'seconds'>> {
   const [file] = files;
   if (file === undefined) refuse('missing_parameter', { param: 'file' });
-  if (file.field !== 'file') refuse('invalid_value', { param: file.field, why: "the recording goes into the field 'file'." });
+  if (file.field !== 'file')
+    refuse('invalid_value', {
+      param: file.field,
+      why: "the recording goes into the field 'file'.",
+    });
   const { content, filename, type } = file;
-  if (content.size === 0) refuse('invalid_value', { param: 'file', why: `it is empty. Send a recording as one of ${accepted}.` });
+  if (content.size === 0)
+    refuse('invalid_value', {
+      param: 'file',
+      why: `it is empty. Send a recording as one of ${accepted}.`,
+    });
   const sound = await soundOf(content);
-  if (sound === 'strange') refuse('invalid_value', { param: 'file', why: `it is no recording that can be read. Send one of ${accepted}.` });
+  if (sound === 'strange')
+    refuse('invalid_value', {
+      param: 'file',
+      why: `it is no recording that can be read. Send one of ${accepted}.`,
+    });
   if (sound === 'unreadable')
-    refuse('invalid_value', { param: 'file', why: `it is damaged or holds no sound. Send a whole recording as one of ${accepted}.` });
+    refuse('invalid_value', {
+      param: 'file',
+      why: `it is damaged or holds no sound. Send a whole recording as one of ${accepted}.`,
+    });
   return { file: content, filename: filename || `sound.${sound.format}`, type, ...sound };
 }
 
 function languageOf(fields: Fields): string | undefined {
   const language = fields.one('language');
   if (language === undefined || language === '') return undefined;
-  if (language.length <= languageCharsMax && /^[a-z]+(?:[-_][a-z\d]+)*$/i.test(language)) return language;
-  return refuse('invalid_value', { param: 'language', why: "it is an ISO 639 code such as 'en', 'zh' or 'de'." });
+  if (language.length <= languageCharsMax && /^[a-z]+(?:[-_][a-z\d]+)*$/i.test(language))
+    return language;
+  return refuse('invalid_value', {
+    param: 'language',
+    why: "it is an ISO 639 code such as 'en', 'zh' or 'de'.",
+  });
 }
 
 function sizeOf({ seconds, prompt = '' }: ListenWish): Sized {
@@ -138,19 +175,31 @@ class Fields {
     const text = this.one(param);
     if (text === undefined || text === '') return undefined;
     const value = Number(text);
-    if (Number.isNaN(value)) refuse('invalid_type', { param, expected: 'a number', got: 'a string' });
-    if (value < least || value > most) refuse('out_of_range', { param, expected: value < least ? `>= ${least}` : `<= ${most}`, got: text });
+    if (Number.isNaN(value))
+      refuse('invalid_type', { param, expected: 'a number', got: 'a string' });
+    if (value < least || value > most)
+      refuse('out_of_range', {
+        param,
+        expected: value < least ? `>= ${least}` : `<= ${most}`,
+        got: text,
+      });
     return value;
   }
 
   list<Word extends string>(param: string, known: readonly Word[]): readonly Word[] {
     const given = this.#all.filter(
-      ([name]) => name === param || name === `${param}[]` || (/^\w+\[\d+\]$/.test(name) && name.startsWith(`${param}[`)),
+      ([name]) =>
+        name === param ||
+        name === `${param}[]` ||
+        (/^\w+\[\d+\]$/.test(name) && name.startsWith(`${param}[`)),
     );
     return given.map(([, value]) => word(param, value, known));
   }
 }
 
 function word<Word extends string>(param: string, value: string, known: readonly Word[]): Word {
-  return known.find((one) => one === value) ?? refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` });
+  return (
+    known.find((one) => one === value) ??
+    refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
+  );
 }

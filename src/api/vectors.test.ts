@@ -5,10 +5,17 @@ import { parseEmbeddings } from './embeddings.ts';
 import { parseModeration } from './moderations.ts';
 import { parseRerank } from './rerank.ts';
 
-const principal = { keyId: 'k', userId: 'u', group: 'default', limit: undefined, expiresAt: undefined };
+const principal = {
+  keyId: 'k',
+  userId: 'u',
+  group: 'default',
+  limit: undefined,
+  expiresAt: undefined,
+};
 const parsers = { embeddings: parseEmbeddings, moderations: parseModeration, rerank: parseRerank };
 type Endpoint = keyof typeof parsers;
-const parsed = (endpoint: Endpoint, body: Body) => parsers[endpoint]('req_0', principal, body, Buffer.from(JSON.stringify(body)));
+const parsed = (endpoint: Endpoint, body: Body) =>
+  parsers[endpoint]('req_0', principal, body, Buffer.from(JSON.stringify(body)));
 
 function paramOf(endpoint: Endpoint, body: Body): string | null {
   try {
@@ -40,8 +47,18 @@ test.each<[string, Endpoint, Body, string]>([
   ['a negative token', 'embeddings', { ...vectors, input: [[1], [-1]] }, 'input[1][0]'],
   ['a list without tokens', 'embeddings', { ...vectors, input: [[1], []] }, 'input[1]'],
   ['too many texts', 'embeddings', { ...vectors, input: many(2_049) }, 'input'],
-  ['an encoding that nobody knows', 'embeddings', { ...vectors, encoding_format: 'int8' }, 'encoding_format'],
-  ['an encoding that is no word', 'embeddings', { ...vectors, encoding_format: 1 }, 'encoding_format'],
+  [
+    'an encoding that nobody knows',
+    'embeddings',
+    { ...vectors, encoding_format: 'int8' },
+    'encoding_format',
+  ],
+  [
+    'an encoding that is no word',
+    'embeddings',
+    { ...vectors, encoding_format: 1 },
+    'encoding_format',
+  ],
   ['no dimensions', 'embeddings', { ...vectors, dimensions: 0 }, 'dimensions'],
   ['half a dimension', 'embeddings', { ...vectors, dimensions: 0.5 }, 'dimensions'],
   ['dimensions as a text', 'embeddings', { ...vectors, dimensions: '256' }, 'dimensions'],
@@ -50,32 +67,56 @@ test.each<[string, Endpoint, Body, string]>([
   ['nothing to judge', 'moderations', {}, 'input'],
   ['an empty list to judge', 'moderations', { input: [] }, 'input'],
   ['a number to judge', 'moderations', { input: ['a', 5] }, 'input[1]'],
-  ['a part of a kind that nobody knows', 'moderations', { input: [{ type: 'audio' }] }, 'input[0].type'],
+  [
+    'a part of a kind that nobody knows',
+    'moderations',
+    { input: [{ type: 'audio' }] },
+    'input[0].type',
+  ],
   ['a part without its text', 'moderations', { input: [{ type: 'text' }] }, 'input[0].text'],
-  ['a picture without its address', 'moderations', { input: [{ type: 'image_url', image_url: {} }] }, 'input[0].image_url.url'],
+  [
+    'a picture without its address',
+    'moderations',
+    { input: [{ type: 'image_url', image_url: {} }] },
+    'input[0].image_url.url',
+  ],
   ['a text among parts', 'moderations', { input: [{ type: 'text', text: 'a' }, 'b'] }, 'input[1]'],
   ['no question', 'rerank', { model: 'm', documents: ['a'] }, 'query'],
   ['an empty question', 'rerank', { ...search, query: '' }, 'query'],
   ['no documents', 'rerank', { model: 'm', query: 'q' }, 'documents'],
   ['an empty list of documents', 'rerank', { ...search, documents: [] }, 'documents'],
   ['documents that are a text', 'rerank', { ...search, documents: 'a' }, 'documents'],
-  ['a document without text', 'rerank', { ...search, documents: ['a', { title: 't' }] }, 'documents[1]'],
+  [
+    'a document without text',
+    'rerank',
+    { ...search, documents: ['a', { title: 't' }] },
+    'documents[1]',
+  ],
   ['too many documents', 'rerank', { ...search, documents: many(2_049) }, 'documents'],
   ['a list of no results', 'rerank', { ...search, top_n: 0 }, 'top_n'],
-  ['documents returned perhaps', 'rerank', { ...search, return_documents: 'yes' }, 'return_documents'],
+  [
+    'documents returned perhaps',
+    'rerank',
+    { ...search, return_documents: 'yes' },
+    'return_documents',
+  ],
 ])('%s is refused, and the parameter is named', (_, endpoint, body, param) => {
   expect(paramOf(endpoint, body)).toBe(param);
 });
 
 test('what the convention allows is accepted', () => {
-  expect(parsed('embeddings', { ...vectors, encoding_format: null, dimensions: null, user: null })).toMatchObject({
+  expect(
+    parsed('embeddings', { ...vectors, encoding_format: null, dimensions: null, user: null }),
+  ).toMatchObject({
     capability: 'embeddings',
     choices: 0,
   });
   expect(parsed('embeddings', { ...vectors, input: [[1, 2], [3]] }).textTokensMax).toBe(3);
   expect(parsed('embeddings', { ...vectors, input: many(2_048) }).text().length).toBe(4_095);
   expect(parsed('moderations', { input: 'Hi' }).model).toBe('omni-moderation-latest');
-  const seen = parsed('moderations', { input: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] });
+  const seen = parsed('moderations', {
+    input: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
+  });
   expect([...seen.media]).toEqual([['image', 'input[0]']]);
 });
 

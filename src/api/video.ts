@@ -26,9 +26,17 @@ export const names: VideoRequest['names'] = {
 };
 
 /** `/v1/video/generations`, exactly as the interface says. */
-export function videoEndpoints(tasks: Tasks, files: Files, submissions: Submissions): readonly Endpoint[] {
+export function videoEndpoints(
+  tasks: Tasks,
+  files: Files,
+  submissions: Submissions,
+): readonly Endpoint[] {
   return [
-    once(submissions, { method: 'POST', path: '/video/generations', handle: (visit) => submit(tasks, visit) }),
+    once(submissions, {
+      method: 'POST',
+      path: '/video/generations',
+      handle: (visit) => submit(tasks, visit),
+    }),
     {
       method: 'GET',
       path: '/video/generations/:id',
@@ -42,7 +50,9 @@ export function videoEndpoints(tasks: Tasks, files: Files, submissions: Submissi
 
 async function submit(tasks: Tasks, visit: Visit): Promise<void> {
   const { body } = parseJson(visit.request.body, visit.request.headers['content-type']);
-  const { id, createdAt } = await tasks.submit(parseVideo(visit, body), (pass) => limitHeaders(pass, visit.reply));
+  const { id, createdAt } = await tasks.submit(parseVideo(visit, body), (pass) =>
+    limitHeaders(pass, visit.reply),
+  );
   sendJson(visit, { id, status: 'pending', created_at: unixSeconds(createdAt) });
 }
 
@@ -51,16 +61,34 @@ function parseVideo({ id, principal, request, reply: { begin } }: Visit, body: B
   const wish = checkWish(body);
   const seconds = checkDuration(body['duration']);
   const { async: asynchronous } = body;
-  if (asynchronous === undefined || asynchronous === null) refuse('missing_parameter', { param: 'async' });
+  if (asynchronous === undefined || asynchronous === null)
+    refuse('missing_parameter', { param: 'async' });
   if (typeof asynchronous !== 'boolean') refuseType('async', 'a boolean', asynchronous);
-  if (!asynchronous) refuse('invalid_value', { param: 'async', why: 'it must be true: videos are made asynchronously.' });
+  if (!asynchronous)
+    refuse('invalid_value', {
+      param: 'async',
+      why: 'it must be true: videos are made asynchronously.',
+    });
   const idempotencyKey = keyIn(request);
-  return { id, taskId: newTaskId(), principal, model, seconds, wish, usualDurations, moreSeconds: [], names, idempotencyKey, begin };
+  return {
+    id,
+    taskId: newTaskId(),
+    principal,
+    model,
+    seconds,
+    wish,
+    usualDurations,
+    moreSeconds: [],
+    names,
+    idempotencyKey,
+    begin,
+  };
 }
 
 function checkDuration(duration: unknown): number | undefined {
   if (duration === undefined || duration === null) return undefined;
-  if (typeof duration !== 'number' || !Number.isInteger(duration)) refuseType('duration', 'an integer', duration);
+  if (typeof duration !== 'number' || !Number.isInteger(duration))
+    refuseType('duration', 'an integer', duration);
   return duration;
 }
 
@@ -82,11 +110,23 @@ export async function foundTask(tasks: Tasks, visit: Visit, param: string): Prom
 }
 
 export function idIn({ request: { params } }: Visit): string {
-  if (typeof params === 'object' && params !== null && 'id' in params && typeof params.id === 'string') return params.id;
+  if (
+    typeof params === 'object' &&
+    params !== null &&
+    'id' in params &&
+    typeof params.id === 'string'
+  )
+    return params.id;
   throw new Error('the route of a task has an id');
 }
 
-const statuses = { new: 'pending', queued: 'pending', running: 'processing', completed: 'completed', failed: 'failed' } as const;
+const statuses = {
+  new: 'pending',
+  queued: 'pending',
+  running: 'processing',
+  completed: 'completed',
+  failed: 'failed',
+} as const;
 
 async function shown(task: Task, files: Files, host: string | undefined): Promise<object> {
   const file = task.file === undefined ? undefined : await files.find(task.account, task.file);
@@ -97,7 +137,9 @@ async function shown(task: Task, files: Files, host: string | undefined): Promis
     status: statuses[task.state],
     progress: task.percent,
     created_at: unixSeconds(task.createdAt),
-    ...(task.state === 'completed' && task.endedAt !== undefined ? { completed_at: unixSeconds(task.endedAt) } : {}),
+    ...(task.state === 'completed' && task.endedAt !== undefined
+      ? { completed_at: unixSeconds(task.endedAt) }
+      : {}),
     expires_at: unixSeconds(task.createdAt + taskKeptMs),
     duration: task.seconds,
     ...(file === undefined ? {} : { video_url: files.urlOf(file, host) }),

@@ -15,7 +15,16 @@ import type { Endpoint, Visit } from './door.ts';
 import type { FileDesk } from './files.ts';
 import { onceRead } from './idempotency.ts';
 import { limitHeaders } from './limit-headers.ts';
-import { foundTask, idIn, keyIn, names, newTaskId, sendJson, unixSeconds, usualDurations } from './video.ts';
+import {
+  foundTask,
+  idIn,
+  keyIn,
+  names,
+  newTaskId,
+  sendJson,
+  unixSeconds,
+  usualDurations,
+} from './video.ts';
 import { checkImage, checkPrompt, checkSize } from './video-wish.ts';
 
 /** Lengths of this format (wire-formats §2.1), where a channel's model makes them. */
@@ -24,18 +33,41 @@ const secondsMax = 60;
 const pageDefault = 20;
 export const pageMax = 100;
 const mebibyte = 1024 * 1024;
-const formLimits = { fields: 32, fieldBytes: 20 * mebibyte, files: 1, fileBytes: 20 * mebibyte, bodyBytes: 32 * mebibyte };
+const formLimits = {
+  fields: 32,
+  fieldBytes: 20 * mebibyte,
+  files: 1,
+  fileBytes: 20 * mebibyte,
+  bodyBytes: 32 * mebibyte,
+};
 const imageTypes = /^image\/(?:png|jpeg|webp)$/;
 /** How forms write a member of an object. */
 const nested = (member: string): string => `input_reference[${member}]`;
-const read = new Set(['model', 'prompt', 'seconds', 'size', 'input_reference', nested('image_url'), nested('file_id')]);
+const read = new Set([
+  'model',
+  'prompt',
+  'seconds',
+  'size',
+  'input_reference',
+  nested('image_url'),
+  nested('file_id'),
+]);
 
 /** The same tasks in OpenAI's words: `/v1/videos`. */
-export function videosEndpoints(tasks: Tasks, files: Files, desk: FileDesk, submissions: Submissions): readonly Endpoint[] {
+export function videosEndpoints(
+  tasks: Tasks,
+  files: Files,
+  desk: FileDesk,
+  submissions: Submissions,
+): readonly Endpoint[] {
   return [
     { method: 'POST', path: '/videos', handle: (visit) => create(tasks, submissions, visit) },
     { method: 'GET', path: '/videos', handle: (visit) => list(tasks, visit) },
-    { method: 'GET', path: '/videos/:id', handle: async (visit) => sendJson(visit, resource(await foundTask(tasks, visit, 'video_id'))) },
+    {
+      method: 'GET',
+      path: '/videos/:id',
+      handle: async (visit) => sendJson(visit, resource(await foundTask(tasks, visit, 'video_id'))),
+    },
     {
       method: 'DELETE',
       path: '/videos/:id',
@@ -44,11 +76,18 @@ export function videosEndpoints(tasks: Tasks, files: Files, desk: FileDesk, subm
         const removed = await tasks.remove(visit.principal.userId, id);
         if (removed === 'unknown') refuse('task_not_found', { id, param: 'video_id' });
         if (removed === 'running')
-          refuse('invalid_value', { param: 'video_id', why: 'a video can be deleted once it is completed or failed.' });
+          refuse('invalid_value', {
+            param: 'video_id',
+            why: 'a video can be deleted once it is completed or failed.',
+          });
         sendJson(visit, { id, object: 'video.deleted', deleted: true });
       },
     },
-    { method: 'GET', path: '/videos/:id/content', handle: (visit) => content(tasks, files, desk, visit) },
+    {
+      method: 'GET',
+      path: '/videos/:id/content',
+      handle: (visit) => content(tasks, files, desk, visit),
+    },
   ];
 }
 
@@ -77,11 +116,15 @@ async function formOf({ request }: Visit): Promise<Body | 'left'> {
       // By what it is: clients that read it from a disk say that it is a stream of bytes.
       const picture = readPicture(bytes);
       if (typeof picture === 'string') refuse('invalid_value', { param: field, why: picture });
-      if (!imageTypes.test(picture.type)) refuse('invalid_value', { param: field, why: 'it is a PNG, JPEG or WebP image.' });
+      if (!imageTypes.test(picture.type))
+        refuse('invalid_value', { param: field, why: 'it is a PNG, JPEG or WebP image.' });
       body[field] = { image_url: `data:${picture.type};base64,${bytes.toString('base64')}` };
     }
     const named = ['image_url', 'file_id'].filter((member) => body[nested(member)] !== undefined);
-    if (named.length > 0) body['input_reference'] = Object.fromEntries(named.map((member) => [member, body[nested(member)]]));
+    if (named.length > 0)
+      body['input_reference'] = Object.fromEntries(
+        named.map((member) => [member, body[nested(member)]]),
+      );
     return body;
   } finally {
     form.discard();
@@ -113,20 +156,31 @@ function parse({ id, principal, request, reply: { begin } }: Visit, body: Body):
 /** Text in this format; a number is understood as well. */
 function checkSeconds(seconds: unknown): number | undefined {
   if (seconds === undefined || seconds === null) return undefined;
-  if (typeof seconds !== 'string' && typeof seconds !== 'number') refuseType('seconds', 'a string', seconds);
+  if (typeof seconds !== 'string' && typeof seconds !== 'number')
+    refuseType('seconds', 'a string', seconds);
   const value = /^\d+$/.test(String(seconds)) ? Number(seconds) : Number.NaN;
-  if (!(value >= 1 && value <= secondsMax)) refuse('invalid_value', { param: 'seconds', why: `it is a number of seconds, such as "8".` });
+  if (!(value >= 1 && value <= secondsMax))
+    refuse('invalid_value', { param: 'seconds', why: `it is a number of seconds, such as "8".` });
   return value;
 }
 
 function imagesIn(reference: unknown): readonly VideoImage[] {
   if (reference === undefined || reference === null) return [];
   if (isObject(reference) && reference['file_id'] !== undefined)
-    refuse('invalid_value', { param: 'input_reference', why: 'files cannot be referred to by id: send the image, or its address.' });
+    refuse('invalid_value', {
+      param: 'input_reference',
+      why: 'files cannot be referred to by id: send the image, or its address.',
+    });
   return [{ role: 'first', url: checkImage(reference, 'input_reference') }];
 }
 
-const statuses = { new: 'queued', queued: 'queued', running: 'in_progress', completed: 'completed', failed: 'failed' } as const;
+const statuses = {
+  new: 'queued',
+  queued: 'queued',
+  running: 'in_progress',
+  completed: 'completed',
+  failed: 'failed',
+} as const;
 
 /** VideoResource (wire-formats, Appendix C). A prompt is not kept: only the answer to a submission has it. */
 function resource(task: SubmittedTask | Task, prompt: string | null = null): object {
@@ -152,23 +206,36 @@ function resource(task: SubmittedTask | Task, prompt: string | null = null): obj
 async function list(tasks: Tasks, visit: Visit): Promise<void> {
   const query = new URLSearchParams(visit.request.url.split('?')[1] ?? '');
   const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
+  if (order !== 'asc' && order !== 'desc')
+    refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
   const limit = Number(query.get('limit') ?? pageDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > pageMax)
-    refuse('out_of_range', { param: 'limit', expected: `between 1 and ${pageMax}`, got: query.get('limit') ?? '' });
+    refuse('out_of_range', {
+      param: 'limit',
+      expected: `between 1 and ${pageMax}`,
+      got: query.get('limit') ?? '',
+    });
   const after = query.get('after') ?? undefined;
   const found = await tasks.list(visit.principal.userId, { limit, order, after });
   if (found === 'no such task') refuse('task_not_found', { id: after ?? '', param: 'after' });
   const page = found.slice(0, limit);
   const ids = { first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
-  sendJson(visit, { object: 'list', data: page.map((task) => resource(task)), ...ids, has_more: found.length > limit });
+  sendJson(visit, {
+    object: 'list',
+    data: page.map((task) => resource(task)),
+    ...ids,
+    has_more: found.length > limit,
+  });
 }
 
 async function content(tasks: Tasks, files: Files, desk: FileDesk, visit: Visit): Promise<void> {
-  const variant = new URLSearchParams(visit.request.url.split('?')[1] ?? '').get('variant') ?? 'video';
-  if (variant !== 'video') refuse('invalid_value', { param: 'variant', why: "only 'video' is available." });
+  const variant =
+    new URLSearchParams(visit.request.url.split('?')[1] ?? '').get('variant') ?? 'video';
+  if (variant !== 'video')
+    refuse('invalid_value', { param: 'variant', why: "only 'video' is available." });
   const task = await foundTask(tasks, visit, 'video_id');
-  if (task.file === undefined) refuse('invalid_value', { param: 'video_id', why: 'the video is not completed.' });
+  if (task.file === undefined)
+    refuse('invalid_value', { param: 'video_id', why: 'the video is not completed.' });
   const file = await files.find(task.account, task.file);
   if (file === undefined) refuse('file_not_found');
   await desk.send(visit, file);

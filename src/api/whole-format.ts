@@ -4,7 +4,9 @@ import { chatEnvelope } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
 
 /** Of endpoints that are always answered as a whole. `counted` writes our count into an answer whose vendor told none. */
-export function wholeFormat(counted?: (answer: Buffer, quantities: Quantities) => Buffer): ClientFormat {
+export function wholeFormat(
+  counted?: (answer: Buffer, quantities: Quantities) => Buffer,
+): ClientFormat {
   return {
     done: '',
     keepAlive: '',

@@ -20,7 +20,12 @@ export type WholeCapability = (typeof whole)[number];
 export type PicturedCapability = (typeof pictured)[number];
 export type SoundCapability = (typeof sounding)[number];
 export type TaskCapability = (typeof tasks)[number];
-export const isPictured = (capability: Capability): capability is PicturedCapability => pictured.some((one) => one === capability);
+export const isPictured = (capability: Capability): capability is PicturedCapability =>
+  pictured.some((one) => one === capability);
 /** What the request that asks for it answers. */
-export type AnsweredCapability = StreamedCapability | WholeCapability | PicturedCapability | SoundCapability;
+export type AnsweredCapability =
+  | StreamedCapability
+  | WholeCapability
+  | PicturedCapability
+  | SoundCapability;
 export type Capability = AnsweredCapability | TaskCapability;

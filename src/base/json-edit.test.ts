@@ -1,14 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Change, edit, editBytes, elements, jsonText, members, NotJson, type Path, replaceSole, replaceSoles } from './json-edit.ts';
+import {
+  type Change,
+  edit,
+  editBytes,
+  elements,
+  jsonText,
+  members,
+  NotJson,
+  type Path,
+  replaceSole,
+  replaceSoles,
+} from './json-edit.ts';
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
-const editText = (text: string, changes: readonly Change[]): string => utf8(edit(latin1(text), changes));
+const editText = (text: string, changes: readonly Change[]): string =>
+  utf8(edit(latin1(text), changes));
 
 describe('edit', () => {
   it('keeps numbers, escapes and white space that a parser would not', () => {
-    const text = '{ "seed" : 12345678901234567890 ,\n\t"temperature":1.0, "model":"a","x":[1e2, "\\u00e9\\/" ,{}],"e":"é中😀" }';
+    const text =
+      '{ "seed" : 12345678901234567890 ,\n\t"temperature":1.0, "model":"a","x":[1e2, "\\u00e9\\/" ,{}],"e":"é中😀" }';
     expect(editText(text, [{ path: ['model'], json: '"b"' }])).toBe(text.replace('"a"', '"b"'));
   });
 
@@ -17,7 +30,9 @@ describe('edit', () => {
     expect(edit('{"b":2 }', [{ path: ['a'], json: '1' }])).toBe('{"b":2,"a":1 }');
     expect(edit('{"b":2}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"b":2,"o":{"i":true}}');
     expect(edit('{"o":null}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"o":{"i":true}}');
-    expect(edit('{"o":{"k":1}}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"o":{"k":1,"i":true}}');
+    expect(edit('{"o":{"k":1}}', [{ path: ['o', 'i'], json: 'true' }])).toBe(
+      '{"o":{"k":1,"i":true}}',
+    );
   });
 
   it('removes first, middle, last and only members with their commas', () => {
@@ -30,18 +45,26 @@ describe('edit', () => {
   });
 
   it('renames, and renames while it sets', () => {
-    expect(edit('{"max_tokens" : 5}', [{ path: ['max_tokens'], name: 'limit' }])).toBe('{"limit" : 5}');
-    expect(edit('{"max_tokens":5}', [{ path: ['max_tokens'], name: 'limit', json: '3' }])).toBe('{"limit":3}');
+    expect(edit('{"max_tokens" : 5}', [{ path: ['max_tokens'], name: 'limit' }])).toBe(
+      '{"limit" : 5}',
+    );
+    expect(edit('{"max_tokens":5}', [{ path: ['max_tokens'], name: 'limit', json: '3' }])).toBe(
+      '{"limit":3}',
+    );
     expect(edit('{"x":5}', [{ path: ['max_tokens'], name: 'limit' }])).toBe('{"x":5}');
   });
 
   it('changes every occurrence of a duplicate key', () => {
-    expect(edit('{"model":"a","x":1,"model":"b"}', [{ path: ['model'], json: '"c"' }])).toBe('{"model":"c","x":1,"model":"c"}');
+    expect(edit('{"model":"a","x":1,"model":"b"}', [{ path: ['model'], json: '"c"' }])).toBe(
+      '{"model":"c","x":1,"model":"c"}',
+    );
     expect(edit('{"model":"a","x":1,"model":"b"}', [{ path: ['model'] }])).toBe('{"x":1}');
   });
 
   it('knows escaped and non-ASCII names', () => {
-    expect(edit('{"mod\\u0065l":"a"}', [{ path: ['model'], json: '"b"' }])).toBe('{"mod\\u0065l":"b"}');
+    expect(edit('{"mod\\u0065l":"a"}', [{ path: ['model'], json: '"b"' }])).toBe(
+      '{"mod\\u0065l":"b"}',
+    );
     expect(
       editText('{"模型":"a","é":{"ü":1}}', [
         { path: ['模型'], json: '"b"' },
@@ -53,7 +76,9 @@ describe('edit', () => {
 
   it('reaches into arrays', () => {
     const text = '{"messages":[{"role":"user"}, {"tool_calls":[{"id":"x"},{"id":"y"}]}]}';
-    expect(edit(text, [{ path: ['messages', 1, 'tool_calls', 1, 'id'], json: '"z"' }])).toBe(text.replace('"y"', '"z"'));
+    expect(edit(text, [{ path: ['messages', 1, 'tool_calls', 1, 'id'], json: '"z"' }])).toBe(
+      text.replace('"y"', '"z"'),
+    );
     expect(edit(text, [{ path: ['messages', 7, 'id'], json: '"z"' }])).toBe(text);
     const numbers = '{"input":[1, -2.5e+3,[4,5],"]",{"a":[]},[],[ ],6 ],"model":"m"}';
     expect(edit(numbers, [{ path: ['model'], json: '"n"' }])).toBe(numbers.replace('"m"', '"n"'));
@@ -111,7 +136,10 @@ describe('members and elements', () => {
       ['a', '[1, {"b":"]"} ]'],
       ['c', 'null'],
     ]);
-    expect(elements(text, found[0]?.value ?? 0).map((e) => text.slice(e.value, e.end))).toEqual(['1', '{"b":"]"}']);
+    expect(elements(text, found[0]?.value ?? 0).map((e) => text.slice(e.value, e.end))).toEqual([
+      '1',
+      '{"b":"]"}',
+    ]);
     expect(members('{ }', 0)).toEqual([]);
     expect(elements('[ ]', 0)).toEqual([]);
   });
@@ -125,7 +153,8 @@ const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
 function made(path: Path, json: Json | undefined): Json | undefined {
   if (json === undefined) return undefined;
   return path.reduceRight<Json | undefined>(
-    (inner, step) => (inner === undefined || typeof step === 'number' ? undefined : { [step]: inner }),
+    (inner, step) =>
+      inner === undefined || typeof step === 'number' ? undefined : { [step]: inner },
     json,
   );
 }
@@ -135,7 +164,13 @@ function assign(root: Json, path: Path, json: Json | undefined): Json {
   const [step, ...rest] = path;
   if (step === undefined) return json ?? null;
   if (Array.isArray(root))
-    return root.map((element, i) => (i === step ? (rest.length || json !== undefined ? assign(element, rest, json) : element) : element));
+    return root.map((element, i) =>
+      i === step
+        ? rest.length || json !== undefined
+          ? assign(element, rest, json)
+          : element
+        : element,
+    );
   if (!isObject(root)) return made(path, json) ?? root;
   if (typeof step === 'number') return root;
   const copy = { ...root };
@@ -173,7 +208,10 @@ const document = fc.dictionary(
 describe('edit and parse-and-assign', () => {
   it('agree on 12,000 random documents', () => {
     const path = fc
-      .array(fc.oneof({ weight: 4, arbitrary: name }, { weight: 1, arbitrary: fc.nat(3) }), { minLength: 1, maxLength: 3 })
+      .array(fc.oneof({ weight: 4, arbitrary: name }, { weight: 1, arbitrary: fc.nat(3) }), {
+        minLength: 1,
+        maxLength: 3,
+      })
       .filter((steps) => typeof steps[0] === 'string');
     const property = fc.property(
       document,
@@ -182,9 +220,12 @@ describe('edit and parse-and-assign', () => {
       fc.constantFrom(undefined, 1, '\t'),
       (value, steps, json, indent) => {
         const plain: Json = JSON.parse(JSON.stringify(value));
-        const set: Json | undefined = json === undefined ? undefined : JSON.parse(JSON.stringify(json));
+        const set: Json | undefined =
+          json === undefined ? undefined : JSON.parse(JSON.stringify(json));
         const text = JSON.stringify(plain, null, indent);
-        const changed = editText(text, [{ path: steps, json: set === undefined ? undefined : jsonText(set) }]);
+        const changed = editText(text, [
+          { path: steps, json: set === undefined ? undefined : jsonText(set) },
+        ]);
         expect(JSON.parse(changed)).toEqual(assign(plain, steps, set));
       },
     );
@@ -193,7 +234,8 @@ describe('edit and parse-and-assign', () => {
 });
 
 describe('replaceSole', () => {
-  const sole = (text: string, json = '"new"'): string | undefined => replaceSole(Buffer.from(text), 'model', json)?.toString();
+  const sole = (text: string, json = '"new"'): string | undefined =>
+    replaceSole(Buffer.from(text), 'model', json)?.toString();
 
   it('sets the member where its name stands once', () => {
     expect(sole('{"model":"old","x":1.0}')).toBe('{"model":"new","x":1.0}');
@@ -212,12 +254,18 @@ describe('replaceSole', () => {
 
   it('agrees with the full reading wherever it answers', () => {
     const name = fc.constantFrom('model', 'x', 'my"model', 'mod');
-    const value = fc.oneof(fc.string(), fc.constantFrom('model', '"model"'), fc.dictionary(name, fc.string()), fc.integer());
+    const value = fc.oneof(
+      fc.string(),
+      fc.constantFrom('model', '"model"'),
+      fc.dictionary(name, fc.string()),
+      fc.integer(),
+    );
     fc.assert(
       fc.property(fc.dictionary(name, value), fc.string(), (object, model) => {
         const bytes = Buffer.from(JSON.stringify({ ...object, model }));
         const quick = replaceSole(bytes, 'model', '"new"');
-        if (quick !== undefined) expect(quick.equals(editBytes(bytes, [{ path: ['model'], json: '"new"' }]))).toBe(true);
+        if (quick !== undefined)
+          expect(quick.equals(editBytes(bytes, [{ path: ['model'], json: '"new"' }]))).toBe(true);
       }),
     );
   });
@@ -233,19 +281,26 @@ describe('replaceSole', () => {
       ['model', '"other"'],
     ] as const;
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom('id', 'x', 'model'), value), fc.string(), fc.string(), (object, id, model) => {
-        const text = Buffer.from(JSON.stringify({ ...object, id, model })).toString('latin1');
-        const quick = replaceSoles(text, wanted);
-        if (quick !== undefined)
-          expect(quick).toBe(
-            edit(
-              text,
-              wanted.map(([name, json]) => ({ path: [name], json })),
-            ),
-          );
-      }),
+      fc.property(
+        fc.dictionary(fc.constantFrom('id', 'x', 'model'), value),
+        fc.string(),
+        fc.string(),
+        (object, id, model) => {
+          const text = Buffer.from(JSON.stringify({ ...object, id, model })).toString('latin1');
+          const quick = replaceSoles(text, wanted);
+          if (quick !== undefined)
+            expect(quick).toBe(
+              edit(
+                text,
+                wanted.map(([name, json]) => ({ path: [name], json })),
+              ),
+            );
+        },
+      ),
     );
-    expect(replaceSoles('{"id":"a","model" : "b","x":1.0}', wanted)).toBe('{"id":"new","model" : "other","x":1.0}');
+    expect(replaceSoles('{"id":"a","model" : "b","x":1.0}', wanted)).toBe(
+      '{"id":"new","model" : "other","x":1.0}',
+    );
     expect(replaceSoles('{"id":"a","model":"b","x":"id"}', wanted)).toBeUndefined();
   });
 });

@@ -86,7 +86,16 @@ function scalarEnd(text: string, at: number): number {
   let i = at;
   for (; i < text.length; i++) {
     const c = text.charCodeAt(i);
-    if (c === 0x2c || c === 0x7d || c === 0x5d || c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09) break;
+    if (
+      c === 0x2c ||
+      c === 0x7d ||
+      c === 0x5d ||
+      c === 0x20 ||
+      c === 0x0a ||
+      c === 0x0d ||
+      c === 0x09
+    )
+      break;
   }
   if (i === at) throw new NotJson('a value is missing');
   return i;
@@ -172,7 +181,8 @@ function plan(changes: readonly Change[]): Branch {
   return root;
 }
 
-const isRemoval = (change: Change): boolean => change.json === undefined && change.name === undefined;
+const isRemoval = (change: Change): boolean =>
+  change.json === undefined && change.name === undefined;
 
 /** JSON text of an object that holds what a branch would insert, or undefined when it would insert nothing. */
 function fresh(branch: Branch): string | undefined {
@@ -192,8 +202,14 @@ function cut(found: readonly Member[], removed: readonly boolean[], splices: Spl
     const following = found[i + 1];
     if (!removed[i] || !member) continue;
     // A member goes with the comma after it; those behind the last kept one go with the comma before them.
-    if (i < kept && following) splices.push({ start: member.start, end: following.start, text: '' });
-    else splices.push({ start: i === 0 ? member.start : (found[i - 1]?.end ?? member.start), end: member.end, text: '' });
+    if (i < kept && following)
+      splices.push({ start: member.start, end: following.start, text: '' });
+    else
+      splices.push({
+        start: i === 0 ? member.start : (found[i - 1]?.end ?? member.start),
+        end: member.end,
+        text: '',
+      });
   }
 }
 
@@ -210,18 +226,32 @@ function editObject(text: string, at: number, branch: Branch, splices: Splice[])
     missing.delete(member.name);
     if (!node || removed[i]) return;
     if (node.change?.name !== undefined)
-      splices.push({ start: member.start, end: stringEnd(text, member.start), text: jsonText(node.change.name) });
+      splices.push({
+        start: member.start,
+        end: stringEnd(text, member.start),
+        text: jsonText(node.change.name),
+      });
     editValue(text, member, node, splices);
   });
   const inserted = fresh(missing)?.slice(1, -1);
   if (inserted === undefined) return;
   const last = found.at(-1);
   const hasKept = removed.includes(false);
-  splices.push({ start: last?.end ?? at + 1, end: last?.end ?? at + 1, text: hasKept ? `,${inserted}` : inserted });
+  splices.push({
+    start: last?.end ?? at + 1,
+    end: last?.end ?? at + 1,
+    text: hasKept ? `,${inserted}` : inserted,
+  });
 }
 
-function editValue(text: string, span: Span, node: { change?: Change; below: Branch }, splices: Splice[]): void {
-  if (node.change?.json !== undefined) splices.push({ start: span.value, end: span.end, text: node.change.json });
+function editValue(
+  text: string,
+  span: Span,
+  node: { change?: Change; below: Branch },
+  splices: Splice[],
+): void {
+  if (node.change?.json !== undefined)
+    splices.push({ start: span.value, end: span.end, text: node.change.json });
   else if (node.below.size) descend(text, span, node.below, splices);
 }
 
@@ -291,11 +321,17 @@ export function replaceSole(bytes: Buffer, name: string, json: string): Buffer |
 export function replaceSolePieces(bytes: Buffer, name: string, json: string): Buffer[] | undefined {
   const key = `"${name}"`;
   const at = bytes.indexOf(key, 0, 'latin1');
-  if (at < 0 || bytes.indexOf(key, at + key.length, 'latin1') >= 0 || bytes.includes('\\u', 0, 'latin1')) return undefined;
+  if (
+    at < 0 ||
+    bytes.indexOf(key, at + key.length, 'latin1') >= 0 ||
+    bytes.includes('\\u', 0, 'latin1')
+  )
+    return undefined;
   const head = bytes.toString('latin1', at + key.length, at + key.length + soleMax);
   const value = blank(head, blank(head, 0) + 1);
   const end = head.indexOf('"', value + 1);
-  if (head.charCodeAt(value) !== quote || end < 0 || head.charCodeAt(end - 1) === backslash) return undefined;
+  if (head.charCodeAt(value) !== quote || end < 0 || head.charCodeAt(end - 1) === backslash)
+    return undefined;
   const from = at + key.length + value;
   const length = end + 1 - value;
   if (length === json.length && head.startsWith(json, value)) return [bytes];
@@ -306,7 +342,10 @@ export function replaceSolePieces(bytes: Buffer, name: string, json: string): Bu
 const soleMax = 200;
 
 /** `replaceSole` for several members of a short text, which is looked at once. */
-export function replaceSoles(text: string, changes: readonly (readonly [name: string, json: string])[]): string | undefined {
+export function replaceSoles(
+  text: string,
+  changes: readonly (readonly [name: string, json: string])[],
+): string | undefined {
   if (text.includes('\\u')) return undefined;
   let edited = text;
   for (const [name, json] of changes) {
@@ -324,6 +363,7 @@ export function replaceSoles(text: string, changes: readonly (readonly [name: st
 function plainString(text: string, at: number): Span | undefined {
   const value = blank(text, blank(text, at) + 1);
   const last = text.indexOf('"', value + 1);
-  if (text.charCodeAt(value) !== quote || last < 0 || text.charCodeAt(last - 1) === backslash) return undefined;
+  if (text.charCodeAt(value) !== quote || last < 0 || text.charCodeAt(last - 1) === backslash)
+    return undefined;
   return { value, end: last + 1 };
 }

@@ -1,16 +1,27 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Change, edit, editBytes } from './json-edit.ts';
-import { type Inside, jsonPieces, longStringBytesMin, parseWithout, skeletonOf } from './long-strings.ts';
+import {
+  type Inside,
+  jsonPieces,
+  longStringBytesMin,
+  parseWithout,
+  skeletonOf,
+} from './long-strings.ts';
 
 /** Where the strings are that begin with `L`, as a value. */
 const insides = (json: Buffer): Inside[] =>
-  [...json.toString('latin1').matchAll(/(?<=[:[,]\s*")L(?:[^"\\]|\\.)*(?="\s*[,}\]])/g)].map((found) => ({
-    start: found.index,
-    end: found.index + found[0].length,
-  }));
+  [...json.toString('latin1').matchAll(/(?<=[:[,]\s*")L(?:[^"\\]|\\.)*(?="\s*[,}\]])/g)].map(
+    (found) => ({
+      start: found.index,
+      end: found.index + found[0].length,
+    }),
+  );
 
-const letters = fc.string({ unit: fc.constantFrom('L', '"', '\\', 'é', '世', '\n', ' ', '0', '\u007f', 'long '), maxLength: 30 });
+const letters = fc.string({
+  unit: fc.constantFrom('L', '"', '\\', 'é', '世', '\n', ' ', '0', '\u007f', 'long '),
+  maxLength: 30,
+});
 const base64 = fc.stringMatching(/^[A-Za-z0-9+/]{0,60}={0,2}$/).map((text) => `L${text}`);
 const value = fc.letrec((again) => ({
   any: fc.oneof(
@@ -39,7 +50,11 @@ test('what is parsed without its long strings is what JSON.parse makes of the wh
 });
 
 test('edits of such bytes are those of any other', () => {
-  const changes: Change[] = [{ path: ['model'], json: '"new"' }, { path: ['any', 'a'] }, { path: ['options', 'usage'], json: 'true' }];
+  const changes: Change[] = [
+    { path: ['model'], json: '"new"' },
+    { path: ['any', 'a'] },
+    { path: ['options', 'usage'], json: 'true' },
+  ];
   fc.assert(
     fc.property(value, value, (any, after) => {
       const text = JSON.stringify({ any, model: 'old', after });
@@ -60,7 +75,8 @@ test('a member that is there twice, an escape, a control character and what is n
   expect(tried('{"a":"Labcdefgh","a":1}')).toBeUndefined();
   expect(tried('{"a":"Labcd\\u0041","b":1}')).toBeUndefined();
   for (const odd of ['\0', '\n', '\u001f', '\u0080', '\u00ff'])
-    for (let at = 0; at < 9; at++) expect(tried(`{"a":"L${'a'.repeat(at)}${odd}${'b'.repeat(9 - at)}"}`)).toBeUndefined();
+    for (let at = 0; at < 9; at++)
+      expect(tried(`{"a":"L${'a'.repeat(at)}${odd}${'b'.repeat(9 - at)}"}`)).toBeUndefined();
   expect(tried('{"a":"Labcdefgh","b":}')).toBeUndefined();
 });
 
@@ -73,7 +89,11 @@ test('long strings of a value are the bytes that they came as', () => {
   const made = { say: '世"', source: { data: picture }, other: 'x'.repeat(longStringBytesMin) };
   const pieces = jsonPieces(made, json);
   expect(Buffer.concat(pieces).toString('utf8')).toBe(JSON.stringify(made));
-  expect(pieces.some((piece) => piece.buffer === json.buffer && piece.length === picture.length)).toBe(true);
-  expect(Buffer.concat(jsonPieces(made, Buffer.from('{}'))).toString('utf8')).toBe(JSON.stringify(made));
+  expect(
+    pieces.some((piece) => piece.buffer === json.buffer && piece.length === picture.length),
+  ).toBe(true);
+  expect(Buffer.concat(jsonPieces(made, Buffer.from('{}'))).toString('utf8')).toBe(
+    JSON.stringify(made),
+  );
   expect(skeletonOf(Buffer.from('{}'))).toBeUndefined();
 });

@@ -58,7 +58,8 @@ export function parseWithout(json: Buffer, found: readonly Inside[]): unknown {
   if (!filler.filled) return undefined;
   skeletons.set(json, {
     bytes,
-    whole: (offset) => cuts.reduce((sum, cut) => (offset >= cut.end ? sum + cut.longer : sum), offset),
+    whole: (offset) =>
+      cuts.reduce((sum, cut) => (offset >= cut.end ? sum + cut.longer : sum), offset),
     part(text) {
       const end = found[strings.findIndex((string) => string.slice(-text.length) === text)]?.end;
       return end === undefined ? undefined : json.subarray(end - text.length, end);
@@ -82,11 +83,16 @@ export function jsonPieces(value: unknown, source: Buffer): Buffer[] {
   if (skeleton === undefined) return [Buffer.from(JSON.stringify(value))];
   const parts: Buffer[] = [];
   const written = JSON.stringify(value, (_name, inner: unknown) => {
-    const part = typeof inner === 'string' && inner.length >= longStringBytesMin ? skeleton.part(inner) : undefined;
+    const part =
+      typeof inner === 'string' && inner.length >= longStringBytesMin
+        ? skeleton.part(inner)
+        : undefined;
     return part === undefined ? inner : `${mark}${parts.push(part) - 1}`;
   });
   const standIn = new RegExp(`${mark}(\\d+)`);
-  return written.split(standIn).map((text, i) => (i % 2 === 0 ? Buffer.from(text) : (parts[Number(text)] ?? Buffer.alloc(0))));
+  return written
+    .split(standIn)
+    .map((text, i) => (i % 2 === 0 ? Buffer.from(text) : (parts[Number(text)] ?? Buffer.alloc(0))));
 }
 
 /** Nobody outside can write a stand-in of this process. */
@@ -107,7 +113,8 @@ class Filler {
   }
 
   fill(value: unknown): unknown {
-    if (typeof value === 'string') return value.startsWith(mark) ? this.#take(Number(value.slice(mark.length))) : value;
+    if (typeof value === 'string')
+      return value.startsWith(mark) ? this.#take(Number(value.slice(mark.length))) : value;
     if (Array.isArray(value)) for (let i = 0; i < value.length; i++) value[i] = this.fill(value[i]);
     else if (typeof value === 'object' && value !== null)
       for (const [name, inner] of Object.entries(value)) {

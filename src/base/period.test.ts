@@ -28,10 +28,7 @@ test('a name leads back to its period', () => {
     }
   }
   expect(periodNamed('2026-11-21')).toEqual(dayOf(Date.UTC(2026, 10, 21), 0));
-  expect([periodNamed('2026-13'), periodNamed('total'), offsetOf('8'), offsetOf('-03:30')]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    -210,
-  ]);
+  expect([periodNamed('2026-13'), periodNamed('total'), offsetOf('8'), offsetOf('-03:30')]).toEqual(
+    [undefined, undefined, undefined, -210],
+  );
 });

@@ -13,7 +13,11 @@ const dayMs = 86_400_000;
 export function dayOf(at: number, offsetMinutes: number): Period {
   const shift = offsetMinutes * minuteMs;
   const from = Math.floor((at + shift) / dayMs) * dayMs;
-  return { name: new Date(from).toISOString().slice(0, 10) + offsetText(offsetMinutes), from: from - shift, to: from - shift + dayMs };
+  return {
+    name: new Date(from).toISOString().slice(0, 10) + offsetText(offsetMinutes),
+    from: from - shift,
+    to: from - shift + dayMs,
+  };
 }
 
 export function monthOf(at: number, offsetMinutes: number): Period {

@@ -5,4 +5,5 @@ const hiding = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u;
 export const isPlain = (text: string): boolean => !hiding.test(text);
 
 /** As one line, for a terminal as well: what hides is a space. */
-export const plainly = (text: string): string => [...text].map((character) => (isPlain(character) ? character : ' ')).join('');
+export const plainly = (text: string): string =>
+  [...text].map((character) => (isPlain(character) ? character : ' ')).join('');

@@ -3,22 +3,48 @@
  * given to `refuse`. Codes: shared contract of the interface (400s carry `invalid_request_error` unless clients branch on a narrower one).
  * Each name is a heading in docs/reference/errors.md.
  */
-const badRequest = { status: 400, type: 'invalid_request_error', code: 'invalid_request_error' } as const;
+const badRequest = {
+  status: 400,
+  type: 'invalid_request_error',
+  code: 'invalid_request_error',
+} as const;
 
 export const refusals = {
   missing_parameter: { ...badRequest, message: "Missing required parameter: '{param}'." },
-  invalid_type: { ...badRequest, message: "Invalid type for '{param}': expected {expected}, but got {got} instead." },
+  invalid_type: {
+    ...badRequest,
+    message: "Invalid type for '{param}': expected {expected}, but got {got} instead.",
+  },
   invalid_value: { ...badRequest, message: "Invalid value for '{param}': {why}" },
-  out_of_range: { ...badRequest, message: "Invalid '{param}': expected a value {expected}, but got {got} instead." },
+  out_of_range: {
+    ...badRequest,
+    message: "Invalid '{param}': expected a value {expected}, but got {got} instead.",
+  },
   unsupported_content: {
     ...badRequest,
-    message: "The model '{model}' does not accept {content} input ('{param}'). It accepts: {accepted}.",
+    message:
+      "The model '{model}' does not accept {content} input ('{param}'). It accepts: {accepted}.",
   },
-  wrong_endpoint: { ...badRequest, message: "The model '{model}' is of the kind '{kind}': ask it at {endpoint}." },
-  malformed_json: { ...badRequest, message: 'We could not parse the JSON body of your request: {why}' },
-  wrong_content_type: { ...badRequest, message: "Unsupported content type '{got}'. Send the body as {expected}." },
-  malformed_form: { ...badRequest, message: 'We could not read the multipart body of your request: {why}' },
-  malformed_request: { ...badRequest, message: 'We could not read your request: it is not HTTP as we understand it.' },
+  wrong_endpoint: {
+    ...badRequest,
+    message: "The model '{model}' is of the kind '{kind}': ask it at {endpoint}.",
+  },
+  malformed_json: {
+    ...badRequest,
+    message: 'We could not parse the JSON body of your request: {why}',
+  },
+  wrong_content_type: {
+    ...badRequest,
+    message: "Unsupported content type '{got}'. Send the body as {expected}.",
+  },
+  malformed_form: {
+    ...badRequest,
+    message: 'We could not read the multipart body of your request: {why}',
+  },
+  malformed_request: {
+    ...badRequest,
+    message: 'We could not read your request: it is not HTTP as we understand it.',
+  },
   request_timeout: {
     status: 408,
     type: 'invalid_request_error',
@@ -33,12 +59,17 @@ export const refusals = {
   },
   vendor_bad_request: { ...badRequest, message: '{message}' },
   context_length_exceeded: { ...badRequest, code: 'context_length_exceeded', message: '{message}' },
-  content_policy_violation: { ...badRequest, code: 'content_policy_violation', message: '{message}' },
+  content_policy_violation: {
+    ...badRequest,
+    code: 'content_policy_violation',
+    message: '{message}',
+  },
   missing_api_key: {
     status: 401,
     type: 'invalid_request_error',
     code: 'invalid_api_key',
-    message: "You didn't provide an API key. Send it in the Authorization header: 'Authorization: Bearer YOUR_KEY'.",
+    message:
+      "You didn't provide an API key. Send it in the Authorization header: 'Authorization: Bearer YOUR_KEY'.",
   },
   invalid_api_key: {
     status: 401,
@@ -85,7 +116,8 @@ export const refusals = {
     status: 429,
     type: 'invalid_request_error',
     code: 'too_many_files',
-    message: 'Your generated files fill the room that there is for them. They go when they expire; or ask for b64_json instead of url.',
+    message:
+      'Your generated files fill the room that there is for them. They go when they expire; or ask for b64_json instead of url.',
   },
   task_not_found: {
     status: 404,
@@ -93,7 +125,12 @@ export const refusals = {
     code: 'task_not_found',
     message: "Task '{id}' was not found. A task can be asked for within 24 hours of its creation.",
   },
-  unknown_url: { status: 404, type: 'invalid_request_error', code: 'unknown_url', message: 'Invalid URL ({method} {path})' },
+  unknown_url: {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'unknown_url',
+    message: 'Invalid URL ({method} {path})',
+  },
   method_not_supported: {
     status: 405,
     type: 'invalid_request_error',
@@ -103,13 +140,15 @@ export const refusals = {
   idempotency_key_reused: {
     ...badRequest,
     code: 'idempotency_key_reuse',
-    message: 'This Idempotency-Key was used for another request within the last 24 hours. Use a new key for each request.',
+    message:
+      'This Idempotency-Key was used for another request within the last 24 hours. Use a new key for each request.',
   },
   idempotency_in_progress: {
     status: 409,
     type: 'invalid_request_error',
     code: 'idempotency_in_progress',
-    message: 'A request with this Idempotency-Key is still being answered. Please retry later to get its answer.',
+    message:
+      'A request with this Idempotency-Key is still being answered. Please retry later to get its answer.',
   },
   request_too_large: {
     status: 413,
@@ -121,13 +160,15 @@ export const refusals = {
     status: 429,
     type: 'requests',
     code: 'rate_limit_exceeded',
-    message: 'Rate limit reached for requests: limit {limit} per minute. Please try again in {seconds}s.',
+    message:
+      'Rate limit reached for requests: limit {limit} per minute. Please try again in {seconds}s.',
   },
   rate_limit_tokens: {
     status: 429,
     type: 'tokens',
     code: 'rate_limit_exceeded',
-    message: 'Rate limit reached for tokens: limit {limit} per minute, requested {requested}. Please try again in {seconds}s.',
+    message:
+      'Rate limit reached for tokens: limit {limit} per minute, requested {requested}. Please try again in {seconds}s.',
   },
   rate_limit_concurrency: {
     status: 429,
@@ -145,7 +186,8 @@ export const refusals = {
     status: 500,
     type: 'server_error',
     code: 'server_error',
-    message: 'The server had an error while processing your request. Sorry about that! (request id: {id})',
+    message:
+      'The server had an error while processing your request. Sorry about that! (request id: {id})',
   },
   generation_failed: {
     status: 500,
@@ -157,7 +199,8 @@ export const refusals = {
     status: 503,
     type: 'service_unavailable_error',
     code: null,
-    message: 'The service is temporarily unavailable: {why}. Please retry later. (request id: {id})',
+    message:
+      'The service is temporarily unavailable: {why}. Please retry later. (request id: {id})',
   },
 } as const;
 
@@ -170,7 +213,12 @@ export class Refusal extends Error {
   /** Milliseconds after which the client may try again; becomes `retry-after`. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(refusal: RefusalName, message: string, param: string | null, retryAfterMs: number | undefined) {
+  constructor(
+    refusal: RefusalName,
+    message: string,
+    param: string | null,
+    retryAfterMs: number | undefined,
+  ) {
     super(message);
     this.refusal = refusal;
     this.param = param;
@@ -181,17 +229,33 @@ export class Refusal extends Error {
 /** What a client or a vendor said is repeated up to here. */
 const repeatedCharsMax = 1_200;
 
-const repeated = (value: string | number | undefined): string => String(value ?? '').slice(0, repeatedCharsMax);
+const repeated = (value: string | number | undefined): string =>
+  String(value ?? '').slice(0, repeatedCharsMax);
 
 export type RefusalValues = Readonly<Record<string, string | number>>;
 
 /** Builds the refusal `name`; `values` fill its message, and `values.param` names the parameter at fault. */
-export function refusal(name: RefusalName, values: RefusalValues = {}, retryAfterMs?: number): Refusal {
-  const message = refusals[name].message.replace(/\{(\w+)\}/g, (_, key: string) => repeated(values[key]));
-  return new Refusal(name, message, values['param'] === undefined ? null : repeated(values['param']), retryAfterMs);
+export function refusal(
+  name: RefusalName,
+  values: RefusalValues = {},
+  retryAfterMs?: number,
+): Refusal {
+  const message = refusals[name].message.replace(/\{(\w+)\}/g, (_, key: string) =>
+    repeated(values[key]),
+  );
+  return new Refusal(
+    name,
+    message,
+    values['param'] === undefined ? null : repeated(values['param']),
+    retryAfterMs,
+  );
 }
 
 /** Throws the refusal `name` of the table. */
-export function refuse(name: RefusalName, values: RefusalValues = {}, retryAfterMs?: number): never {
+export function refuse(
+  name: RefusalName,
+  values: RefusalValues = {},
+  retryAfterMs?: number,
+): never {
   throw refusal(name, values, retryAfterMs);
 }

@@ -1,7 +1,10 @@
 const heldMax = 10_000;
 
 /** The same function, which makes each text's value once; for names that return all the time. When too many have been held, all are forgotten. */
-export function remembered<T>(make: (name: string) => T, most: number = heldMax): (name: string) => T {
+export function remembered<T>(
+  make: (name: string) => T,
+  most: number = heldMax,
+): (name: string) => T {
   const held = new Map<string, T>();
   return (name) => {
     const known = held.get(name);

@@ -3,9 +3,17 @@ import { expect, test } from 'vitest';
 import { awsProof } from '../../test/support/aws-signature.ts';
 import { AwsSigner, awsKeys, uriEncoded } from './sigv4.ts';
 
-const keyPair = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+const keyPair = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+};
 const example = { ...keyPair, sessionToken: undefined };
-const outgoing = { method: 'POST', url: 'https://example.amazonaws.com/', headers: {}, body: Buffer.alloc(0) } as const;
+const outgoing = {
+  method: 'POST',
+  url: 'https://example.amazonaws.com/',
+  headers: {},
+  body: Buffer.alloc(0),
+} as const;
 
 test('signs as the published example is signed', () => {
   // The suite's `get-vanilla` has another method than anything sent here.
@@ -20,13 +28,17 @@ test('signs as the published example is signed', () => {
 });
 
 test('agrees with another implementation on any request', async () => {
-  const word = fc.string({ minLength: 1, maxLength: 12, unit: 'binary' }).filter((s) => !/^\.+$/.test(s));
+  const word = fc
+    .string({ minLength: 1, maxLength: 12, unit: 'binary' })
+    .filter((s) => !/^\.+$/.test(s));
   const header = fc.stringMatching(/^[!-~]( {0,3}[!-~]){0,12}$/);
   await fc.assert(
     fc.asyncProperty(
       fc.record({
         model: word,
-        query: fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.stringMatching(/^[ -~]{0,8}$/), { maxKeys: 3 }),
+        query: fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.stringMatching(/^[ -~]{0,8}$/), {
+          maxKeys: 3,
+        }),
         more: fc.dictionary(fc.stringMatching(/^x-[a-z]{1,6}$/), header, { maxKeys: 3 }),
         body: fc.uint8Array({ maxLength: 200 }),
         session: fc.option(fc.stringMatching(/^[A-Za-z0-9/+=]{4,20}$/), { nil: undefined }),
@@ -38,12 +50,30 @@ test('agrees with another implementation on any request', async () => {
         const search = new URLSearchParams(query).toString();
         const host = `bedrock-runtime.eu-west-3.amazonaws.com${port}`;
         const headers = { 'content-type': 'application/json', ...more };
-        const ours = new AwsSigner({ ...example, sessionToken: session }, 'eu-west-3', 'bedrock').sign(
-          { method: 'POST', url: `https://${host}${path}${search && '?'}${search}`, headers, body: Buffer.from(body) },
+        const ours = new AwsSigner(
+          { ...example, sessionToken: session },
+          'eu-west-3',
+          'bedrock',
+        ).sign(
+          {
+            method: 'POST',
+            url: `https://${host}${path}${search && '?'}${search}`,
+            headers,
+            body: Buffer.from(body),
+          },
           nowMs,
         );
         const keys = { ...keyPair, ...(session === undefined ? {} : { sessionToken: session }) };
-        const theirs = await awsProof({ keys, region: 'eu-west-3', host, path, query, headers, body, at: new Date(nowMs) });
+        const theirs = await awsProof({
+          keys,
+          region: 'eu-west-3',
+          host,
+          path,
+          query,
+          headers,
+          body,
+          at: new Date(nowMs),
+        });
         expect(ours['authorization']).toBe(theirs['authorization']);
         expect(ours['x-amz-date']).toBe(theirs['x-amz-date']);
         expect(ours['x-amz-security-token']).toBe(theirs['x-amz-security-token']);
@@ -66,7 +96,10 @@ test('agrees with it on what is said to storage, whose paths are signed as they 
       const [host, path] = ['bucket.s3.eu-west-3.amazonaws.com', `/${uriEncoded(key)}`];
       const search = new URLSearchParams(query).toString();
       const url = `https://${host}${path}${search && '?'}${search}`;
-      const ours = new AwsSigner(example, 'eu-west-3', 's3').sign({ method, url, headers: {}, body: Buffer.from(body) }, 1.7e12);
+      const ours = new AwsSigner(example, 'eu-west-3', 's3').sign(
+        { method, url, headers: {}, body: Buffer.from(body) },
+        1.7e12,
+      );
       const at = new Date(1.7e12);
       const theirs = await awsProof({
         keys: keyPair,

@@ -19,11 +19,14 @@ interface Signable {
 export function awsKeys(secret: string | undefined): AwsKeys | undefined {
   const [accessKeyId, secretAccessKey, sessionToken, ...more] = (secret ?? '').split(':');
   if (!accessKeyId || !secretAccessKey || sessionToken === '' || more.length > 0) return undefined;
-  return /^[A-Z0-9]{16,128}$/.test(accessKeyId) ? { accessKeyId, secretAccessKey, sessionToken } : undefined;
+  return /^[A-Z0-9]{16,128}$/.test(accessKeyId)
+    ? { accessKeyId, secretAccessKey, sessionToken }
+    : undefined;
 }
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest();
+const hmac = (key: string | Buffer, data: string): Buffer =>
+  createHmac('sha256', key).update(data).digest();
 
 /**
  * Signature Version 4 (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html, 2026-08) for one service in one region.
@@ -80,16 +83,25 @@ export class AwsSigner {
   }
 }
 
-function signedHeaders(headers: Readonly<Record<string, string>>): { readonly lines: string; readonly names: string } {
+function signedHeaders(headers: Readonly<Record<string, string>>): {
+  readonly lines: string;
+  readonly names: string;
+} {
   const rows = Object.entries(headers)
     .map(([name, value]) => [name.toLowerCase(), value.trim().replace(/\s+/g, ' ')] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return { lines: rows.map(([name, value]) => `${name}:${value}\n`).join(''), names: rows.map(([name]) => name).join(';') };
+  return {
+    lines: rows.map(([name, value]) => `${name}:${value}\n`).join(''),
+    names: rows.map(([name]) => name).join(';'),
+  };
 }
 
 /** RFC 3986: `encodeURIComponent` leaves four more characters alone than it may. */
 export const uriEncoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 /** Every service but storage (S3) signs the path as sent and encoded once more: `%3A` becomes `%253A`. */
 const canonicalPath = (path: string): string => path.split('/').map(uriEncoded).join('/');

@@ -45,7 +45,8 @@ export function zoneOffsetMs(zone: string, at: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
 }
 
-export const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && dayText(Date.parse(text)) === text;
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && dayText(Date.parse(text)) === text;
 
 function dayText(utc: number): string {
   return Number.isNaN(utc) ? '' : new Date(utc).toISOString().slice(0, 10);
@@ -86,7 +87,10 @@ export function zoneDays(zone: string, first: string, last: string): readonly Zo
 }
 
 /** `2026-11-21 14:03:22` and `+08:00`, as a clock there shows it. */
-export function localTime(zone: string, at: number): { readonly time: string; readonly offset: string } {
+export function localTime(
+  zone: string,
+  at: number,
+): { readonly time: string; readonly offset: string } {
   const offset = zoneOffsetMs(zone, at);
   const minutes = Math.abs(Math.round(offset / 60_000));
   const two = (part: number): string => String(part).padStart(2, '0');

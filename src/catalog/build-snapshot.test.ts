@@ -47,7 +47,12 @@ const catalogue: Catalogue = {
   models: [model('z/1'), model('a'), model('film', 'video'), model('unsold')],
   channels: [
     channel('second', ['default'], { a: 'up-a' }, { priority: 5 }),
-    channel('first', ['default', 'cheap'], { a: 'a', 'z/1': 'zz', film: 'f', gone: 'g' }, { revision: 3, weight: 2 }),
+    channel(
+      'first',
+      ['default', 'cheap'],
+      { a: 'a', 'z/1': 'zz', film: 'f', gone: 'g' },
+      { revision: 3, weight: 2 },
+    ),
   ],
 };
 
@@ -59,7 +64,9 @@ describe('buildSnapshot', () => {
       { id: 'first@3', priority: 0, weight: 2, upstreamModel: 'a' },
       { id: 'second@1', priority: 5, weight: 1, upstreamModel: 'up-a' },
     ]);
-    expect(snapshot.offer('cheap', 'a')?.candidates.map((candidate) => candidate.channel.name)).toEqual(['first']);
+    expect(
+      snapshot.offer('cheap', 'a')?.candidates.map((candidate) => candidate.channel.name),
+    ).toEqual(['first']);
     expect(snapshot.offer('default', 'z/1')?.candidates[0]?.upstreamModel).toBe('zz');
   });
 

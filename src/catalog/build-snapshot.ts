@@ -52,7 +52,11 @@ export function buildSnapshot(catalogue: Catalogue, serves: Serves): Snapshot {
   };
 }
 
-function candidatesByModel(channels: readonly Channel[], models: ReadonlyMap<string, Model>, serves: Serves): Map<string, Candidate[]> {
+function candidatesByModel(
+  channels: readonly Channel[],
+  models: ReadonlyMap<string, Model>,
+  serves: Serves,
+): Map<string, Candidate[]> {
   const byModel = new Map<string, Candidate[]>();
   for (const channel of channels) {
     if (channel.resting) continue;
@@ -61,7 +65,8 @@ function candidatesByModel(channels: readonly Channel[], models: ReadonlyMap<str
       const model = models.get(publicId);
       if (model === undefined || !serves(channel.vendor, model.kind)) continue;
       const candidates = byModel.get(publicId) ?? [];
-      for (const keyed of keys) candidates.push(candidateOf(keyed, keys.length, publicId, upstreamModel));
+      for (const keyed of keys)
+        candidates.push(candidateOf(keyed, keys.length, publicId, upstreamModel));
       byModel.set(publicId, candidates);
     }
   }
@@ -70,7 +75,12 @@ function candidatesByModel(channels: readonly Channel[], models: ReadonlyMap<str
 }
 
 /** The keys of a channel share its weight. */
-function candidateOf(channel: Channel, keys: number, model: string, upstreamModel: string): Candidate {
+function candidateOf(
+  channel: Channel,
+  keys: number,
+  model: string,
+  upstreamModel: string,
+): Candidate {
   const durations = channel.durations?.get(model);
   const price = channel.costs?.get(model);
   return {
@@ -86,8 +96,17 @@ function candidateOf(channel: Channel, keys: number, model: string, upstreamMode
 }
 
 /** Three tokens are read for each that is written; what is sold by the piece is compared by the piece. */
-const usual = { input: 3_000, output: 1_000, image: 1, megapixel: 1, second: 10, character: 1_000, request: 1 };
-const usualCost = (price: Price): number => Number(costOf(tariffOf(price, 1_000_000n), usual).total);
+const usual = {
+  input: 3_000,
+  output: 1_000,
+  image: 1,
+  megapixel: 1,
+  second: 10,
+  character: 1_000,
+  request: 1,
+};
+const usualCost = (price: Price): number =>
+  Number(costOf(tariffOf(price, 1_000_000n), usual).total);
 
 function offersOf(
   group: Group,

@@ -81,7 +81,10 @@ export async function loadBundled(options: BundledOptions): Promise<Bundled> {
 export function soldBy(vendor: string, bundled: Bundled): readonly BundledModel[] {
   return [...bundled.values()].filter((model) => {
     if (model.vendor !== vendor) return false;
-    return !model.retired || (model.upstream !== model.facts.id && bundled.get(model.upstream)?.retired === false);
+    return (
+      !model.retired ||
+      (model.upstream !== model.facts.id && bundled.get(model.upstream)?.retired === false)
+    );
   });
 }
 
@@ -118,7 +121,10 @@ function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price 
   const over = until !== undefined && today > until ? after : undefined;
   const made: Price = {
     rates: rates(row.id, { ...row.price.rates, ...over }, ratePpm),
-    tiers: tiers.map((tier) => ({ aboveInputTokens: tier.above_input_tokens, rates: rates(row.id, tier.rates, ratePpm) })),
+    tiers: tiers.map((tier) => ({
+      aboveInputTokens: tier.above_input_tokens,
+      rates: rates(row.id, tier.rates, ratePpm),
+    })),
     by: by && variants(row.id, by, ratePpm),
   };
   const lacks = priceLacks(row.kind, made);
@@ -127,7 +133,12 @@ function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price 
 }
 
 function rates(id: string, written: WrittenRates, ratePpm: bigint): Rates {
-  return Object.fromEntries(Object.entries(written).map(([measure, amount]) => [measure, rate(id, measure, amount, ratePpm)]));
+  return Object.fromEntries(
+    Object.entries(written).map(([measure, amount]) => [
+      measure,
+      rate(id, measure, amount, ratePpm),
+    ]),
+  );
 }
 
 function variants(
@@ -138,7 +149,9 @@ function variants(
   assert(isMeasure(measure), `bundled model ${id}: ${measure} is no measure`);
   return {
     measure,
-    rates: Object.fromEntries(Object.entries(by).map(([variant, amount]) => [variant, rate(id, measure, amount, ratePpm)])),
+    rates: Object.fromEntries(
+      Object.entries(by).map(([variant, amount]) => [variant, rate(id, measure, amount, ratePpm)]),
+    ),
   };
 }
 

@@ -17,7 +17,11 @@ export interface Known {
   readonly vendors: readonly VendorFacts[];
 }
 
-export function readChannels(list: readonly unknown[], report: Report, known: Known): readonly ChannelFacts[] {
+export function readChannels(
+  list: readonly unknown[],
+  report: Report,
+  known: Known,
+): readonly ChannelFacts[] {
   reportTwins(list, ['channels'], 'name', report);
   return list.flatMap((item, index) => {
     const path = ['channels', index];
@@ -26,12 +30,18 @@ export function readChannels(list: readonly unknown[], report: Report, known: Kn
     checkGroups(item, report, [...path, 'groups'], known);
     checkModels(item, report, [...path, 'models'], known);
     checkKeys(item, report, path);
-    return channel === undefined ? [] : [withCosts(channelFacts(channel, known), channel, report, [...path, 'costs'], known)];
+    return channel === undefined
+      ? []
+      : [withCosts(channelFacts(channel, known), channel, report, [...path, 'costs'], known)];
   });
 }
 
 function channelFacts(channel: WrittenChannel, { bundled }: Known): ChannelFacts {
-  const durations = new Map(channel.models?.flatMap(({ id, durations: lengths }) => (lengths === undefined ? [] : [[id, lengths]])));
+  const durations = new Map(
+    channel.models?.flatMap(({ id, durations: lengths }) =>
+      lengths === undefined ? [] : [[id, lengths]],
+    ),
+  );
   return {
     name: channel.name,
     vendor: channel.vendor,
@@ -40,21 +50,36 @@ function channelFacts(channel: WrittenChannel, { bundled }: Known): ChannelFacts
     groups: [...new Set(channel.groups ?? [defaultGroup.name])],
     priority: channel.priority ?? 0,
     weight: channel.weight ?? 1,
-    models: new Map(channel.models?.map(({ id, upstream }) => [id, upstream ?? id]) ?? allOf(channel.vendor, bundled)),
+    models: new Map(
+      channel.models?.map(({ id, upstream }) => [id, upstream ?? id]) ??
+        allOf(channel.vendor, bundled),
+    ),
     ...(durations.size === 0 ? {} : { durations }),
   };
 }
 
-function secretsOf({ api_key: one, api_keys: several = [] }: WrittenChannel): Pick<ChannelFacts, 'secret' | 'moreSecrets'> {
+function secretsOf({
+  api_key: one,
+  api_keys: several = [],
+}: WrittenChannel): Pick<ChannelFacts, 'secret' | 'moreSecrets'> {
   const [first, ...more] = new Set(several);
   return { secret: first ?? one, ...(more.length === 0 ? {} : { moreSecrets: more }) };
 }
 
-function withCosts(facts: ChannelFacts, { costs }: WrittenChannel, report: Report, path: Path, known: Known): ChannelFacts {
+function withCosts(
+  facts: ChannelFacts,
+  { costs }: WrittenChannel,
+  report: Report,
+  path: Path,
+  known: Known,
+): ChannelFacts {
   if (costs === undefined) return facts;
   const read = Object.entries(costs).map(([model, written]) => {
     if (!facts.models.has(model)) report.add([...path, model], 'is not a model of this channel');
-    return [model, readPrice(known.models.get(model) ?? 'chat', written, report, [...path, model])] as const;
+    return [
+      model,
+      readPrice(known.models.get(model) ?? 'chat', written, report, [...path, model]),
+    ] as const;
   });
   return { ...facts, costs: new Map(read) };
 }
@@ -72,23 +97,37 @@ function checkVendor(channel: unknown, report: Report, path: Path, { vendors }: 
   const vendor = vendors.find(({ id }) => id === name);
   if (typeof name === 'string' && vendor === undefined) {
     const ids = vendors.map(({ id }) => id);
-    report.add([...path, 'vendor'], `there is no vendor '${name}'${didYouMean(name, ids) || ` (there are ${ids.join(', ')})`}`);
+    report.add(
+      [...path, 'vendor'],
+      `there is no vendor '${name}'${didYouMean(name, ids) || ` (there are ${ids.join(', ')})`}`,
+    );
   }
   if (baseUrl === undefined && vendor !== undefined && vendor.baseUrl === undefined) {
-    report.add([...path, 'base_url'], `is required: ${vendor.id} has no address that is the same for everyone`);
+    report.add(
+      [...path, 'base_url'],
+      `is required: ${vendor.id} has no address that is the same for everyone`,
+    );
   }
   if (typeof baseUrl === 'string' && !isBaseUrl(baseUrl)) {
-    report.add([...path, 'base_url'], `must be an address such as https://host/v1, without ? and #, not '${baseUrl}'`);
+    report.add(
+      [...path, 'base_url'],
+      `must be an address such as https://host/v1, without ? and #, not '${baseUrl}'`,
+    );
   } else if (typeof baseUrl === 'string' && hasPassword(baseUrl)) {
-    report.add([...path, 'base_url'], 'must not have a name and a password in it: they would be shown, and sent nowhere. Write api_key');
+    report.add(
+      [...path, 'base_url'],
+      'must not have a name and a password in it: they would be shown, and sent nowhere. Write api_key',
+    );
   }
 }
 
 function checkKeys(channel: unknown, report: Report, path: Path): void {
   const keys = member(channel, 'api_keys');
   if (keys === undefined) return;
-  if (member(channel, 'api_key') !== undefined) report.add([...path, 'api_keys'], 'stands beside api_key: write all keys here');
-  if (Array.isArray(keys) && keys.length === 0) report.add([...path, 'api_keys'], 'must not be empty');
+  if (member(channel, 'api_key') !== undefined)
+    report.add([...path, 'api_keys'], 'stands beside api_key: write all keys here');
+  if (Array.isArray(keys) && keys.length === 0)
+    report.add([...path, 'api_keys'], 'must not be empty');
 }
 
 function checkGroups(channel: unknown, report: Report, path: Path, { groups }: Known): void {
@@ -102,7 +141,8 @@ function checkGroups(channel: unknown, report: Report, path: Path, { groups }: K
 
 function checkModels(channel: unknown, report: Report, path: Path, known: Known): void {
   const written = member(channel, 'models');
-  if (written === undefined) return checkVendorsModels(member(channel, 'vendor'), report, path, known);
+  if (written === undefined)
+    return checkVendorsModels(member(channel, 'vendor'), report, path, known);
   if (!Array.isArray(written)) return;
   const seen = new Set<string>();
   written.forEach((model: unknown, index) => {
@@ -110,13 +150,21 @@ function checkModels(channel: unknown, report: Report, path: Path, known: Known)
     if (typeof id !== 'string') return;
     const at = [...path, index];
     if (!known.models.has(id))
-      report.add(at, `there is no model '${id}', neither in this file nor in the bundled list${didYouMean(id, known.models.keys())}`);
+      report.add(
+        at,
+        `there is no model '${id}', neither in this file nor in the bundled list${didYouMean(id, known.models.keys())}`,
+      );
     if (seen.has(id)) report.add(at, `'${id}' is already in this channel`);
     seen.add(id);
   });
 }
 
-function checkVendorsModels(vendor: unknown, report: Report, path: Path, { vendors, bundled }: Known): void {
+function checkVendorsModels(
+  vendor: unknown,
+  report: Report,
+  path: Path,
+  { vendors, bundled }: Known,
+): void {
   const known = vendors.find(({ id }) => id === vendor);
   if (known !== undefined && allOf(known.id, bundled).length === 0)
     report.add(path, `is required: the bundled list has no models of ${known.id}`);

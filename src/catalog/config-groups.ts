@@ -3,7 +3,12 @@ import { defaultGroup } from './configuration.ts';
 import type { Group } from './snapshot.ts';
 
 /** A group as it is written, in the configuration file or in the console. */
-export function groupFacts({ name, price_multiplier: multiplierPpm, limits = {}, policy }: WrittenGroup): Group {
+export function groupFacts({
+  name,
+  price_multiplier: multiplierPpm,
+  limits = {},
+  policy,
+}: WrittenGroup): Group {
   const { rpm, tpm, concurrency } = limits;
   return {
     name,

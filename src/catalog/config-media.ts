@@ -3,7 +3,8 @@ import type { KeptSettings, MediaSettings } from './configuration.ts';
 
 /** Only what is written: defaults are those of whoever downloads and keeps. */
 export function mediaSettings(written: WrittenMedia): MediaSettings {
-  const { urls, file_bytes, request_bytes, redirects, total_ms, idle_ms, at_once, allow_private } = written;
+  const { urls, file_bytes, request_bytes, redirects, total_ms, idle_ms, at_once, allow_private } =
+    written;
   const kept = keptSettings(written);
   return {
     ...(urls === undefined ? {} : { urlsMax: urls }),
@@ -18,7 +19,12 @@ export function mediaSettings(written: WrittenMedia): MediaSettings {
   };
 }
 
-function keptSettings({ kept_files, kept_bytes, kept_file_bytes, kept_seconds }: WrittenMedia): KeptSettings {
+function keptSettings({
+  kept_files,
+  kept_bytes,
+  kept_file_bytes,
+  kept_seconds,
+}: WrittenMedia): KeptSettings {
   return {
     ...(kept_files === undefined ? {} : { filesMax: kept_files }),
     ...(kept_bytes === undefined ? {} : { bytesMax: kept_bytes }),

@@ -30,12 +30,15 @@ interface Asked {
 }
 
 function expected(what: string): (issue: Asked) => string {
-  return ({ input }) => (input === undefined ? 'is required' : `must be ${what}, not ${nameOf(input)}`);
+  return ({ input }) =>
+    input === undefined ? 'is required' : `must be ${what}, not ${nameOf(input)}`;
 }
 
 function nameOf(input: unknown): string {
   if (Array.isArray(input)) return 'a list';
-  return typeof input === 'string' || typeof input === 'boolean' ? `'${input}'` : 'a group of members';
+  return typeof input === 'string' || typeof input === 'boolean'
+    ? `'${input}'`
+    : 'a group of members';
 }
 
 /** A map with these members and no other. Its message for unknown ones has a line for each. */
@@ -77,7 +80,8 @@ function count(least: number) {
   const wanted = expected(`a whole number of ${least} or more`);
   return z.string({ error: wanted }).transform((written, context): number => {
     const value = exactDecimal(written, 0);
-    if (typeof value === 'bigint' && value >= least && value <= Number.MAX_SAFE_INTEGER) return Number(value);
+    if (typeof value === 'bigint' && value >= least && value <= Number.MAX_SAFE_INTEGER)
+      return Number(value);
     context.addIssue({ code: 'custom', message: wanted({ input: written }) });
     return z.NEVER;
   });
@@ -117,14 +121,22 @@ export const priceSchema = members({
   character: perOne,
   request: perOne,
   tiers: list(members({ above_input_tokens: count(1), ...tokenPrices })).optional(),
-  by: z.record(text, z.string({ error: expected('a decimal number') }), { error: expected('a group of members') }).optional(),
+  by: z
+    .record(text, z.string({ error: expected('a decimal number') }), {
+      error: expected('a group of members'),
+    })
+    .optional(),
 });
 export type WrittenPrice = z.output<typeof priceSchema>;
 
 export const groupSchema = members({
   name,
   price_multiplier: decimal((written) => exactDecimal(written, 6)).optional(),
-  limits: members({ rpm: count(1).optional(), tpm: count(1).optional(), concurrency: count(1).optional() }).optional(),
+  limits: members({
+    rpm: count(1).optional(),
+    tpm: count(1).optional(),
+    concurrency: count(1).optional(),
+  }).optional(),
   policy: oneOf(policies).optional(),
 });
 
@@ -140,7 +152,9 @@ const anySizeSchema = members({
 
 export const imageSchema = members({
   sizes: list(
-    text.refine((size) => size === 'auto' || sidesOf(size) !== undefined, { error: expected('a size such as 1024x1024, or auto') }),
+    text.refine((size) => size === 'auto' || sidesOf(size) !== undefined, {
+      error: expected('a size such as 1024x1024, or auto'),
+    }),
   ).optional(),
   any_size: anySizeSchema.optional(),
   qualities: list(text).optional(),
@@ -158,12 +172,19 @@ export const modelSchema = members({
   kind: oneOf(modelKinds).optional(),
   context: count(1).optional(),
   max_output: count(1).optional(),
-  modalities: members({ in: list(oneOf(contents)).optional(), out: list(oneOf(contents)).optional() }).optional(),
+  modalities: members({
+    in: list(oneOf(contents)).optional(),
+    out: list(oneOf(contents)).optional(),
+  }).optional(),
   top_speed: count(1).optional(),
   hedge_after_ms: count(1).optional(),
   durations: list(count(1)).optional(),
   image: imageSchema.optional(),
-  shutdown_date: text.refine(isDate, { error: (issue) => `must be a date such as 2027-01-31, not '${String(issue.input)}'` }).optional(),
+  shutdown_date: text
+    .refine(isDate, {
+      error: (issue) => `must be a date such as 2027-01-31, not '${String(issue.input)}'`,
+    })
+    .optional(),
   price: priceSchema,
 });
 export type WrittenModel = z.output<typeof modelSchema>;
@@ -171,7 +192,11 @@ export type WrittenModel = z.output<typeof modelSchema>;
 export const allContents: readonly string[] = contents;
 
 /** What `prices import` takes of a model: the rest of a model's members may stand there and is not looked at. */
-export const pricedModelSchema = members({ ...modelSchema.partial().shape, id: text, price: priceSchema });
+export const pricedModelSchema = members({
+  ...modelSchema.partial().shape,
+  id: text,
+  price: priceSchema,
+});
 
 const channelModel = z.preprocess(
   (written) => (typeof written === 'string' ? { id: written } : written),
@@ -201,9 +226,13 @@ export const fileSchema = members({
   channels: list(z.unknown()).optional(),
 });
 
-const host = text.refine((written) => /^[\w.-]+$/.test(written) || ipaddr.isValid(written) || ipaddr.isValidCIDR(written), {
-  error: (issue) => `must be a host, an address or a network such as 10.0.0.0/8, not '${String(issue.input)}'`,
-});
+const host = text.refine(
+  (written) => /^[\w.-]+$/.test(written) || ipaddr.isValid(written) || ipaddr.isValidCIDR(written),
+  {
+    error: (issue) =>
+      `must be a host, an address or a network such as 10.0.0.0/8, not '${String(issue.input)}'`,
+  },
+);
 
 export const mediaSchema = members({
   urls: count(0).optional(),
@@ -237,8 +266,18 @@ const address = text
 
 export const signinSchema = members({
   sign_up: z.boolean({ error: expected('true or false') }).optional(),
-  github: members({ client_id: text, client_secret: text, base_url: address.optional(), api_url: address.optional() }).optional(),
-  wechat: members({ app_id: text, app_secret: text, base_url: address.optional(), api_url: address.optional() }).optional(),
+  github: members({
+    client_id: text,
+    client_secret: text,
+    base_url: address.optional(),
+    api_url: address.optional(),
+  }).optional(),
+  wechat: members({
+    app_id: text,
+    app_secret: text,
+    base_url: address.optional(),
+    api_url: address.optional(),
+  }).optional(),
 });
 export type WrittenSigninMembers = z.output<typeof signinSchema>;
 
@@ -260,7 +299,12 @@ export const paymentsSchema = members({
     base_url: text.optional(),
     ...walletKey,
   }).optional(),
-  alipay: members({ app_id: text.optional(), seller_id: text.optional(), gateway: text.optional(), ...walletKey }).optional(),
+  alipay: members({
+    app_id: text.optional(),
+    seller_id: text.optional(),
+    gateway: text.optional(),
+    ...walletKey,
+  }).optional(),
 });
 
 function isDate(written: string): boolean {

@@ -25,8 +25,10 @@ async function problems(text: string, changed: Partial<ConfigurationContext> = {
   return result.ok ? [] : describeProblems('c.yaml', result.problems).split('\n');
 }
 
-const model = (price: string, more = '') => `models:\n  - { id: m, owned_by: o, ${more} price: ${price} }\n`;
-const priceOf = async (price: string, more = '') => (await read(model(price, more))).models[0]?.price;
+const model = (price: string, more = '') =>
+  `models:\n  - { id: m, owned_by: o, ${more} price: ${price} }\n`;
+const priceOf = async (price: string, more = '') =>
+  (await read(model(price, more))).models[0]?.price;
 
 describe('readConfiguration', () => {
   it('fills in what is left out', async () => {
@@ -35,7 +37,9 @@ groups: [{ name: default }]
 models: [{ id: m/1, price: { input: 1, output: 2 } }]
 channels: [{ name: a, vendor: acme, models: [m/1] }]`);
     expect(groups).toEqual([{ name: 'default', multiplierPpm: 1_000_000n, limits: {} }]);
-    expect(models).toMatchObject([{ id: 'm/1', ownedBy: 'acme-labs', kind: 'chat', context: undefined, modalities: undefined }]);
+    expect(models).toMatchObject([
+      { id: 'm/1', ownedBy: 'acme-labs', kind: 'chat', context: undefined, modalities: undefined },
+    ]);
     expect(channels).toEqual([
       {
         name: 'a',
@@ -53,9 +57,15 @@ channels: [{ name: a, vendor: acme, models: [m/1] }]`);
   });
 
   it('warns of a file that sells nothing', async () => {
-    expect((await read('')).warnings).toEqual(['nothing can be asked for: there are no models and no channels']);
-    expect((await read(model('{ input: 1, output: 1 }'))).warnings).toEqual(['nothing can be asked for: there are no channels']);
-    expect((await read('channels: [{ name: a, vendor: acme, models: [] }]')).warnings).toEqual(['channel a: it has no models']);
+    expect((await read('')).warnings).toEqual([
+      'nothing can be asked for: there are no models and no channels',
+    ]);
+    expect((await read(model('{ input: 1, output: 1 }'))).warnings).toEqual([
+      'nothing can be asked for: there are no channels',
+    ]);
+    expect((await read('channels: [{ name: a, vendor: acme, models: [] }]')).warnings).toEqual([
+      'channel a: it has no models',
+    ]);
   });
 
   it('takes of the media settings what is written, and hosts, addresses and networks alone', async () => {
@@ -63,10 +73,23 @@ channels: [{ name: a, vendor: acme, models: [m/1] }]`);
     const written = await read(
       'settings: { media: { urls: 0, file_bytes: 5, total_ms: 7, allow_private: [files.internal, "::1", 10.0.0.0/8] } }',
     );
-    expect(written.media).toEqual({ urlsMax: 0, fileBytesMax: 5, totalMs: 7, allowPrivate: ['files.internal', '::1', '10.0.0.0/8'] });
-    const kept = await read('settings: { media: { kept_files: 1, kept_bytes: 2, kept_file_bytes: 3, kept_seconds: 4 } }');
-    expect(kept.media).toEqual({ kept: { filesMax: 1, bytesMax: 2, fileBytesMax: 3, keptMs: 4_000 } });
-    expect(await problems('settings: { media: { idle_ms: 0, allow_private: [10.0.0.0/33, "http://files"] } }')).toEqual([
+    expect(written.media).toEqual({
+      urlsMax: 0,
+      fileBytesMax: 5,
+      totalMs: 7,
+      allowPrivate: ['files.internal', '::1', '10.0.0.0/8'],
+    });
+    const kept = await read(
+      'settings: { media: { kept_files: 1, kept_bytes: 2, kept_file_bytes: 3, kept_seconds: 4 } }',
+    );
+    expect(kept.media).toEqual({
+      kept: { filesMax: 1, bytesMax: 2, fileBytesMax: 3, keptMs: 4_000 },
+    });
+    expect(
+      await problems(
+        'settings: { media: { idle_ms: 0, allow_private: [10.0.0.0/33, "http://files"] } }',
+      ),
+    ).toEqual([
       "c.yaml:1: settings.media.idle_ms: must be a whole number of 1 or more, not '0'",
       "c.yaml:1: settings.media.allow_private[0]: must be a host, an address or a network such as 10.0.0.0/8, not '10.0.0.0/33'",
       "c.yaml:1: settings.media.allow_private[1]: must be a host, an address or a network such as 10.0.0.0/8, not 'http://files'",
@@ -97,7 +120,13 @@ channels:
     models: [{ id: film, upstream: film-2 }]
     priority: 3
     weight: 0`);
-    expect(groups).toEqual([{ name: 'cheap', multiplierPpm: 850_000n, limits: { rpm: 600, tpm: 1_000_000, concurrency: 64 } }]);
+    expect(groups).toEqual([
+      {
+        name: 'cheap',
+        multiplierPpm: 850_000n,
+        limits: { rpm: 600, tpm: 1_000_000, concurrency: 64 },
+      },
+    ]);
     expect(models).toEqual([
       {
         id: 'film',
@@ -112,7 +141,10 @@ channels:
         price: {
           rates: { second: 700_000_000_000_000n },
           tiers: [],
-          by: { measure: 'second', rates: { '720p': 700_000_000_000_000n, '1080p': 1_200_000_000_000_000n } },
+          by: {
+            measure: 'second',
+            rates: { '720p': 700_000_000_000_000n, '1080p': 1_200_000_000_000_000n },
+          },
         },
       },
     ]);
@@ -137,7 +169,10 @@ models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
 channels: [{ name: a, vendor: acme, api_keys: [one, two, one, \${KEY}], models: [m], costs: { m: { input: 0.5, output: 1 } } }]`);
     expect(groups).toMatchObject([{ policy: 'cost' }]);
     expect(channels).toMatchObject([{ secret: 'one', moreSecrets: ['two', 'secret'] }]);
-    expect(channels[0]?.costs?.get('m')?.rates).toEqual({ input: 500_000_000n, output: 1_000_000_000n });
+    expect(channels[0]?.costs?.get('m')?.rates).toEqual({
+      input: 500_000_000n,
+      output: 1_000_000_000n,
+    });
   });
 
   it('tells what is wrong with keys, costs and policies', async () => {
@@ -213,7 +248,11 @@ channels:
 
 describe('prices', () => {
   it('are exact, whether written as numbers or as text', async () => {
-    expect(await priceOf('{ input: 0.1, cached_input: "0.000000001", output: 1e-3, request: 0.000000000000001 }')).toEqual({
+    expect(
+      await priceOf(
+        '{ input: 0.1, cached_input: "0.000000001", output: 1e-3, request: 0.000000000000001 }',
+      ),
+    ).toEqual({
       rates: { input: 100_000_000n, cached_input: 1n, output: 1_000_000n, request: 1n },
       tiers: [],
       by: undefined,
@@ -225,23 +264,46 @@ describe('prices', () => {
       cache_write_5m: 2_000_000_000n,
       cache_write_1h: 2_000_000_000n,
     });
-    expect((await priceOf('{ input: 1, output: 1, cache_write: 2, cache_write_1h: 3 }'))?.rates).toMatchObject({
+    expect(
+      (await priceOf('{ input: 1, output: 1, cache_write: 2, cache_write_1h: 3 }'))?.rates,
+    ).toMatchObject({
       cache_write_5m: 2_000_000_000n,
       cache_write_1h: 3_000_000_000n,
     });
   });
 
   it('have tiers that ascend', async () => {
-    expect((await priceOf('{ input: 1, output: 1, tiers: [{ above_input_tokens: 32000, input: 2, cache_write: 3 }] }'))?.tiers).toEqual([
-      { aboveInputTokens: 32_000, rates: { input: 2_000_000_000n, cache_write_5m: 3_000_000_000n, cache_write_1h: 3_000_000_000n } },
+    expect(
+      (
+        await priceOf(
+          '{ input: 1, output: 1, tiers: [{ above_input_tokens: 32000, input: 2, cache_write: 3 }] }',
+        )
+      )?.tiers,
+    ).toEqual([
+      {
+        aboveInputTokens: 32_000,
+        rates: {
+          input: 2_000_000_000n,
+          cache_write_5m: 3_000_000_000n,
+          cache_write_1h: 3_000_000_000n,
+        },
+      },
     ]);
-    expect(await problems(model('{ input: 1, output: 1, tiers: [{ above_input_tokens: 9 }, { above_input_tokens: 9 }] }'))).toEqual([
+    expect(
+      await problems(
+        model(
+          '{ input: 1, output: 1, tiers: [{ above_input_tokens: 9 }, { above_input_tokens: 9 }] }',
+        ),
+      ),
+    ).toEqual([
       'c.yaml:2: models[0].price.tiers[1].above_input_tokens: must be more than in the tier before it (9)',
     ]);
   });
 
   it('vary by variant in what the model is sold by', async () => {
-    expect((await priceOf('{ image: 0.3, by: { 1024x1024/hd: 0.6 } }', 'kind: image,'))?.by).toEqual({
+    expect(
+      (await priceOf('{ image: 0.3, by: { 1024x1024/hd: 0.6 } }', 'kind: image,'))?.by,
+    ).toEqual({
       measure: 'image',
       rates: { '1024x1024/hd': 600_000_000_000_000n },
     });
@@ -263,12 +325,18 @@ describe('prices', () => {
     expect(await problems(model('{ output: 1 }'))).toHaveLength(1);
     expect(await problems(model('{ input: 1, output: 1 }', 'kind: video,'))).toEqual([]);
     expect(await problems(model('{ input: 1 }', 'kind: video,'))).toHaveLength(1);
-    expect(await problems(model('{ input: -1, output: 1 }'))).toEqual(['c.yaml:2: models[0].price.input: must not be negative, but is -1']);
-    expect((await priceOf('{ input: 0, output: ${ZERO} }'))?.rates).toEqual({ input: 0n, output: 0n });
+    expect(await problems(model('{ input: -1, output: 1 }'))).toEqual([
+      'c.yaml:2: models[0].price.input: must not be negative, but is -1',
+    ]);
+    expect((await priceOf('{ input: 0, output: ${ZERO} }'))?.rates).toEqual({
+      input: 0n,
+      output: 0n,
+    });
   });
 
   it('take multipliers of at most six decimals', async () => {
-    const group = (multiplier: string) => `groups: [{ name: default, price_multiplier: ${multiplier} }]`;
+    const group = (multiplier: string) =>
+      `groups: [{ name: default, price_multiplier: ${multiplier} }]`;
     expect((await read(group('"1.234567"'))).groups[0]?.multiplierPpm).toBe(1_234_567n);
     expect((await read(group('0'))).groups[0]?.multiplierPpm).toBe(0n);
     expect(await problems(group('0.1234567'))).toEqual([
@@ -283,18 +351,35 @@ describe('the bundled list in a configuration file', () => {
   it('describes what the file does not, at the configured rate', async () => {
     const { models } = await read(`settings: { usd_rate: 7 }\n${channel}`);
     expect(models).toMatchObject([
-      { id: 'claude-haiku-5-5', ownedBy: 'anthropic', price: { rates: { input: 700_000_000n, output: 3_500_000_000n } } },
+      {
+        id: 'claude-haiku-5-5',
+        ownedBy: 'anthropic',
+        price: { rates: { input: 700_000_000n, output: 3_500_000_000n } },
+      },
     ]);
-    expect((await read(channel, { env: { TOLLGATE_USD_RATE: '8' } })).models[0]?.price.rates.input).toBe(800_000_000n);
+    expect(
+      (await read(channel, { env: { TOLLGATE_USD_RATE: '8' } })).models[0]?.price.rates.input,
+    ).toBe(800_000_000n);
     expect((await read(channel)).models[0]?.price.rates.input).toBe(720_000_000n);
-    expect(await problems(`settings: { usd_rate: 0 }`)).toEqual(['c.yaml:1: settings.usd_rate: must be more than 0']);
-    expect(await problems(channel, { env: { TOLLGATE_USD_RATE: 'x' } })).toEqual(["TOLLGATE_USD_RATE: must be a decimal number, not 'x'"]);
+    expect(await problems(`settings: { usd_rate: 0 }`)).toEqual([
+      'c.yaml:1: settings.usd_rate: must be more than 0',
+    ]);
+    expect(await problems(channel, { env: { TOLLGATE_USD_RATE: 'x' } })).toEqual([
+      "TOLLGATE_USD_RATE: must be a decimal number, not 'x'",
+    ]);
   });
 
   it('gives way to what the file says of the same model', async () => {
-    const { models } = await read(`models: [{ id: claude-haiku-5-5, price: { input: 1, output: 1 } }]\n${channel}`);
+    const { models } = await read(
+      `models: [{ id: claude-haiku-5-5, price: { input: 1, output: 1 } }]\n${channel}`,
+    );
     expect(models).toMatchObject([
-      { id: 'claude-haiku-5-5', ownedBy: 'anthropic', context: undefined, price: { rates: { input: 1_000_000_000n } } },
+      {
+        id: 'claude-haiku-5-5',
+        ownedBy: 'anthropic',
+        context: undefined,
+        price: { rates: { input: 1_000_000_000n } },
+      },
     ]);
     expect(models).toHaveLength(1);
   });
@@ -310,9 +395,12 @@ describe('the bundled list in a configuration file', () => {
   });
 
   it('warns of prices that nobody vouches for and of kinds that are not served', async () => {
-    const { warnings } = await read('channels: [{ name: a, vendor: acme, models: [speech-2.6-hd] }]', {
-      serves: (_, kind) => kind === 'chat',
-    });
+    const { warnings } = await read(
+      'channels: [{ name: a, vendor: acme, models: [speech-2.6-hd] }]',
+      {
+        serves: (_, kind) => kind === 'chat',
+      },
+    );
     expect(warnings).toHaveLength(2);
     expect(warnings.join()).toContain('speech-2.6-hd');
   });

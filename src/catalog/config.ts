@@ -15,7 +15,14 @@ import {
   type WrittenModel,
 } from './config-schema.ts';
 import { groupFacts } from './config-groups.ts';
-import { type ConfigurationContext, type ConfigurationResult, dateOf, defaultGroup, usdRate, usdRateVariable } from './configuration.ts';
+import {
+  type ConfigurationContext,
+  type ConfigurationResult,
+  dateOf,
+  defaultGroup,
+  usdRate,
+  usdRateVariable,
+} from './configuration.ts';
 import type { Path } from './problem.ts';
 import { Report } from './report.ts';
 import type { ChannelFacts, Group, ModelFacts, ModelKind } from './snapshot.ts';
@@ -28,7 +35,10 @@ import { readYaml } from './yaml-source.ts';
  * Reads the configuration file (docs/reference/config.md). All that is wrong with it is told at once, each with its line.
  * Loads zod, yaml and, where a channel sells what the file does not describe, the bundled list: import it only when there is a file.
  */
-export async function readConfiguration(text: string, context: ConfigurationContext): Promise<ConfigurationResult> {
+export async function readConfiguration(
+  text: string,
+  context: ConfigurationContext,
+): Promise<ConfigurationResult> {
   const source = readYaml(text, context.env);
   const report = new Report(source);
   const file = source.value ?? {};
@@ -43,7 +53,10 @@ export async function readConfiguration(text: string, context: ConfigurationCont
   const bundled = needsBundled(written, rawChannels)
     ? await loadBundled({ usdRatePpm, today: dateOf(context.now) })
     : new Map<string, BundledModel>();
-  const groupNames = groups.length === 0 && items(file, 'groups').length === 0 ? [defaultGroup.name] : names(items(file, 'groups'), 'name');
+  const groupNames =
+    groups.length === 0 && items(file, 'groups').length === 0
+      ? [defaultGroup.name]
+      : names(items(file, 'groups'), 'name');
   const known = {
     groups: groupNames,
     models: kindsOf(items(file, 'models'), bundled),
@@ -91,10 +104,18 @@ function items(file: unknown, name: string): readonly unknown[] {
 }
 
 /** What can be sold, also what is otherwise wrong, by what it is. */
-function kindsOf(models: readonly unknown[], bundled: Bundled): ReadonlyMap<string, ModelKind | undefined> {
-  const kinds = new Map<string, ModelKind | undefined>([...bundled.values()].map(({ facts }) => [facts.id, facts.kind]));
+function kindsOf(
+  models: readonly unknown[],
+  bundled: Bundled,
+): ReadonlyMap<string, ModelKind | undefined> {
+  const kinds = new Map<string, ModelKind | undefined>(
+    [...bundled.values()].map(({ facts }) => [facts.id, facts.kind]),
+  );
   for (const model of models) {
-    const [id, kind] = [member(model, 'id'), modelSchema.shape.kind.safeParse(member(model, 'kind'))];
+    const [id, kind] = [
+      member(model, 'id'),
+      modelSchema.shape.kind.safeParse(member(model, 'kind')),
+    ];
     if (typeof id === 'string') kinds.set(id, kind.success ? (kind.data ?? 'chat') : undefined);
   }
   return kinds;
@@ -122,7 +143,8 @@ function readModels(list: readonly unknown[], report: Report): readonly ReadMode
   return list.flatMap((item, index) => {
     const model = report.parse(modelSchema, item, ['models', index]);
     const path = ['models', index, 'price'];
-    if (model !== undefined) return [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, path) }];
+    if (model !== undefined)
+      return [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, path) }];
     checkPrice(item, report, path);
     return [];
   });
@@ -137,11 +159,21 @@ function checkPrice(item: unknown, report: Report, path: Path): void {
 
 function needsBundled(written: readonly ReadModel[], channels: readonly unknown[]): boolean {
   const own = new Set(written.map(({ model }) => model.id));
-  if (written.some(({ model }) => model.owned_by === undefined || (model.kind === 'image' && model.image === undefined))) return true;
+  if (
+    written.some(
+      ({ model }) =>
+        model.owned_by === undefined || (model.kind === 'image' && model.image === undefined),
+    )
+  )
+    return true;
   return channels.some((channel) => {
     const models = member(channel, 'models');
     return (
-      !Array.isArray(models) || models.some((model: unknown) => !own.has(String(typeof model === 'string' ? model : member(model, 'id'))))
+      !Array.isArray(models) ||
+      models.some(
+        (model: unknown) =>
+          !own.has(String(typeof model === 'string' ? model : member(model, 'id'))),
+      )
     );
   });
 }
@@ -166,11 +198,18 @@ function modelFacts(
   const { modalities } = model;
   return {
     id: model.id,
-    ownedBy: model.owned_by ?? bundled.get(model.id)?.facts.ownedBy ?? vendors.find(({ id }) => id === seller)?.ownedBy ?? 'unknown',
+    ownedBy:
+      model.owned_by ??
+      bundled.get(model.id)?.facts.ownedBy ??
+      vendors.find(({ id }) => id === seller)?.ownedBy ??
+      'unknown',
     kind: model.kind ?? 'chat',
     context: model.context,
     outputTokensMax: model.max_output,
-    modalities: modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents },
+    modalities: modalities && {
+      in: modalities.in ?? allContents,
+      out: modalities.out ?? allContents,
+    },
     topSpeed: model.top_speed,
     hedgeAfterMs: model.hedge_after_ms,
     durations: model.durations,
@@ -181,7 +220,11 @@ function modelFacts(
 }
 
 /** Models that channels sell and only the bundled list describes. */
-function borrowed(written: readonly ReadModel[], bundled: Bundled, channels: readonly ChannelFacts[]): readonly ModelFacts[] {
+function borrowed(
+  written: readonly ReadModel[],
+  bundled: Bundled,
+  channels: readonly ChannelFacts[],
+): readonly ModelFacts[] {
   const own = new Set(written.map(({ model }) => model.id));
   const asked = new Set(channels.flatMap((channel) => [...channel.models.keys()]));
   return [...asked].flatMap((id) => (own.has(id) ? [] : (bundled.get(id)?.facts ?? [])));

@@ -53,8 +53,18 @@ export interface VideoSettings {
 /** Ways to sign in. Addresses without `/` at their end; absent: the provider's own. */
 export interface WrittenSignin {
   readonly signUp?: boolean;
-  readonly github?: { readonly clientId: string; readonly clientSecret: string; readonly baseUrl?: string; readonly apiUrl?: string };
-  readonly wechat?: { readonly appId: string; readonly appSecret: string; readonly baseUrl?: string; readonly apiUrl?: string };
+  readonly github?: {
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly baseUrl?: string;
+    readonly apiUrl?: string;
+  };
+  readonly wechat?: {
+    readonly appId: string;
+    readonly appSecret: string;
+    readonly baseUrl?: string;
+    readonly apiUrl?: string;
+  };
 }
 
 type WalletTexts = Readonly<Record<string, string | undefined>>;

@@ -37,9 +37,13 @@ describe('exactDecimal', () => {
 
   it('is the inverse of decimalText', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), fc.integer({ min: 0, max: 18 }), (value, places) => {
-        expect(exactDecimal(decimalText(value, places), places)).toBe(value);
-      }),
+      fc.property(
+        fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+        fc.integer({ min: 0, max: 18 }),
+        (value, places) => {
+          expect(exactDecimal(decimalText(value, places), places)).toBe(value);
+        },
+      ),
     );
   });
 });

@@ -4,8 +4,24 @@ import type { Bundled } from './bundled.ts';
 import { readChannels } from './config-channels.ts';
 import type { VendorFacts } from './configuration.ts';
 import { type ModelAuthor, modelTable, putModel } from './edit-models.ts';
-import { asWritten, barred, type Edited, lineless, type Read, remove, rowOf, type Table, write, type Written } from './editing.ts';
-import { readRecorded, type ChannelSwitch, recordedChannel, type RecordedChannel } from './recorded.ts';
+import {
+  asWritten,
+  barred,
+  type Edited,
+  lineless,
+  type Read,
+  remove,
+  rowOf,
+  type Table,
+  write,
+  type Written,
+} from './editing.ts';
+import {
+  readRecorded,
+  type ChannelSwitch,
+  recordedChannel,
+  type RecordedChannel,
+} from './recorded.ts';
 import { channelColumns, type Columns, costsText, openSecrets, secretColumns } from './rows.ts';
 import type { ChannelFacts } from './snapshot.ts';
 import { lockVersion } from './topic.ts';
@@ -34,7 +50,13 @@ export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<
   const secret = secretColumns(facts, undefined, { sealer, version, at: by.at });
   return yield* put(
     undefined,
-    { ...channelColumns(facts), secret: null, ...secret, costs: costsText(facts.costs ?? new Map()), origin: 'console' },
+    {
+      ...channelColumns(facts),
+      secret: null,
+      ...secret,
+      costs: costsText(facts.costs ?? new Map()),
+      origin: 'console',
+    },
     facts,
     desk,
   );
@@ -44,7 +66,11 @@ export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<
  * What is left out stays; `api_key` and `base_url` that are null go. The name is for ever. `costs` may be entered for the configuration's channels, too.
  * A number among `api_keys` is one of the keys that it has, from 1 on. A key is for the host that it was written for: whoever points the channel at another writes it again.
  */
-export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
+export function* changeChannel(
+  of: Read,
+  written: Written,
+  desk: ChannelDesk,
+): Script<Edited<RecordedChannel>> {
   const version = (yield* lockVersion()) + 1n;
   const row = yield* rowOf(table, of.name);
   const costsAlone = Object.keys(written).every((name) => name === 'costs');
@@ -53,7 +79,12 @@ export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): S
   const keys = keysOf(written, row, desk);
   if (typeof keys === 'string') return wrong('api_keys', keys);
   const facts = yield* read(
-    { ...withoutKeys(writtenOf(recordedChannel(row), row, desk), written), ...written, ...(keys && { api_keys: keys }), name: of.name },
+    {
+      ...withoutKeys(writtenOf(recordedChannel(row), row, desk), written),
+      ...written,
+      ...(keys && { api_keys: keys }),
+      name: of.name,
+    },
     desk,
   );
   if ('kind' in facts) return facts;
@@ -65,19 +96,30 @@ export function* changeChannel(of: Read, written: Written, desk: ChannelDesk): S
   const secret = secretColumns(facts, row, { sealer, version, at: by.at });
   return yield* put(
     row,
-    { ...channelColumns(facts), ...kept, ...secret, costs: facts.costs === undefined ? (row['costs'] ?? '{}') : costsText(facts.costs) },
+    {
+      ...channelColumns(facts),
+      ...kept,
+      ...secret,
+      costs: facts.costs === undefined ? (row['costs'] ?? '{}') : costsText(facts.costs),
+    },
     facts,
     desk,
   );
 }
 
 /** Whom the channel's key is shown to. */
-function originOf({ vendor, baseUrl }: Pick<ChannelFacts, 'vendor' | 'baseUrl'>, { vendors }: ChannelDesk): string | undefined {
+function originOf(
+  { vendor, baseUrl }: Pick<ChannelFacts, 'vendor' | 'baseUrl'>,
+  { vendors }: ChannelDesk,
+): string | undefined {
   const address = baseUrl ?? vendors.find(({ id }) => id === vendor)?.baseUrl;
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-function* read(written: Written, desk: ChannelDesk): Script<ChannelFacts | Extract<Edited<never>, { kind: 'wrong' }>> {
+function* read(
+  written: Written,
+  desk: ChannelDesk,
+): Script<ChannelFacts | Extract<Edited<never>, { kind: 'wrong' }>> {
   const recorded = yield* readRecorded();
   const report = lineless();
   const known = {
@@ -93,7 +135,10 @@ function* read(written: Written, desk: ChannelDesk): Script<ChannelFacts | Extra
   if (channel !== undefined && report.clean) return channel;
   return {
     kind: 'wrong',
-    problems: report.problems.map((problem) => ({ ...problem, path: problem.path.replace(/^channels\[0\]\.?/, '') })),
+    problems: report.problems.map((problem) => ({
+      ...problem,
+      path: problem.path.replace(/^channels\[0\]\.?/, ''),
+    })),
   };
 }
 
@@ -104,11 +149,17 @@ const wrong = (path: string, message: string): Extract<Edited<never>, { kind: 'w
 
 /** Some of the keys are those that were there. */
 function keepsKeys({ api_key: one, api_keys: several }: Written): boolean {
-  return Array.isArray(several) ? several.some((key) => typeof key === 'number') : one === undefined;
+  return Array.isArray(several)
+    ? several.some((key) => typeof key === 'number')
+    : one === undefined;
 }
 
 /** The keys in full, where numbers stand for some; what is wrong with them, as a text. */
-function keysOf({ api_keys: keys }: Written, row: Row, { sealer }: ChannelDesk): readonly unknown[] | string | undefined {
+function keysOf(
+  { api_keys: keys }: Written,
+  row: Row,
+  { sealer }: ChannelDesk,
+): readonly unknown[] | string | undefined {
   if (!Array.isArray(keys) || !keys.some((key) => typeof key === 'number')) return undefined;
   const { secret, moreSecrets = [] } = openSecrets(row, sealer);
   const own = secret === undefined ? [] : [secret, ...moreSecrets];
@@ -124,14 +175,24 @@ function withoutKeys({ api_key, api_keys, ...rest }: Written, changed: Written):
 
 function writtenOf(channel: RecordedChannel, row: Row, { sealer }: ChannelDesk): Written {
   const { vendor, baseUrl, groups, priority, weight, durations } = channel;
-  const models = [...channel.models].map(([id, upstream]) => ({ id, upstream, durations: durations?.get(id) }));
+  const models = [...channel.models].map(([id, upstream]) => ({
+    id,
+    upstream,
+    durations: durations?.get(id),
+  }));
   const { secret, moreSecrets } = openSecrets(row, sealer);
-  const keys = moreSecrets === undefined ? { api_key: secret } : { api_keys: [secret, ...moreSecrets] };
+  const keys =
+    moreSecrets === undefined ? { api_key: secret } : { api_keys: [secret, ...moreSecrets] };
   return { vendor, base_url: baseUrl, ...keys, groups, models, priority, weight };
 }
 
 /** Models that nobody has sold until now begin to be sold with it. */
-function* put(row: Row | undefined, columns: Columns, facts: ChannelFacts, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
+function* put(
+  row: Row | undefined,
+  columns: Columns,
+  facts: ChannelFacts,
+  desk: ChannelDesk,
+): Script<Edited<RecordedChannel>> {
   for (const id of facts.models.keys()) {
     const model = yield* rowOf(modelTable, id);
     const bundled = desk.bundled.get(id)?.facts;
@@ -141,7 +202,11 @@ function* put(row: Row | undefined, columns: Columns, facts: ChannelFacts, desk:
 }
 
 /** Takes a channel out of use, or puts it back; the configuration's, too. */
-export function* switchChannel(of: Read, state: ChannelSwitch, at: number): Script<Edited<RecordedChannel>> {
+export function* switchChannel(
+  of: Read,
+  state: ChannelSwitch,
+  at: number,
+): Script<Edited<RecordedChannel>> {
   yield* lockVersion();
   const row = yield* rowOf(table, of.name);
   const no = barred(table, row, of.version, true);
@@ -154,5 +219,7 @@ export function* removeChannel(of: Read): Script<Edited<RecordedChannel>> {
   yield* lockVersion();
   const row = yield* rowOf(table, of.name);
   const no = barred(table, row, of.version);
-  return no !== undefined || row === undefined ? (no ?? { kind: 'absent' }) : yield* remove(table, row);
+  return no !== undefined || row === undefined
+    ? (no ?? { kind: 'absent' })
+    : yield* remove(table, row);
 }

@@ -33,7 +33,11 @@ export type ModelAuthor = PriceAuthor & { readonly at: number };
  * Makes a model of what is written as in the configuration file, price included. One that is written by its id alone is taken as the bundled list has
  * it. A model that was sold before begins again, with the date of birth that it had.
  */
-export function* addModel(written: Written, bundled: Bundled, by: ModelAuthor): Script<Edited<RecordedModel>> {
+export function* addModel(
+  written: Written,
+  bundled: Bundled,
+  by: ModelAuthor,
+): Script<Edited<RecordedModel>> {
   yield* lockVersion();
   const report = lineless();
   const known = bundled.get(String(written['id']))?.facts;
@@ -46,11 +50,23 @@ export function* addModel(written: Written, bundled: Bundled, by: ModelAuthor): 
 }
 
 /** Writes a model that was not sold until now. */
-export function* putModel(model: ModelFacts, row: Row | undefined, by: ModelAuthor): Script<Done<RecordedModel>> {
+export function* putModel(
+  model: ModelFacts,
+  row: Row | undefined,
+  by: ModelAuthor,
+): Script<Done<RecordedModel>> {
   const price = priceText(model.price);
   const created = row?.['created'] ?? Math.floor(by.at / 1_000);
   // No configuration says what it costs: whatever one says later is news.
-  const columns = { id: model.id, facts: factsText(model), configured_price: '', price, created, active: 1n, origin: 'console' };
+  const columns = {
+    id: model.id,
+    facts: factsText(model),
+    configured_price: '',
+    price,
+    created,
+    active: 1n,
+    origin: 'console',
+  };
   const done = yield* write(modelTable, row, columns, by.at);
   if (row?.['price'] !== price) yield* publishPrice(model.id, model.price, by);
   const after = yield* rowOf(modelTable, model.id);
@@ -58,7 +74,11 @@ export function* putModel(model: ModelFacts, row: Row | undefined, by: ModelAuth
 }
 
 /** Facts of a model; the price is published, not changed. What is left out stays, what is null is not known any more. */
-export function* changeModel(read: Read, written: Written, at: number): Script<Edited<RecordedModel>> {
+export function* changeModel(
+  read: Read,
+  written: Written,
+  at: number,
+): Script<Edited<RecordedModel>> {
   yield* lockVersion();
   const row = yield* rowOf(modelTable, read.name);
   const no = barred(modelTable, row, read.version);
@@ -67,7 +87,12 @@ export function* changeModel(read: Read, written: Written, at: number): Script<E
   const change = report.parse(changeSchema, asWritten(written), []);
   if (change === undefined) return { kind: 'wrong', problems: report.problems };
   const facts = changed(recordedModel(row), change, nulls(written));
-  return yield* write(modelTable, row, { id: read.name, facts: factsText(facts), ...pickOf(row) }, at);
+  return yield* write(
+    modelTable,
+    row,
+    { id: read.name, facts: factsText(facts), ...pickOf(row) },
+    at,
+  );
 }
 
 const changeSchema = modelSchema.omit({ id: true, price: true }).partial();
@@ -83,23 +108,50 @@ export function* retireModel(read: Read, at: number): Script<Edited<RecordedMode
   const row = yield* rowOf(modelTable, read.name);
   const no = barred(modelTable, row?.['active'] === 1n ? row : undefined, read.version);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const done = yield* write(modelTable, row, { id: read.name, facts: row['facts'] ?? '', ...pickOf(row), active: 0n }, at);
+  const done = yield* write(
+    modelTable,
+    row,
+    { id: read.name, facts: row['facts'] ?? '', ...pickOf(row), active: 0n },
+    at,
+  );
   return { ...done, after: undefined };
 }
 
 /** A model as written; what is `known` of it fills in whose it is and what pictures it makes. What is wrong is reported below `path`. */
-export function modelFrom(written: unknown, known: ModelFacts | undefined, report: Report, path: Path = []): ModelFacts | undefined {
+export function modelFrom(
+  written: unknown,
+  known: ModelFacts | undefined,
+  report: Report,
+  path: Path = [],
+): ModelFacts | undefined {
   const model = report.parse(modelSchema, asWritten(written), path);
   if (model === undefined) return undefined;
   const kind = model.kind ?? 'chat';
   const price = readPrice(kind, model.price, report, [...path, 'price']);
-  const unknown = { context: undefined, outputTokensMax: undefined, modalities: undefined, topSpeed: undefined, durations: undefined };
-  const bare: ModelFacts = { id: model.id, ownedBy: known?.ownedBy ?? 'unknown', kind, ...unknown, shutdownDate: undefined, price };
+  const unknown = {
+    context: undefined,
+    outputTokensMax: undefined,
+    modalities: undefined,
+    topSpeed: undefined,
+    durations: undefined,
+  };
+  const bare: ModelFacts = {
+    id: model.id,
+    ownedBy: known?.ownedBy ?? 'unknown',
+    kind,
+    ...unknown,
+    shutdownDate: undefined,
+    price,
+  };
   return changed({ ...bare, image: known?.image }, model, new Set());
 }
 
 /** A member that is written is taken, one that is null goes, and every other one stays. */
-function changed(facts: ModelFacts, written: Partial<WrittenModel>, gone: ReadonlySet<string>): ModelFacts {
+function changed(
+  facts: ModelFacts,
+  written: Partial<WrittenModel>,
+  gone: ReadonlySet<string>,
+): ModelFacts {
   const { modalities, image } = written;
   const one = <Value>(name: string, said: Value | undefined, before: Value): Value | undefined =>
     gone.has(name) ? undefined : (said ?? before);
@@ -109,7 +161,11 @@ function changed(facts: ModelFacts, written: Partial<WrittenModel>, gone: Readon
     kind: written.kind ?? facts.kind,
     context: one('context', written.context, facts.context),
     outputTokensMax: one('max_output', written.max_output, facts.outputTokensMax),
-    modalities: one('modalities', modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents }, facts.modalities),
+    modalities: one(
+      'modalities',
+      modalities && { in: modalities.in ?? allContents, out: modalities.out ?? allContents },
+      facts.modalities,
+    ),
     topSpeed: one('top_speed', written.top_speed, facts.topSpeed),
     hedgeAfterMs: one('hedge_after_ms', written.hedge_after_ms, facts.hedgeAfterMs),
     durations: one('durations', written.durations, facts.durations),

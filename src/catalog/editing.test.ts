@@ -6,7 +6,13 @@ import { openSealer } from '../storage/seal.ts';
 import { buildSnapshot } from './build-snapshot.ts';
 import { loadBundled } from './bundled.ts';
 import { readConfiguration } from './config.ts';
-import { addChannel, changeChannel, type ChannelDesk, removeChannel, switchChannel } from './edit-channels.ts';
+import {
+  addChannel,
+  changeChannel,
+  type ChannelDesk,
+  removeChannel,
+  switchChannel,
+} from './edit-channels.ts';
 import { addGroup, changeGroup, removeGroup } from './edit-groups.ts';
 import { addModel, changeModel, retireModel } from './edit-models.ts';
 import { catalogMigrations } from './migrations.ts';
@@ -51,9 +57,16 @@ forEachDatabase((_, openFresh) => {
   it('keeps what the console made when the configuration is recorded again, and lets the configuration take what it names', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
-    await db.transact(() => addGroup({ name: 'economy', price_multiplier: '0.5', limits: { rpm: 10 } }, 1));
+    await db.transact(() =>
+      addGroup({ name: 'economy', price_multiplier: '0.5', limits: { rpm: 10 } }, 1),
+    );
     await db.transact(() => addModel({ id: 'n', price: { input: '3', output: '4' } }, bundled, by));
-    await db.transact(() => addChannel({ name: 'b', vendor: 'acme', api_key: 'k', groups: ['economy'], models: ['m', 'n'] }, desk));
+    await db.transact(() =>
+      addChannel(
+        { name: 'b', vendor: 'acme', api_key: 'k', groups: ['economy'], models: ['m', 'n'] },
+        desk,
+      ),
+    );
     await recorded(db, file);
     const { groups, models, channels } = await recordedCatalogue(db);
     expect(groups.map(({ name, origin }) => [name, origin])).toEqual([
@@ -69,7 +82,11 @@ forEachDatabase((_, openFresh) => {
       ['b', 'console'],
     ]);
     await recorded(db, `${file}\n  - { name: b, vendor: acme, groups: [written], models: [m] }`);
-    expect((await recordedCatalogue(db)).channels[1]).toMatchObject({ name: 'b', origin: 'configuration', secret: undefined });
+    expect((await recordedCatalogue(db)).channels[1]).toMatchObject({
+      name: 'b',
+      origin: 'configuration',
+      secret: undefined,
+    });
     await recorded(db, file);
     expect((await recordedCatalogue(db)).channels.map(({ name }) => name)).toEqual(['a']);
   });
@@ -78,17 +95,33 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
     const of = (name: string) => ({ name, version: undefined });
-    expect(await db.transact(() => changeGroup(of('written'), { price_multiplier: '9' }, 1))).toMatchObject({ kind: 'read_only' });
-    expect(await db.transact(() => changeModel(of('m'), { context: 1 }, 1))).toMatchObject({ kind: 'read_only' });
-    expect(await db.transact(() => changeChannel(of('a'), { weight: 9 }, desk))).toMatchObject({ kind: 'read_only' });
+    expect(
+      await db.transact(() => changeGroup(of('written'), { price_multiplier: '9' }, 1)),
+    ).toMatchObject({ kind: 'read_only' });
+    expect(await db.transact(() => changeModel(of('m'), { context: 1 }, 1))).toMatchObject({
+      kind: 'read_only',
+    });
+    expect(await db.transact(() => changeChannel(of('a'), { weight: 9 }, desk))).toMatchObject({
+      kind: 'read_only',
+    });
     expect(await db.transact(() => removeChannel(of('a')))).toMatchObject({ kind: 'read_only' });
-    expect(await db.transact(() => removeGroup(of('written')))).toMatchObject({ kind: 'read_only' });
+    expect(await db.transact(() => removeGroup(of('written')))).toMatchObject({
+      kind: 'read_only',
+    });
     const costs = { m: { input: '0.5', output: '1' } };
-    expect(await db.transact(() => changeChannel(of('a'), { costs }, desk))).toMatchObject({ kind: 'done' });
-    expect(await db.transact(() => switchChannel(of('a'), 'draining', 1))).toMatchObject({ after: { state: 'draining' } });
+    expect(await db.transact(() => changeChannel(of('a'), { costs }, desk))).toMatchObject({
+      kind: 'done',
+    });
+    expect(await db.transact(() => switchChannel(of('a'), 'draining', 1))).toMatchObject({
+      after: { state: 'draining' },
+    });
     await recorded(db, file);
     const [channel] = (await recordedCatalogue(db)).channels;
-    expect(channel).toMatchObject({ state: 'draining', origin: 'configuration', secret: { last4: 'file' } });
+    expect(channel).toMatchObject({
+      state: 'draining',
+      origin: 'configuration',
+      secret: { last4: 'file' },
+    });
     expect(channel?.costs.get('m')?.rates).toEqual({ input: nano('0.5'), output: nano('1') });
     expect(buildSnapshot(await load(db, sealer), () => true).offer('written', 'm')).toBeUndefined();
     await db.transact(() => switchChannel(of('a'), 'active', 1));
@@ -98,34 +131,67 @@ forEachDatabase((_, openFresh) => {
   it('lets the group that nobody wrote down be changed, and keeps the change', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, 'groups: []');
-    const done = await db.transact(() => changeGroup({ name: 'default', version: 1 }, { price_multiplier: '1.2', limits: { rpm: 5 } }, 1));
+    const done = await db.transact(() =>
+      changeGroup(
+        { name: 'default', version: 1 },
+        { price_multiplier: '1.2', limits: { rpm: 5 } },
+        1,
+      ),
+    );
     expect(done).toMatchObject({ kind: 'done', after: { multiplierPpm: 1_200_000n, version: 2 } });
     await recorded(db, 'groups: []');
-    expect((await recordedCatalogue(db)).groups).toMatchObject([{ name: 'default', multiplierPpm: 1_200_000n, limits: { rpm: 5 } }]);
+    expect((await recordedCatalogue(db)).groups).toMatchObject([
+      { name: 'default', multiplierPpm: 1_200_000n, limits: { rpm: 5 } },
+    ]);
   });
 
   it('changes a channel by members, keeps the secret that is not said, and refuses a version that is over', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
     await db.transact(() =>
-      addChannel({ name: 'b', vendor: 'acme', api_key: 'a-long-secret-1234', groups: ['written'], models: ['m'] }, desk),
+      addChannel(
+        {
+          name: 'b',
+          vendor: 'acme',
+          api_key: 'a-long-secret-1234',
+          groups: ['written'],
+          models: ['m'],
+        },
+        desk,
+      ),
     );
-    const done = await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 5, base_url: 'https://acme.test/v2' }, desk));
+    const done = await db.transact(() =>
+      changeChannel(
+        { name: 'b', version: 1 },
+        { weight: 5, base_url: 'https://acme.test/v2' },
+        desk,
+      ),
+    );
     expect(done).toMatchObject({
       kind: 'done',
       before: { weight: 1, version: 1 },
       after: { weight: 5, version: 2, secret: { last4: '1234' } },
     });
-    expect(await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 6 }, desk))).toMatchObject({
+    expect(
+      await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 6 }, desk)),
+    ).toMatchObject({
       kind: 'conflict',
       current: { version: 2, weight: 5 },
     });
     const sold = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
-    expect(sold).toMatchObject({ secret: 'a-long-secret-1234', baseUrl: 'https://acme.test/v2', revision: 3 });
-    await db.transact(() => changeChannel({ name: 'b', version: 2 }, { api_key: null, base_url: null }, desk));
+    expect(sold).toMatchObject({
+      secret: 'a-long-secret-1234',
+      baseUrl: 'https://acme.test/v2',
+      revision: 3,
+    });
+    await db.transact(() =>
+      changeChannel({ name: 'b', version: 2 }, { api_key: null, base_url: null }, desk),
+    );
     const bare = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
     expect([bare?.secret, bare?.baseUrl]).toEqual([undefined, undefined]);
-    expect(JSON.stringify(await db.query('SELECT name, secret, secret_last4 FROM channels'))).not.toContain('a-long-secret');
+    expect(
+      JSON.stringify(await db.query('SELECT name, secret, secret_last4 FROM channels')),
+    ).not.toContain('a-long-secret');
   });
 
   it('never shows a kept key to another host: whoever points a channel elsewhere writes the key again, or takes it away', async () => {
@@ -133,34 +199,78 @@ forEachDatabase((_, openFresh) => {
     await recorded(db, file);
     const rival = { id: 'rival', ownedBy: 'rival', baseUrl: 'https://rival.test/v1' };
     const both = { ...desk, vendors: [...vendors, rival] };
-    const change = (written: object) => db.transact(() => changeChannel({ name: 'b', version: undefined }, { ...written }, both));
-    await db.transact(() => addChannel({ name: 'b', vendor: 'acme', api_key: 'kept-key-1234', groups: ['written'], models: ['m'] }, both));
-    const elsewhere = ['https://rival.test', 'http://acme.test', 'https://acme.test:8443', 'https://acme.test.rival.test'];
+    const change = (written: object) =>
+      db.transact(() => changeChannel({ name: 'b', version: undefined }, { ...written }, both));
+    await db.transact(() =>
+      addChannel(
+        { name: 'b', vendor: 'acme', api_key: 'kept-key-1234', groups: ['written'], models: ['m'] },
+        both,
+      ),
+    );
+    const elsewhere = [
+      'https://rival.test',
+      'http://acme.test',
+      'https://acme.test:8443',
+      'https://acme.test.rival.test',
+    ];
     for (const base_url of elsewhere)
-      expect(await change({ base_url }), base_url).toMatchObject({ kind: 'wrong', problems: [{ path: 'api_key' }] });
-    expect(await change({ vendor: 'rival' })).toMatchObject({ kind: 'wrong', problems: [{ path: 'api_key' }] });
-    expect(await change({ base_url: 'https://ACME.test/beta' })).toMatchObject({ kind: 'done', after: { secret: { last4: '1234' } } });
-    expect(await change({ base_url: 'https://rival.test', api_key: 'another-key-5678' })).toMatchObject({
+      expect(await change({ base_url }), base_url).toMatchObject({
+        kind: 'wrong',
+        problems: [{ path: 'api_key' }],
+      });
+    expect(await change({ vendor: 'rival' })).toMatchObject({
+      kind: 'wrong',
+      problems: [{ path: 'api_key' }],
+    });
+    expect(await change({ base_url: 'https://ACME.test/beta' })).toMatchObject({
+      kind: 'done',
+      after: { secret: { last4: '1234' } },
+    });
+    expect(
+      await change({ base_url: 'https://rival.test', api_key: 'another-key-5678' }),
+    ).toMatchObject({
       after: { secret: { last4: '5678' } },
     });
     expect(await change({ base_url: null })).toMatchObject({ kind: 'wrong' });
-    expect(await change({ base_url: null, api_key: null })).toMatchObject({ kind: 'done', after: { secret: undefined } });
+    expect(await change({ base_url: null, api_key: null })).toMatchObject({
+      kind: 'done',
+      after: { secret: undefined },
+    });
     expect(await change({ base_url: 'https://rival.test' })).toMatchObject({ kind: 'done' });
   });
 
   it('a configuration that points a channel elsewhere without a key has none', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
-    await recorded(db, file.replace('api_key: secret-of-the-file', 'base_url: "https://rival.test"'));
-    expect((await load(db, sealer)).channels).toMatchObject([{ baseUrl: 'https://rival.test', secret: undefined }]);
+    await recorded(
+      db,
+      file.replace('api_key: secret-of-the-file', 'base_url: "https://rival.test"'),
+    );
+    expect((await load(db, sealer)).channels).toMatchObject([
+      { baseUrl: 'https://rival.test', secret: undefined },
+    ]);
   });
 
   it('says what is wrong with a channel, member by member', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
-    const wrong = await db.transact(() => addChannel({ name: 'b', vendor: 'acmee', groups: ['writen'], models: ['x'], weight: -1 }, desk));
-    expect(wrong.kind === 'wrong' && wrong.problems.map(({ path }) => path)).toEqual(['weight', 'vendor', 'groups[0]', 'models[0]']);
-    expect(await db.transact(() => addChannel({ name: 'a', vendor: 'acme', models: ['m'], groups: ['written'] }, desk))).toEqual({
+    const wrong = await db.transact(() =>
+      addChannel(
+        { name: 'b', vendor: 'acmee', groups: ['writen'], models: ['x'], weight: -1 },
+        desk,
+      ),
+    );
+    expect(wrong.kind === 'wrong' && wrong.problems.map(({ path }) => path)).toEqual([
+      'weight',
+      'vendor',
+      'groups[0]',
+      'models[0]',
+    ]);
+    expect(
+      await db.transact(() =>
+        addChannel({ name: 'a', vendor: 'acme', models: ['m'], groups: ['written'] }, desk),
+      ),
+    ).toEqual({
       kind: 'exists',
     });
   });
@@ -168,33 +278,62 @@ forEachDatabase((_, openFresh) => {
   it('sells what only the bundled list knows at its prices once a channel names it', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, 'groups: []');
-    await db.transact(() => addChannel({ name: 'b', vendor: 'acme', models: [{ id: 'deepseek-chat', upstream: 'd' }] }, desk));
+    await db.transact(() =>
+      addChannel(
+        { name: 'b', vendor: 'acme', models: [{ id: 'deepseek-chat', upstream: 'd' }] },
+        desk,
+      ),
+    );
     expect((await recordedCatalogue(db)).models).toMatchObject([
-      { id: 'deepseek-chat', origin: 'console', active: true, price: bundled.get('deepseek-chat')?.facts.price },
+      {
+        id: 'deepseek-chat',
+        origin: 'console',
+        active: true,
+        price: bundled.get('deepseek-chat')?.facts.price,
+      },
     ]);
-    expect(await priceVersions(db, 'deepseek-chat')).toMatchObject([{ version: 1, source: 'console', actor: 'usr_op' }]);
+    expect(await priceVersions(db, 'deepseek-chat')).toMatchObject([
+      { version: 1, source: 'console', actor: 'usr_op' },
+    ]);
   });
 
   it('refuses a model without a price, and one that is there', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
-    expect(await db.transact(() => addModel({ id: 'n', kind: 'chat' }, bundled, by))).toMatchObject({
-      kind: 'wrong',
-      problems: [{ path: 'price' }],
-    });
-    expect(await db.transact(() => addModel({ id: 'n', price: { input: '1' } }, bundled, by))).toMatchObject({ kind: 'wrong' });
-    expect(await db.transact(() => addModel({ id: 'm', price: { request: '1' } }, bundled, by))).toEqual({ kind: 'exists' });
+    expect(await db.transact(() => addModel({ id: 'n', kind: 'chat' }, bundled, by))).toMatchObject(
+      {
+        kind: 'wrong',
+        problems: [{ path: 'price' }],
+      },
+    );
+    expect(
+      await db.transact(() => addModel({ id: 'n', price: { input: '1' } }, bundled, by)),
+    ).toMatchObject({ kind: 'wrong' });
+    expect(
+      await db.transact(() => addModel({ id: 'm', price: { request: '1' } }, bundled, by)),
+    ).toEqual({ kind: 'exists' });
   });
 
   it('changes what is known of a model, retires it, and sells it again with the date that it had', async () => {
     const db = await openFresh({ migrations });
-    await db.transact(() => addModel({ id: 'n', context: 100, durations: [5], price: { request: '1' } }, bundled, by));
-    const done = await db.transact(() => changeModel({ name: 'n', version: 1 }, { context: 200, durations: null }, 5));
-    expect(done).toMatchObject({ kind: 'done', after: { context: 200, durations: undefined, version: 2, created: 2_000 } });
+    await db.transact(() =>
+      addModel({ id: 'n', context: 100, durations: [5], price: { request: '1' } }, bundled, by),
+    );
+    const done = await db.transact(() =>
+      changeModel({ name: 'n', version: 1 }, { context: 200, durations: null }, 5),
+    );
+    expect(done).toMatchObject({
+      kind: 'done',
+      after: { context: 200, durations: undefined, version: 2, created: 2_000 },
+    });
     await db.transact(() => retireModel({ name: 'n', version: 2 }, 6));
     expect((await load(db, sealer)).models).toEqual([]);
-    await db.transact(() => addModel({ id: 'n', price: { request: '2' } }, bundled, { ...by, at: 9_000_000 }));
-    expect((await recordedCatalogue(db)).models).toMatchObject([{ id: 'n', created: 2_000, priceVersion: 2, active: true }]);
+    await db.transact(() =>
+      addModel({ id: 'n', price: { request: '2' } }, bundled, { ...by, at: 9_000_000 }),
+    );
+    expect((await recordedCatalogue(db)).models).toMatchObject([
+      { id: 'n', created: 2_000, priceVersion: 2, active: true },
+    ]);
   });
 
   it('puts a price in force at its time, unless a later one was published', async () => {

@@ -35,7 +35,10 @@ export interface Table<Thing extends Managed> {
   readonly read: (row: Row) => Thing;
 }
 
-export function* rowOf<Thing extends Managed>({ name, key }: Table<Thing>, value: string): Script<Row | undefined> {
+export function* rowOf<Thing extends Managed>(
+  { name, key }: Table<Thing>,
+  value: string,
+): Script<Row | undefined> {
   const [row] = yield { sql: `SELECT * FROM ${name} WHERE ${key}=$1`, params: [value] };
   return row;
 }
@@ -69,7 +72,10 @@ export function* write<Thing extends Managed>(
 }
 
 export function* remove<Thing extends Managed>(table: Table<Thing>, row: Row): Script<Done<Thing>> {
-  yield { sql: `DELETE FROM ${table.name} WHERE ${table.key}=$1`, params: [row[table.key] ?? null] };
+  yield {
+    sql: `DELETE FROM ${table.name} WHERE ${table.key}=$1`,
+    params: [row[table.key] ?? null],
+  };
   yield bump(catalogTopic);
   return { kind: 'done', before: table.read(row), after: undefined };
 }
@@ -84,7 +90,9 @@ export function asWritten(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return value.map(asWritten);
   if (typeof value !== 'object' || value === null) return value ?? undefined;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, asWritten(one)]])));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, asWritten(one)]])),
+  );
 }
 
 /** Members of a change that are null: what they say is to be taken away. */

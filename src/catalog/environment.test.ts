@@ -4,16 +4,33 @@ import type { ConfigurationContext } from './configuration.ts';
 import { environmentConfiguration } from './environment.ts';
 
 const vendors: ConfigurationContext['vendors'] = [
-  { id: 'openai', ownedBy: 'openai', baseUrl: 'https://openai.test/v1', env: { apiKey: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' } },
-  { id: 'deepseek', ownedBy: 'deepseek', baseUrl: 'https://deepseek.test', env: { apiKey: 'DEEPSEEK_API_KEY' } },
+  {
+    id: 'openai',
+    ownedBy: 'openai',
+    baseUrl: 'https://openai.test/v1',
+    env: { apiKey: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
+  },
+  {
+    id: 'deepseek',
+    ownedBy: 'deepseek',
+    baseUrl: 'https://deepseek.test',
+    env: { apiKey: 'DEEPSEEK_API_KEY' },
+  },
   { id: 'own', ownedBy: 'own', env: { apiKey: 'OWN_KEY', baseUrl: 'OWN_URL' } },
   { id: 'mute', ownedBy: 'mute' },
 ];
 
 async function configure(env: Record<string, string>, changed: Partial<ConfigurationContext> = {}) {
-  const context = { env, vendors, serves: (_: string, kind: string) => kind === 'chat', now: Date.UTC(2026, 10, 21), ...changed };
+  const context = {
+    env,
+    vendors,
+    serves: (_: string, kind: string) => kind === 'chat',
+    now: Date.UTC(2026, 10, 21),
+    ...changed,
+  };
   const result = await environmentConfiguration(context);
-  if (!result.ok) throw new Error(result.problems.map(({ path, message }) => `${path} ${message}`).join());
+  if (!result.ok)
+    throw new Error(result.problems.map(({ path, message }) => `${path} ${message}`).join());
   return result.configuration;
 }
 
@@ -28,9 +45,21 @@ describe('environmentConfiguration', () => {
   });
 
   it('makes a channel for each key, with the models that the vendor sells and can be asked for', async () => {
-    const { channels, models } = await configure({ OPENAI_API_KEY: 'a', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', DEEPSEEK_API_KEY: 'b' });
+    const { channels, models } = await configure({
+      OPENAI_API_KEY: 'a',
+      OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+      DEEPSEEK_API_KEY: 'b',
+    });
     expect(channels).toMatchObject([
-      { name: 'openai', vendor: 'openai', baseUrl: 'http://127.0.0.1:9/v1', secret: 'a', groups: ['default'], priority: 0, weight: 1 },
+      {
+        name: 'openai',
+        vendor: 'openai',
+        baseUrl: 'http://127.0.0.1:9/v1',
+        secret: 'a',
+        groups: ['default'],
+        priority: 0,
+        weight: 1,
+      },
       { name: 'deepseek', vendor: 'deepseek', baseUrl: undefined, secret: 'b' },
     ]);
     expect(channels[1]?.models).toEqual(
@@ -51,7 +80,8 @@ describe('environmentConfiguration', () => {
   });
 
   it('leaves out what was shut down by today', async () => {
-    const ids = async (now: number) => (await configure({ OPENAI_API_KEY: 'a' }, { now })).models.map((model) => model.id);
+    const ids = async (now: number) =>
+      (await configure({ OPENAI_API_KEY: 'a' }, { now })).models.map((model) => model.id);
     expect(await ids(Date.UTC(2026, 10, 21))).toContain('o3');
     expect(await ids(Date.UTC(2026, 11, 12))).not.toContain('o3');
   });
@@ -59,8 +89,14 @@ describe('environmentConfiguration', () => {
   it('lets the best stand-in that there is sell what no vendor sells any more', async () => {
     const { channels } = await configure({ DEEPSEEK_API_KEY: 'b' }, { serves: () => true });
     expect(channels[0]?.models.get('gpt-3.5-turbo-instruct')).toBe('deepseek-flash');
-    const both = await configure({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b' }, { serves: () => true });
-    expect(both.channels.map((channel) => channel.models.get('gpt-3.5-turbo-instruct'))).toEqual(['gpt-6-luna', undefined]);
+    const both = await configure(
+      { OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b' },
+      { serves: () => true },
+    );
+    expect(both.channels.map((channel) => channel.models.get('gpt-3.5-turbo-instruct'))).toEqual([
+      'gpt-6-luna',
+      undefined,
+    ]);
   });
 
   it('makes no channel that would have nothing to sell, and says so', async () => {
@@ -77,7 +113,9 @@ describe('environmentConfiguration', () => {
     expect((await configure({ OWN_KEY: 'x', DEEPSEEK_API_KEY: 'b' })).warnings).toEqual([
       'OWN_KEY is set, but own needs its address too: OWN_URL',
     ]);
-    await expect(configure({ TOLLGATE_USD_RATE: '-1' })).rejects.toThrow('TOLLGATE_USD_RATE must not be negative');
+    await expect(configure({ TOLLGATE_USD_RATE: '-1' })).rejects.toThrow(
+      'TOLLGATE_USD_RATE must not be negative',
+    );
   });
 });
 
@@ -88,7 +126,10 @@ describe('the bundled list', () => {
     const bundled = await load('2026-11-21');
     expect(bundled.size).toBeGreaterThan(300);
     for (const { facts, source, asOf } of bundled.values()) {
-      expect(Object.keys(facts.price.rates).length + Object.keys(facts.price.by?.rates ?? {}).length, facts.id).toBeGreaterThan(0);
+      expect(
+        Object.keys(facts.price.rates).length + Object.keys(facts.price.by?.rates ?? {}).length,
+        facts.id,
+      ).toBeGreaterThan(0);
       expect(source !== '' && /^20\d\d-\d\d(-\d\d)?$/.test(asOf), facts.id).toBe(true);
     }
   });
@@ -96,22 +137,36 @@ describe('the bundled list', () => {
   it('converts dollars and keeps yuan', async () => {
     const bundled = await load('2026-11-21');
     const rates = (id: string) => bundled.get(id)?.facts.price.rates;
-    expect(rates('deepseek-v4-pro')).toEqual({ input: 9_000_000_000n, cached_input: 300_000_000n, output: 27_000_000_000n });
-    expect(rates('claude-haiku-5-5')).toMatchObject({ input: 720_000_000n, cached_input: 72_000_000n });
+    expect(rates('deepseek-v4-pro')).toEqual({
+      input: 9_000_000_000n,
+      cached_input: 300_000_000n,
+      output: 27_000_000_000n,
+    });
+    expect(rates('claude-haiku-5-5')).toMatchObject({
+      input: 720_000_000n,
+      cached_input: 72_000_000n,
+    });
     expect(rates('whisper-1')).toEqual({ second: 720_000_000_000n });
     expect(rates('tts-1')).toEqual({ character: 108_000_000_000n });
-    expect(bundled.get('sora-2')?.facts.price.by).toEqual({ measure: 'second', rates: { '720p': 720_000_000_000_000n } });
+    expect(bundled.get('sora-2')?.facts.price.by).toEqual({
+      measure: 'second',
+      rates: { '720p': 720_000_000_000_000n },
+    });
   });
 
   it('ends an offer price on its day', async () => {
-    const input = async (today: string) => (await load(today)).get('gemini-3.8-flash')?.facts.price.rates.input;
+    const input = async (today: string) =>
+      (await load(today)).get('gemini-3.8-flash')?.facts.price.rates.input;
     expect(await input('2026-12-31')).toBe(5_400_000_000n);
     expect(await input('2027-01-01')).toBe(10_800_000_000n);
   });
 
   it('marks prices that are no word of the vendor', async () => {
     const bundled = await load('2026-11-21');
-    expect(bundled.get('speech-2.6-hd')).toMatchObject({ source: 'general-knowledge', doubtful: true });
+    expect(bundled.get('speech-2.6-hd')).toMatchObject({
+      source: 'general-knowledge',
+      doubtful: true,
+    });
     expect(bundled.get('viduq3-turbo')?.doubtful).toBe(true);
     expect(bundled.get('claude-fable-5')?.doubtful).toBe(false);
   });

@@ -15,23 +15,36 @@ import { configurationWarnings } from './warnings.ts';
  * The configuration where there is no file: a channel, in the group `default`, for every vendor whose key the environment holds, with the
  * bundled models that it can be asked for. No channels when there are no keys.
  */
-export async function environmentConfiguration(context: ConfigurationContext): Promise<ConfigurationResult> {
+export async function environmentConfiguration(
+  context: ConfigurationContext,
+): Promise<ConfigurationResult> {
   const { env, vendors, serves } = context;
   const written = env[usdRateVariable];
   const rate = written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
-  if (typeof rate === 'string') return { ok: false, problems: [{ line: 0, path: usdRateVariable, message: rate }] };
+  if (typeof rate === 'string')
+    return { ok: false, problems: [{ line: 0, path: usdRateVariable, message: rate }] };
   const reachable = vendors.flatMap((vendor) => reach(vendor, context));
   if (reachable.length === 0)
     return {
       ok: true,
-      configuration: { groups: [defaultGroup], models: [], channels: [], usdRatePpm: rate, warnings: unreachable(vendors, env) },
+      configuration: {
+        groups: [defaultGroup],
+        models: [],
+        channels: [],
+        usdRatePpm: rate,
+        warnings: unreachable(vendors, env),
+      },
     };
   const bundled = await loadBundled({ usdRatePpm: rate, today: dateOf(context.now) });
-  const channels = reachable.map((channel): ChannelFacts => ({ ...channel, models: modelsOf(channel.vendor, bundled, context) }));
+  const channels = reachable.map(
+    (channel): ChannelFacts => ({ ...channel, models: modelsOf(channel.vendor, bundled, context) }),
+  );
   standIn(channels, bundled, context);
   const selling = channels.filter(({ models }) => models.size > 0);
   const empty = channels.flatMap(({ vendor, models }) =>
-    models.size > 0 ? [] : [`the bundled list has no models of ${vendor}: name them in a configuration file`],
+    models.size > 0
+      ? []
+      : [`the bundled list has no models of ${vendor}: name them in a configuration file`],
   );
   const sold = new Set(selling.flatMap((channel) => [...channel.models.keys()]));
   const models = [...sold].flatMap((id) => bundled.get(id)?.facts ?? []);
@@ -40,7 +53,16 @@ export async function environmentConfiguration(context: ConfigurationContext): P
     ...empty,
     ...configurationWarnings({ groups: [], models, channels: selling }, [], bundled, { serves }),
   ];
-  return { ok: true, configuration: { groups: [defaultGroup], models, channels: selling, usdRatePpm: rate, warnings } };
+  return {
+    ok: true,
+    configuration: {
+      groups: [defaultGroup],
+      models,
+      channels: selling,
+      usdRatePpm: rate,
+      warnings,
+    },
+  };
 }
 
 type Reachable = Omit<ChannelFacts, 'models'>;
@@ -49,23 +71,51 @@ function reach(vendor: VendorFacts, { env }: ConfigurationContext): readonly Rea
   const secret = vendor.env && env[vendor.env.apiKey];
   const baseUrl = addressOf(vendor, env);
   if (!secret || (baseUrl ?? vendor.baseUrl) === undefined) return [];
-  return [{ name: vendor.id, vendor: vendor.id, baseUrl, secret, groups: [defaultGroup.name], priority: 0, weight: 1 }];
+  return [
+    {
+      name: vendor.id,
+      vendor: vendor.id,
+      baseUrl,
+      secret,
+      groups: [defaultGroup.name],
+      priority: 0,
+      weight: 1,
+    },
+  ];
 }
 
-function addressOf({ env: names }: VendorFacts, env: ConfigurationContext['env']): string | undefined {
+function addressOf(
+  { env: names }: VendorFacts,
+  env: ConfigurationContext['env'],
+): string | undefined {
   const written = names?.baseUrl === undefined ? undefined : env[names.baseUrl];
   return written === '' ? undefined : written;
 }
 
-function unreachable(vendors: readonly VendorFacts[], env: ConfigurationContext['env']): readonly string[] {
+function unreachable(
+  vendors: readonly VendorFacts[],
+  env: ConfigurationContext['env'],
+): readonly string[] {
   return vendors.flatMap((vendor) => {
     const key = vendor.env?.apiKey;
-    if (key === undefined || !env[key] || vendor.baseUrl !== undefined || addressOf(vendor, env) !== undefined) return [];
-    return [`${key} is set, but ${vendor.id} needs its address too: ${vendor.env?.baseUrl ?? 'write a configuration file'}`];
+    if (
+      key === undefined ||
+      !env[key] ||
+      vendor.baseUrl !== undefined ||
+      addressOf(vendor, env) !== undefined
+    )
+      return [];
+    return [
+      `${key} is set, but ${vendor.id} needs its address too: ${vendor.env?.baseUrl ?? 'write a configuration file'}`,
+    ];
   });
 }
 
-function modelsOf(vendor: string, bundled: Bundled, { serves }: ConfigurationContext): Map<string, string> {
+function modelsOf(
+  vendor: string,
+  bundled: Bundled,
+  { serves }: ConfigurationContext,
+): Map<string, string> {
   const theirs = soldBy(vendor, bundled).filter((model) => serves(vendor, model.facts.kind));
   return new Map(theirs.map((model) => [model.facts.id, model.upstream]));
 }
@@ -74,13 +124,18 @@ function modelsOf(vendor: string, bundled: Bundled, { serves }: ConfigurationCon
 function standIn(channels: ChannelFacts[], bundled: Bundled, context: ConfigurationContext): void {
   for (const model of bundled.values()) {
     const [standing] = model.standIns.flatMap(({ vendor, id }) => {
-      const at = channels.findIndex((channel) => channel.vendor === vendor && context.serves(vendor, model.facts.kind));
+      const at = channels.findIndex(
+        (channel) => channel.vendor === vendor && context.serves(vendor, model.facts.kind),
+      );
       const upstream = bundled.get(id)?.upstream;
       return at < 0 || upstream === undefined ? [] : [{ at, upstream }];
     });
     if (standing === undefined) continue;
     const channel = channels[standing.at];
     if (channel !== undefined)
-      channels[standing.at] = { ...channel, models: new Map([...channel.models, [model.facts.id, standing.upstream]]) };
+      channels[standing.at] = {
+        ...channel,
+        models: new Map([...channel.models, [model.facts.id, standing.upstream]]),
+      };
   }
 }

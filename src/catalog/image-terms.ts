@@ -6,7 +6,9 @@ export interface ImageTerms {
   readonly anySize?: AnySize | undefined;
   readonly qualities?: readonly string[] | undefined;
   /** What an unsaid size or quality, and `auto`, stand for. Undefined: the vendor's model decides. */
-  readonly usual?: { readonly size?: string | undefined; readonly quality?: string | undefined } | undefined;
+  readonly usual?:
+    | { readonly size?: string | undefined; readonly quality?: string | undefined }
+    | undefined;
   /** Pictures of one request. */
   readonly nMax?: number | undefined;
   readonly promptCharsMax?: number | undefined;
@@ -26,18 +28,30 @@ export interface AnySize {
 }
 
 /** `1024x1792` → its sides. */
-export function sidesOf(size: string): { readonly width: number; readonly height: number } | undefined {
+export function sidesOf(
+  size: string,
+): { readonly width: number; readonly height: number } | undefined {
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? [];
-  return width === undefined || height === undefined ? undefined : { width: Number(width), height: Number(height) };
+  return width === undefined || height === undefined
+    ? undefined
+    : { width: Number(width), height: Number(height) };
 }
 
 /** Why a model is not asked for a picture of this size: what it can be asked for. Undefined: it is. */
 export function sizeProblem({ sizes, anySize }: ImageTerms, size: string): string | undefined {
   if (sizes?.includes(size) || (size === 'auto' && sizes === undefined)) return undefined;
   const sides = sidesOf(size);
-  if (sides !== undefined && sides.width > 0 && sides.height > 0 && (anySize === undefined ? sizes === undefined : fits(anySize, sides)))
+  if (
+    sides !== undefined &&
+    sides.width > 0 &&
+    sides.height > 0 &&
+    (anySize === undefined ? sizes === undefined : fits(anySize, sides))
+  )
     return undefined;
-  const allowed = [...(sizes ?? ['<width>x<height>, for instance 1024x1024']), ...(anySize === undefined ? [] : [ruleText(anySize)])];
+  const allowed = [
+    ...(sizes ?? ['<width>x<height>, for instance 1024x1024']),
+    ...(anySize === undefined ? [] : [ruleText(anySize)]),
+  ];
   return `'${size}' is not supported by this model. Supported sizes are: ${allowed.join(', ')}.`;
 }
 
@@ -49,7 +63,12 @@ function fits(
   const [short, long] = width < height ? [width, height] : [height, width];
   const pixels = width * height;
   return (
-    width % step === 0 && height % step === 0 && long <= longest && long <= short * ratio && pixels >= pixelsMin && pixels <= pixelsMax
+    width % step === 0 &&
+    height % step === 0 &&
+    long <= longest &&
+    long <= short * ratio &&
+    pixels >= pixelsMin &&
+    pixels <= pixelsMax
   );
 }
 
@@ -67,7 +86,11 @@ function ruleText({ step, longest, ratio, pixelsMin, pixelsMax }: AnySize): stri
 const megapixel = 1_024 * 1_024;
 
 /** The most output tokens that one such picture can cost; undefined where the terms do not tell. A quality left to the model may be the dearest of those listed. */
-export function tokensOf({ tokens }: ImageTerms, quality: string | undefined, pixels: number): number | undefined {
+export function tokensOf(
+  { tokens }: ImageTerms,
+  quality: string | undefined,
+  pixels: number,
+): number | undefined {
   if (tokens === undefined) return undefined;
   const { any, ...byQuality } = tokens;
   if (any !== undefined) return any;
@@ -78,4 +101,11 @@ export function tokensOf({ tokens }: ImageTerms, quality: string | undefined, pi
 /** Pictures of one request where the terms do not say (wire-formats §7 row 31). */
 export const usualNMax = 10;
 export const usualPromptCharsMax = 32_000;
-export const usualQualities: readonly string[] = ['standard', 'hd', 'low', 'medium', 'high', 'auto'];
+export const usualQualities: readonly string[] = [
+  'standard',
+  'hd',
+  'low',
+  'medium',
+  'high',
+  'auto',
+];

@@ -24,7 +24,10 @@ export interface PriceImport {
   readonly applied: boolean;
   /** Models that are not sold yet, where the list may bring some. */
   readonly added: readonly ModelFacts[];
-  readonly changed: readonly { readonly id: string; readonly differences: readonly PriceDifference[] }[];
+  readonly changed: readonly {
+    readonly id: string;
+    readonly differences: readonly PriceDifference[];
+  }[];
   readonly unchanged: readonly string[];
   readonly refused: readonly Problem[];
 }
@@ -49,20 +52,31 @@ export function importPrices(
 }
 
 /** The same as a part of a transaction; `by` undefined: a dry run. `brings`: entries of models that are not sold are new ones. */
-export function* importing(text: string, by: ModelAuthor | undefined, brings?: Bundled): Script<PriceImport> {
+export function* importing(
+  text: string,
+  by: ModelAuthor | undefined,
+  brings?: Bundled,
+): Script<PriceImport> {
   if (by !== undefined) yield* lockVersion();
   const sold = new Map(
-    (yield { sql: 'SELECT id, facts, price FROM models WHERE active = 1', params: [] }).map((row) => [String(row['id']), row]),
+    (yield { sql: 'SELECT id, facts, price FROM models WHERE active = 1', params: [] }).map(
+      (row) => [String(row['id']), row],
+    ),
   );
   const source = readYaml(text);
   const report = new Report(source);
   const added: ModelFacts[] = [];
   const entries = readEntries(source.value, sold, report, (item, path) => {
-    const model = brings && modelFrom(item, brings.get(String(member(item, 'id')))?.facts, report, path);
+    const model =
+      brings && modelFrom(item, brings.get(String(member(item, 'id')))?.facts, report, path);
     if (model !== undefined) added.push(model);
     return brings !== undefined;
   });
-  const compared = entries.map(({ id, old, price }) => ({ id, price, differences: priceDifferences(old, price) }));
+  const compared = entries.map(({ id, old, price }) => ({
+    id,
+    price,
+    differences: priceDifferences(old, price),
+  }));
   const changed = compared.filter(({ differences }) => differences.length > 0);
   const applied = by !== undefined && report.clean && changed.length + added.length > 0;
   if (applied) {
@@ -95,7 +109,8 @@ function readEntries(
   const within = Array.isArray(value) ? [] : ['models'];
   const list: unknown = Array.isArray(value) ? value : member(value, 'models');
   if (!Array.isArray(list)) {
-    if (report.clean) report.add([], 'must be a list of models with prices, or have the member models');
+    if (report.clean)
+      report.add([], 'must be a list of models with prices, or have the member models');
     return [];
   }
   reportTwins(list, within, 'id', report);
@@ -105,10 +120,19 @@ function readEntries(
     const row = sold.get(entry.id);
     if (row === undefined) {
       if (isNew(item, [...within, index])) return [];
-      report.add([...within, index, 'id'], `there is no model '${entry.id}' to price${didYouMean(entry.id, sold.keys())}`);
+      report.add(
+        [...within, index, 'id'],
+        `there is no model '${entry.id}' to price${didYouMean(entry.id, sold.keys())}`,
+      );
       return [];
     }
     const facts = parseFacts(entry.id, String(row['facts']), String(row['price']));
-    return [{ id: entry.id, old: facts.price, price: readPrice(facts.kind, entry.price, report, [...within, index, 'price']) }];
+    return [
+      {
+        id: entry.id,
+        old: facts.price,
+        price: readPrice(facts.kind, entry.price, report, [...within, index, 'price']),
+      },
+    ];
   });
 }

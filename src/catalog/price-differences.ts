@@ -21,7 +21,14 @@ export function priceDifferences(old: Price, now: Price): readonly PriceDifferen
   return [...members].flatMap((member) => {
     const [from, to] = [before.get(member), after.get(member)];
     if (from?.amount === to?.amount) return [];
-    return [{ member, from: from && textOf(from), to: to && textOf(to), percent: percentOf(from?.amount, to?.amount) }];
+    return [
+      {
+        member,
+        from: from && textOf(from),
+        to: to && textOf(to),
+        percent: percentOf(from?.amount, to?.amount),
+      },
+    ];
   });
 }
 
@@ -32,7 +39,10 @@ interface Amount {
 
 function amounts(price: Price): ReadonlyMap<string, Amount> {
   const all = new Map<string, Amount>();
-  const tiers = price.tiers.map((tier) => ({ suffix: ` above ${tier.aboveInputTokens}`, rates: tier.rates }));
+  const tiers = price.tiers.map((tier) => ({
+    suffix: ` above ${tier.aboveInputTokens}`,
+    rates: tier.rates,
+  }));
   for (const { suffix, rates } of [{ suffix: '', rates: price.rates }, ...tiers]) {
     for (const measure of measures) {
       const amount = rates[measure];
@@ -41,7 +51,8 @@ function amounts(price: Price): ReadonlyMap<string, Amount> {
   }
   const { by } = price;
   for (const [variant, amount] of Object.entries(by?.rates ?? {})) {
-    if (by !== undefined) all.set(`${by.measure} by ${variant}`, { amount, places: pricePlaces(by.measure) });
+    if (by !== undefined)
+      all.set(`${by.measure} by ${variant}`, { amount, places: pricePlaces(by.measure) });
   }
   return all;
 }

@@ -5,7 +5,9 @@ import type { Price, Rates } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
 
 /** What the number behind each member buys: a price is yuan for this. */
-export const priceUnits: Readonly<Record<Measure, 'million tokens' | 'image' | 'megapixel' | 'second' | 'character' | 'request'>> = {
+export const priceUnits: Readonly<
+  Record<Measure, 'million tokens' | 'image' | 'megapixel' | 'second' | 'character' | 'request'>
+> = {
   input: 'million tokens',
   cached_input: 'million tokens',
   cache_write_5m: 'million tokens',
@@ -36,7 +38,11 @@ export function nanoPerMillion(measure: Measure, yuan: string): Nano | string {
 const million = 1_000_000n;
 
 /** The same for a price in another currency, `ratePpm` millionths of a yuan each, rounded up to the nano. */
-export function convertedNanoPerMillion(measure: Measure, amount: string, ratePpm: bigint): Nano | string {
+export function convertedNanoPerMillion(
+  measure: Measure,
+  amount: string,
+  ratePpm: bigint,
+): Nano | string {
   const exact = exactDecimal(amount, pricePlaces(measure));
   return typeof exact === 'string' ? exact : divideUp(exact * ratePpm, million);
 }
@@ -56,7 +62,8 @@ const enough: Readonly<Record<ModelKind, readonly (readonly Measure[])[]>> = {
 
 /** What a price for this kind still lacks; undefined when it is complete. */
 export function priceLacks(kind: ModelKind, price: Price): string | undefined {
-  const has = (measure: Measure): boolean => price.rates[measure] !== undefined || price.by?.measure === measure;
+  const has = (measure: Measure): boolean =>
+    price.rates[measure] !== undefined || price.by?.measure === measure;
   if (enough[kind].some((row) => row.every(has))) return undefined;
   const choices = enough[kind].map((row) => row.join(' and '));
   return `a ${kind} model needs a price for ${choices.join(', or ')} (0 where it is free)`;
@@ -64,7 +71,9 @@ export function priceLacks(kind: ModelKind, price: Price): string | undefined {
 
 /** What the variants in `by` are variants of: the plain member beside them, else what the kind is usually sold by. */
 export function variantMeasure(kind: ModelKind, rates: Rates): Measure {
-  const beside = (['second', 'image', 'megapixel', 'character', 'request'] as const).find((measure) => rates[measure] !== undefined);
+  const beside = (['second', 'image', 'megapixel', 'character', 'request'] as const).find(
+    (measure) => rates[measure] !== undefined,
+  );
   if (beside !== undefined) return beside;
   if (kind === 'image') return 'image';
   return rates.output === undefined ? 'second' : 'output';

@@ -2,37 +2,79 @@ import { performance } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Measure, measures, type Quantities } from '../base/quantities.ts';
-import { costOf, inputTokens, outputTokensFor, type Price, type Rates, tariffOf, worstCase } from './price.ts';
+import {
+  costOf,
+  inputTokens,
+  outputTokensFor,
+  type Price,
+  type Rates,
+  tariffOf,
+  worstCase,
+} from './price.ts';
 
 const unit = 1_000_000n;
 const yuan = (text: string): bigint => BigInt(Math.round(Number(text) * 1e9));
-const price = (rates: Rates, rest: Partial<Price> = {}): Price => ({ rates, tiers: [], by: undefined, ...rest });
-const costs = (of: Price, quantities: Quantities, variant?: string) => costOf(tariffOf(of, unit), quantities, variant);
-const tokenMeasures = measures.filter((measure) => !['image', 'megapixel', 'second', 'character', 'request'].includes(measure));
+const price = (rates: Rates, rest: Partial<Price> = {}): Price => ({
+  rates,
+  tiers: [],
+  by: undefined,
+  ...rest,
+});
+const costs = (of: Price, quantities: Quantities, variant?: string) =>
+  costOf(tariffOf(of, unit), quantities, variant);
+const tokenMeasures = measures.filter(
+  (measure) => !['image', 'megapixel', 'second', 'character', 'request'].includes(measure),
+);
 
 /** The same written the long way round, with fractions kept apart. */
-function exactly(of: Price, ppm: bigint, measure: Measure, quantities: Quantities): { top: bigint; bottom: bigint } {
+function exactly(
+  of: Price,
+  ppm: bigint,
+  measure: Measure,
+  quantities: Quantities,
+): { top: bigint; bottom: bigint } {
   const tier = of.tiers.filter((each) => inputTokens(quantities) > each.aboveInputTokens).at(-1);
   const rates: Rates = { ...of.rates, ...tier?.rates };
   const plain = /input|cache/.test(measure) ? 'input' : 'output';
   const rate = rates[measure] ?? (tokenMeasures.includes(measure) ? rates[plain] : undefined) ?? 0n;
   // The price of a million is rounded up for the group, once.
-  return { top: BigInt(quantities[measure] ?? 0) * ((rate * ppm + unit - 1n) / unit), bottom: unit };
+  return {
+    top: BigInt(quantities[measure] ?? 0) * ((rate * ppm + unit - 1n) / unit),
+    bottom: unit,
+  };
 }
 
 const anyRate = fc.bigInt({ min: 0n, max: 10n ** 13n });
-const anyRates = fc.record(Object.fromEntries(measures.map((measure) => [measure, anyRate])), { requiredKeys: [] }) as fc.Arbitrary<Rates>;
+const anyRates = fc.record(Object.fromEntries(measures.map((measure) => [measure, anyRate])), {
+  requiredKeys: [],
+}) as fc.Arbitrary<Rates>;
 const anyPrice = fc
-  .tuple(anyRates, fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 300_000 }), anyRates), { maxLength: 3, selector: ([above]) => above }))
+  .tuple(
+    anyRates,
+    fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 300_000 }), anyRates), {
+      maxLength: 3,
+      selector: ([above]) => above,
+    }),
+  )
   .map(
     ([rates, tiers]): Price =>
-      price(rates, { tiers: tiers.sort(([a], [b]) => a - b).map(([aboveInputTokens, of]) => ({ aboveInputTokens, rates: of })) }),
+      price(rates, {
+        tiers: tiers
+          .sort(([a], [b]) => a - b)
+          .map(([aboveInputTokens, of]) => ({ aboveInputTokens, rates: of })),
+      }),
   );
-const anyTokens = fc.record(Object.fromEntries(tokenMeasures.map((measure) => [measure, fc.integer({ min: 0, max: 500_000 })])), {
-  requiredKeys: [],
-}) as fc.Arbitrary<Quantities>;
+const anyTokens = fc.record(
+  Object.fromEntries(
+    tokenMeasures.map((measure) => [measure, fc.integer({ min: 0, max: 500_000 })]),
+  ),
+  {
+    requiredKeys: [],
+  },
+) as fc.Arbitrary<Quantities>;
 const anyMultiplier = fc.bigInt({ min: 0n, max: 20_000_000n });
-const sum = (quantities: Quantities, of: readonly Measure[]) => of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
+const sum = (quantities: Quantities, of: readonly Measure[]) =>
+  of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
 
 describe('costOf', () => {
   it('charges each class by its own rate', () => {
@@ -55,14 +97,23 @@ describe('costOf', () => {
     expect(costOf(group, { input: 9_000_000 }).lines).toEqual([
       { measure: 'input', quantity: 9_000_000, rate: 111_112n, cost: 1_000_008n },
     ]);
-    const bill = costOf(tariffOf(price({ input: 333_334n, output: 1n }), 333_333n), { input: 3, output: 1 });
+    const bill = costOf(tariffOf(price({ input: 333_334n, output: 1n }), 333_333n), {
+      input: 3,
+      output: 1,
+    });
     expect(bill.lines.map((line) => line.cost)).toEqual([1n, 1n]);
     expect(costOf(tariffOf(price({ input: 2_000_000n }), 850_000n), { input: 10 }).total).toBe(17n);
   });
 
   it('lets unpriced classes cost what the plain class of their side costs', () => {
     const plain = price({ input: yuan('1'), output: yuan('4') });
-    for (const measure of ['cached_input', 'cache_write_5m', 'cache_write_1h', 'audio_input', 'image_input'] as const)
+    for (const measure of [
+      'cached_input',
+      'cache_write_5m',
+      'cache_write_1h',
+      'audio_input',
+      'image_input',
+    ] as const)
       expect(costs(plain, { [measure]: 5 }).total).toBe(5_000n);
     for (const measure of ['reasoning', 'audio_output', 'image_output'] as const)
       expect(costs(plain, { [measure]: 5 }).total).toBe(20_000n);
@@ -74,8 +125,12 @@ describe('costOf', () => {
       { input: yuan('1'), cached_input: yuan('0.1'), output: yuan('4') },
       { tiers: [{ aboveInputTokens: 100, rates: { input: yuan('2'), output: yuan('8') } }] },
     );
-    expect(costs(tiered, { input: 60, cached_input: 40, output: 1 }).total).toBe(60_000n + 4_000n + 4_000n);
-    expect(costs(tiered, { input: 60, cached_input: 40, cache_write_5m: 1, output: 1 }).total).toBe(120_000n + 4_000n + 2_000n + 8_000n);
+    expect(costs(tiered, { input: 60, cached_input: 40, output: 1 }).total).toBe(
+      60_000n + 4_000n + 4_000n,
+    );
+    expect(costs(tiered, { input: 60, cached_input: 40, cache_write_5m: 1, output: 1 }).total).toBe(
+      120_000n + 4_000n + 2_000n + 8_000n,
+    );
   });
 
   it('charges a variant instead of the plain rate, and never nothing for an unknown one', () => {
@@ -92,7 +147,9 @@ describe('costOf', () => {
   it('counts one request, and parts of a second', () => {
     expect(costs(price({ request: yuan('0.02') * unit }), {}).total).toBe(20_000_000n);
     expect(costs(price({ request: yuan('0.02') * unit }), { request: 3 }).total).toBe(60_000_000n);
-    expect(costs(price({ second: yuan('0.1') * unit }), { second: 12.34 }).total).toBe(1_234_000_000n);
+    expect(costs(price({ second: yuan('0.1') * unit }), { second: 12.34 }).total).toBe(
+      1_234_000_000n,
+    );
   });
 
   it('adds up, never undercharges and never overcharges by a nano a line', () => {
@@ -106,7 +163,9 @@ describe('costOf', () => {
         }
         const billed = new Set(bill.lines.map((line) => line.measure));
         const free = measures.filter((measure) => !billed.has(measure));
-        expect(free.filter((measure) => exactly(of, ppm, measure, quantities).top !== 0n)).toEqual([]);
+        expect(free.filter((measure) => exactly(of, ppm, measure, quantities).top !== 0n)).toEqual(
+          [],
+        );
       }),
       { numRuns: 2_000 },
     );
@@ -119,7 +178,10 @@ describe('worstCase', () => {
       fc.property(anyPrice, anyMultiplier, anyTokens, (of, ppm, quantities) => {
         const tariff = tariffOf(of, ppm);
         const text = sum(quantities, ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h']);
-        const media = { inputTokens: sum(quantities, ['audio_input', 'image_input']), output: true };
+        const media = {
+          inputTokens: sum(quantities, ['audio_input', 'image_input']),
+          output: true,
+        };
         const out = sum(quantities, ['output', 'reasoning', 'audio_output', 'image_output']);
         expect(worstCase(tariff, text, out, media) >= costOf(tariff, quantities).total).toBe(true);
       }),
@@ -134,11 +196,19 @@ describe('worstCase', () => {
 
   it('prices media by the dearest input class and text by the dearest text class', () => {
     const tariff = tariffOf(
-      price({ input: yuan('1'), cache_write_1h: yuan('2'), audio_input: yuan('10'), output: yuan('3'), audio_output: yuan('30') }),
+      price({
+        input: yuan('1'),
+        cache_write_1h: yuan('2'),
+        audio_input: yuan('10'),
+        output: yuan('3'),
+        audio_output: yuan('30'),
+      }),
       unit,
     );
     expect(worstCase(tariff, 10, 1)).toBe(23_000n);
-    expect(worstCase(tariff, 10, 1, { inputTokens: 5, output: true })).toBe(20_000n + 50_000n + 30_000n);
+    expect(worstCase(tariff, 10, 1, { inputTokens: 5, output: true })).toBe(
+      20_000n + 50_000n + 30_000n,
+    );
   });
 });
 
@@ -154,7 +224,8 @@ describe('outputTokensFor', () => {
           const tariff = tariffOf(of, ppm);
           const tokens = outputTokensFor(tariff, money, input);
           const affordable = tokens === 0 || worstCase(tariff, input, tokens) <= money;
-          const most = tokens === Number.MAX_SAFE_INTEGER || worstCase(tariff, input, tokens + 1) > money;
+          const most =
+            tokens === Number.MAX_SAFE_INTEGER || worstCase(tariff, input, tokens + 1) > money;
           expect({ affordable, most }).toEqual({ affordable: true, most: true });
         },
       ),
@@ -164,7 +235,10 @@ describe('outputTokensFor', () => {
 });
 
 it('prices three lines in about a microsecond', () => {
-  const tariff = tariffOf(price({ input: yuan('2.13'), cached_input: yuan('0.213'), output: yuan('8.7') }), 850_000n);
+  const tariff = tariffOf(
+    price({ input: yuan('2.13'), cached_input: yuan('0.213'), output: yuan('8.7') }),
+    850_000n,
+  );
   const quantities = { input: 1234, cached_input: 800, output: 456 };
   let total = 0n;
   const run = (times: number) => {

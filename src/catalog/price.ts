@@ -40,7 +40,9 @@ export interface Bill {
 /** A price at one group's multiplier, made once, so that a charge is a few multiplications. */
 export interface Tariff {
   readonly bands: readonly Band[];
-  readonly variants: { readonly listed: ReadonlyMap<string, Sold>; readonly otherwise: Sold | undefined } | undefined;
+  readonly variants:
+    | { readonly listed: ReadonlyMap<string, Sold>; readonly otherwise: Sold | undefined }
+    | undefined;
 }
 
 /** `rate`: nano-yuan per million units, at the group's multiplier. */
@@ -83,7 +85,10 @@ export function rateOf(rates: Rates, measure: Measure): Nano | undefined {
 /** Prepares `price` for a group whose multiplier is `multiplierPpm` millionths. */
 export function tariffOf(price: Price, multiplierPpm: bigint): Tariff {
   // What a unit costs is whole nanos per million, rounded up here and nowhere else: a bill shows the very numbers that were multiplied.
-  const sold = (measure: Measure, rate: Nano): Sold => ({ measure, rate: divideUp(rate * multiplierPpm, million) });
+  const sold = (measure: Measure, rate: Nano): Sold => ({
+    measure,
+    rate: divideUp(rate * multiplierPpm, million),
+  });
   const bands: Band[] = [];
   for (const tier of [{ aboveInputTokens: -1, rates: {} }, ...price.tiers]) {
     const rates = { ...price.rates, ...tier.rates };
@@ -91,13 +96,21 @@ export function tariffOf(price: Price, multiplierPpm: bigint): Tariff {
       const rate = rateOf(rates, measure);
       return rate === undefined ? [] : [sold(measure, rate)];
     });
-    bands.push({ aboveInputTokens: tier.aboveInputTokens, sold: lines, dearest: dearest(lines, bands.at(-1)?.dearest) });
+    bands.push({
+      aboveInputTokens: tier.aboveInputTokens,
+      sold: lines,
+      dearest: dearest(lines, bands.at(-1)?.dearest),
+    });
   }
   const { by } = price;
   if (by === undefined) return { bands, variants: undefined };
-  const listed = new Map(Object.entries(by.rates).map(([variant, rate]) => [variant, sold(by.measure, rate)]));
+  const listed = new Map(
+    Object.entries(by.rates).map(([variant, rate]) => [variant, sold(by.measure, rate)]),
+  );
   const plain = rateOf(price.rates, by.measure) !== undefined;
-  const otherwise = plain ? undefined : [...listed.values()].reduce((max, line) => (line.rate > max.rate ? line : max));
+  const otherwise = plain
+    ? undefined
+    : [...listed.values()].reduce((max, line) => (line.rate > max.rate ? line : max));
   return { bands, variants: { listed, otherwise } };
 }
 
@@ -106,7 +119,9 @@ function dearest(lines: readonly Sold[], below: Dearest | undefined): Dearest {
     lines
       .filter((line) => among.some((some) => some.includes(line.measure)))
       .reduce((max, line) => (line.rate > max ? line.rate : max), floor ?? 0n);
-  const rounded = BigInt(Math.max(0, lines.filter((line) => line.rate % million !== 0n).length - 1));
+  const rounded = BigInt(
+    Math.max(0, lines.filter((line) => line.rate % million !== 0n).length - 1),
+  );
   return {
     text: most(below?.text, textInput),
     anyInput: most(below?.anyInput, textInput, mediaInput),
@@ -150,11 +165,14 @@ export function inputTokens(quantities: Quantities): number {
  */
 export function costOf(tariff: Tariff, quantities: Quantities, variant?: string): Bill {
   const { variants } = tariff;
-  const band = tariff.bands.length === 1 ? tariff.bands[0] : bandFor(tariff, inputTokens(quantities));
-  const special = variants === undefined ? undefined : (variants.listed.get(variant ?? '') ?? variants.otherwise);
+  const band =
+    tariff.bands.length === 1 ? tariff.bands[0] : bandFor(tariff, inputTokens(quantities));
+  const special =
+    variants === undefined ? undefined : (variants.listed.get(variant ?? '') ?? variants.otherwise);
   const lines: PriceLine[] = [];
   let total = 0n;
-  for (const sold of band?.sold ?? []) if (sold.measure !== special?.measure) total += charge(lines, quantities, sold);
+  for (const sold of band?.sold ?? [])
+    if (sold.measure !== special?.measure) total += charge(lines, quantities, sold);
   if (special !== undefined) total += charge(lines, quantities, special);
   return { lines, total };
 }
@@ -186,13 +204,28 @@ const textOnly: Media = { inputTokens: 0, output: false };
  * The most that a request with so much text going in and so many tokens coming out can cost: no `costOf` it exceeds this, whatever
  * the vendor says was cached, written to a cache or thought. Media tokens cost the dearest input class, since their class is not known beforehand.
  */
-export function worstCase(tariff: Tariff, textTokens: number, outputTokens: number, media = textOnly): Nano {
+export function worstCase(
+  tariff: Tariff,
+  textTokens: number,
+  outputTokens: number,
+  media = textOnly,
+): Nano {
   const { dearest: most } = bandFor(tariff, textTokens + media.inputTokens);
-  return divideUp(inputCost(most, textTokens, media) + BigInt(outputTokens) * outputRate(most, media), million) + most.rounding;
+  return (
+    divideUp(
+      inputCost(most, textTokens, media) + BigInt(outputTokens) * outputRate(most, media),
+      million,
+    ) + most.rounding
+  );
 }
 
 /** The most output tokens such that `worstCase` stays within `money`; 0 when there are none. */
-export function outputTokensFor(tariff: Tariff, money: Nano, textTokens: number, media = textOnly): number {
+export function outputTokensFor(
+  tariff: Tariff,
+  money: Nano,
+  textTokens: number,
+  media = textOnly,
+): number {
   const { dearest: most } = bandFor(tariff, textTokens + media.inputTokens);
   const left = (money - most.rounding) * million - inputCost(most, textTokens, media);
   if (left < 0n) return 0;

@@ -31,13 +31,31 @@ export interface PriceVersion extends PriceAuthor {
 export function* publishPrice(
   model: string,
   price: Price,
-  { at, effectiveAt = at, source, actor, reason }: PriceAuthor & { readonly at: number; readonly effectiveAt?: number },
+  {
+    at,
+    effectiveAt = at,
+    source,
+    actor,
+    reason,
+  }: PriceAuthor & { readonly at: number; readonly effectiveAt?: number },
 ): Script<number> {
-  const [last] = yield { sql: 'SELECT MAX(version) AS version FROM price_versions WHERE model=$1', params: [model] };
+  const [last] = yield {
+    sql: 'SELECT MAX(version) AS version FROM price_versions WHERE model=$1',
+    params: [model],
+  };
   const version = Number(last?.['version'] ?? 0) + 1;
   yield {
     sql: `INSERT INTO price_versions (model, version, price, source, actor, reason, published_at, effective_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    params: [model, version, priceText(price), source, actor ?? null, reason ?? null, at, effectiveAt],
+    params: [
+      model,
+      version,
+      priceText(price),
+      source,
+      actor ?? null,
+      reason ?? null,
+      at,
+      effectiveAt,
+    ],
   };
   yield* putInForce(model, at);
   return version;
@@ -45,7 +63,8 @@ export function* publishPrice(
 
 /** The model's row says what its versions say of this moment. */
 function* putInForce(model: string, at: number): Script<void> {
-  const latest = 'SELECT version, price FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
+  const latest =
+    'SELECT version, price FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
   const [now] = yield { sql: latest, params: [model, at] };
   assert(now !== undefined, `model ${model} has a price`);
   const { version = 0n, price = null } = now;
@@ -77,14 +96,22 @@ export function keepPricesInForce(database: Database, clock: Clock): { stop(): v
 }
 
 /** All versions of a model's price, the latest first. */
-export async function priceVersions(database: Database, model: string, limit = 200): Promise<readonly PriceVersion[]> {
-  const rows = await database.query('SELECT * FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT $2', [model, limit]);
+export async function priceVersions(
+  database: Database,
+  model: string,
+  limit = 200,
+): Promise<readonly PriceVersion[]> {
+  const rows = await database.query(
+    'SELECT * FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT $2',
+    [model, limit],
+  );
   return rows.map(versionOf);
 }
 
 /** The version that was in force at `at`; undefined for a model that had no price then. */
 export function* priceVersionAt(model: string, at: number): Script<PriceVersion | undefined> {
-  const sql = 'SELECT * FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
+  const sql =
+    'SELECT * FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
   const [row] = yield { sql, params: [model, at] };
   return row && versionOf(row);
 }

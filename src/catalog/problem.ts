@@ -10,7 +10,9 @@ export interface Problem {
 /** One line each: `tollgate.yaml:12: models[0].price.input: must not be negative, but is -1`. */
 export function describeProblems(file: string, problems: readonly Problem[]): string {
   const at = (line: number): string => (line === 0 ? '' : `${file}:${line}: `);
-  return problems.map(({ line, path, message }) => `${at(line)}${path === '' ? '' : `${path}: `}${message}`).join('\n');
+  return problems
+    .map(({ line, path, message }) => `${at(line)}${path === '' ? '' : `${path}: `}${message}`)
+    .join('\n');
 }
 
 export function inLineOrder(problems: readonly Problem[]): readonly Problem[] {
@@ -22,7 +24,10 @@ export type Path = readonly PropertyKey[];
 /** `['models', 0, 'price']` → `models[0].price`. */
 export function pathText(path: Path): string {
   return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}${text === '' ? '' : '.'}${String(step)}`),
+    (text, step) =>
+      typeof step === 'number'
+        ? `${text}[${step}]`
+        : `${text}${text === '' ? '' : '.'}${String(step)}`,
     '',
   );
 }

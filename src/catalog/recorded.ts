@@ -25,10 +25,14 @@ export interface RecordedModel extends Model, Managed {
 export type ChannelSwitch = 'active' | 'draining' | 'disabled';
 
 /** A channel without its secret, which is never shown again. */
-export interface RecordedChannel extends Omit<Channel, 'secret' | 'moreSecrets' | 'resting' | 'keyNumber'>, Managed {
+export interface RecordedChannel
+  extends Omit<Channel, 'secret' | 'moreSecrets' | 'resting' | 'keyNumber'>,
+    Managed {
   readonly state: ChannelSwitch;
   /** `last4`: undefined where the secret is too short to tell of it. `since`: wall clock, ms. */
-  readonly secret: { readonly last4: string | undefined; readonly since: number | undefined } | undefined;
+  readonly secret:
+    | { readonly last4: string | undefined; readonly since: number | undefined }
+    | undefined;
   /** What the vendor takes for each model, where the operator has entered it. */
   readonly costs: ReadonlyMap<string, Price>;
 }
@@ -38,7 +42,12 @@ export function recordedGroup(row: Row): RecordedGroup {
 }
 
 export function recordedModel(row: Row): RecordedModel {
-  return { ...modelOf(row), ...managedOf(row), active: row['active'] === 1n, priceVersion: Number(row['price_version']) };
+  return {
+    ...modelOf(row),
+    ...managedOf(row),
+    active: row['active'] === 1n,
+    priceVersion: Number(row['price_version']),
+  };
 }
 
 export function recordedChannel(row: Row): RecordedChannel {
@@ -51,15 +60,23 @@ export function recordedChannel(row: Row): RecordedChannel {
     state: state === 'draining' || state === 'disabled' ? state : 'active',
     secret:
       typeof secret === 'string'
-        ? { last4: typeof last4 === 'string' ? last4 : undefined, since: typeof since === 'bigint' ? Number(since) : undefined }
+        ? {
+            last4: typeof last4 === 'string' ? last4 : undefined,
+            since: typeof since === 'bigint' ? Number(since) : undefined,
+          }
         : undefined,
     costs: costsOf(row),
   };
 }
 
 /** What the keys of each channel end with, by its name: undefined where one is too short to tell of it, or was sealed by another master key. */
-export async function keyEndings(database: Database, sealer: Sealer): Promise<ReadonlyMap<string, readonly (string | undefined)[]>> {
-  const rows = await database.query('SELECT name, secret, more_secrets, secret_last4 FROM channels');
+export async function keyEndings(
+  database: Database,
+  sealer: Sealer,
+): Promise<ReadonlyMap<string, readonly (string | undefined)[]>> {
+  const rows = await database.query(
+    'SELECT name, secret, more_secrets, secret_last4 FROM channels',
+  );
   return new Map(rows.map((row) => [String(row['name']), endingsOf(row, sealer)]));
 }
 
@@ -87,5 +104,9 @@ export function* readRecorded(): Script<RecordedCatalogue> {
   const groups = yield { sql: 'SELECT * FROM model_groups ORDER BY name', params: [] };
   const models = yield { sql: 'SELECT * FROM models ORDER BY id', params: [] };
   const channels = yield { sql: 'SELECT * FROM channels ORDER BY name', params: [] };
-  return { groups: groups.map(recordedGroup), models: models.map(recordedModel), channels: channels.map(recordedChannel) };
+  return {
+    groups: groups.map(recordedGroup),
+    models: models.map(recordedModel),
+    channels: channels.map(recordedChannel),
+  };
 }

@@ -46,7 +46,9 @@ forEachDatabase((_, openFresh) => {
     const { version, groups, models, channels } = await load(db, sealer);
     expect(version).toBe('1');
     expect(groups).toEqual(given.groups);
-    expect(models).toEqual([...given.models].reverse().map((model) => ({ ...model, created: 1_000 })));
+    expect(models).toEqual(
+      [...given.models].reverse().map((model) => ({ ...model, created: 1_000 })),
+    );
     expect(channels).toEqual(given.channels.map((channel) => ({ ...channel, revision: 1 })));
     expect(await groupNames(db)).toEqual(['default']);
   });
@@ -54,7 +56,9 @@ forEachDatabase((_, openFresh) => {
   it('keeps secrets sealed, and seals them anew under another master key', async () => {
     const db = await openFresh({ migrations });
     await record(db, await configuration(), sealer, clock);
-    expect(JSON.stringify(await db.query('SELECT secret, name FROM channels'))).not.toContain('top secret');
+    expect(JSON.stringify(await db.query('SELECT secret, name FROM channels'))).not.toContain(
+      'top secret',
+    );
     const other = openSealer(Buffer.alloc(32, 8));
     await expect(load(db, other)).rejects.toThrow('master key');
     expect((await record(db, await configuration(), other, clock)).changed).toBe(true);
@@ -65,7 +69,10 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations });
     await record(db, await configuration(), sealer, clock);
     const before = await db.query('SELECT * FROM channels');
-    expect(await record(db, await configuration(), sealer, clockAt(2_000))).toEqual({ changed: false, keptPrices: [] });
+    expect(await record(db, await configuration(), sealer, clockAt(2_000))).toEqual({
+      changed: false,
+      keptPrices: [],
+    });
     expect(await db.query('SELECT * FROM channels')).toEqual(before);
     expect((await load(db, sealer)).version).toBe('1');
   });
@@ -85,7 +92,8 @@ forEachDatabase((_, openFresh) => {
   it('fixes when a model was created at its first recording, also across its absence', async () => {
     const db = await openFresh({ migrations });
     const more = '- { id: late, owned_by: o, price: { request: 1 } }';
-    const created = async () => new Map((await load(db, sealer)).models.map((model) => [model.id, model.created]));
+    const created = async () =>
+      new Map((await load(db, sealer)).models.map((model) => [model.id, model.created]));
     await record(db, await configuration({ more }), sealer, clock);
     await record(db, await configuration(), sealer, clockAt(2_000));
     expect([...(await created()).keys()]).toEqual(['film', 'm/1']);
@@ -104,7 +112,9 @@ forEachDatabase((_, openFresh) => {
   it('is recorded once by many processes at once', async () => {
     const db = await openFresh({ migrations });
     const given = await configuration();
-    const all = await Promise.all(Array.from({ length: 4 }, () => record(db, given, sealer, clock)));
+    const all = await Promise.all(
+      Array.from({ length: 4 }, () => record(db, given, sealer, clock)),
+    );
     expect(all.filter(({ changed }) => changed)).toHaveLength(1);
     expect((await load(db, sealer)).version).toBe('1');
   });
@@ -124,19 +134,29 @@ forEachDatabase((_, openFresh) => {
       return offer && costOf(offer.tariff, { input: 1_000_000, output: 0 }).total;
     };
     expect(price()).toBe(1_275_000_000n);
-    await importPrices(db, '[{ "id": "m/1", "price": { "input": 2, "output": 2 } }]', { dry: false, clock });
+    await importPrices(db, '[{ "id": "m/1", "price": { "input": 2, "output": 2 } }]', {
+      dry: false,
+      clock,
+    });
     await expect.poll(price, { timeout: 1_000, interval: 20 }).toBe(1_700_000_000n);
   });
 
   it('keeps an imported price until the configuration names another one', async () => {
     const db = await openFresh({ migrations });
-    const input = async () => (await load(db, sealer)).models.find((model) => model.id === 'm/1')?.price.rates.input;
+    const input = async () =>
+      (await load(db, sealer)).models.find((model) => model.id === 'm/1')?.price.rates.input;
     await record(db, await configuration(), sealer, clock);
     await importPrices(db, '- { id: m/1, price: { input: 2, output: 2 } }', { dry: false, clock });
     expect(await input()).toBe(2_000_000_000n);
-    expect(await record(db, await configuration(), sealer, clock)).toEqual({ changed: false, keptPrices: ['m/1'] });
+    expect(await record(db, await configuration(), sealer, clock)).toEqual({
+      changed: false,
+      keptPrices: ['m/1'],
+    });
     expect(await input()).toBe(2_000_000_000n);
-    expect(await record(db, await configuration({ input: '1.7' }), sealer, clock)).toEqual({ changed: true, keptPrices: [] });
+    expect(await record(db, await configuration({ input: '1.7' }), sealer, clock)).toEqual({
+      changed: true,
+      keptPrices: [],
+    });
     expect(await input()).toBe(1_700_000_000n);
   });
 
@@ -161,9 +181,15 @@ forEachDatabase((_, openFresh) => {
       unchanged: ['film'],
       refused: [],
     };
-    expect(await importPrices(db, list, { dry: true, clock })).toEqual({ applied: false, ...effect });
+    expect(await importPrices(db, list, { dry: true, clock })).toEqual({
+      applied: false,
+      ...effect,
+    });
     expect((await load(db, sealer)).version).toBe('1');
-    expect(await importPrices(db, list, { dry: false, clock })).toEqual({ applied: true, ...effect });
+    expect(await importPrices(db, list, { dry: false, clock })).toEqual({
+      applied: true,
+      ...effect,
+    });
     expect((await load(db, sealer)).version).toBe('2');
     expect(await importPrices(db, list, { dry: false, clock })).toEqual({
       applied: false,
@@ -189,7 +215,11 @@ forEachDatabase((_, openFresh) => {
       applied: false,
       refused: [
         { line: 2, message: "there is no model 'm/2' to price, did you mean 'm/1'?" },
-        { line: 3, message: 'a video model needs a price for second, or output, or request (0 where it is free)' },
+        {
+          line: 3,
+          message:
+            'a video model needs a price for second, or output, or request (0 where it is free)',
+        },
         { line: 4, message: "'film' is already in line 3" },
         { line: 4, message: 'must not be negative, but is -1' },
       ],

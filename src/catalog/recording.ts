@@ -5,7 +5,17 @@ import type { Sealer } from '../storage/seal.ts';
 import type { Catalogue } from './build-snapshot.ts';
 import { type Configuration, defaultGroup } from './configuration.ts';
 import { publishPrice } from './prices.ts';
-import { channelColumns, costsText, channelOf, groupColumns, groupOf, modelOf, openSecrets, secretColumns, upsert } from './rows.ts';
+import {
+  channelColumns,
+  costsText,
+  channelOf,
+  groupColumns,
+  groupOf,
+  modelOf,
+  openSecrets,
+  secretColumns,
+  upsert,
+} from './rows.ts';
 import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
 import { factsText, priceText } from './stored.ts';
 import { catalogTopic, lockVersion } from './topic.ts';
@@ -28,12 +38,21 @@ interface Recording {
  * A model's `created` stays what it was when it was first recorded. A price that was changed in the database (by an import, or in the console) holds
  * until the configuration names another one than it did the last time.
  */
-export function record(database: Database, configuration: Configuration, sealer: Sealer, clock: Clock): Promise<Recorded> {
+export function record(
+  database: Database,
+  configuration: Configuration,
+  sealer: Sealer,
+  clock: Clock,
+): Promise<Recorded> {
   const at = clock.now();
   return database.transact(() => recording(configuration, sealer, at));
 }
 
-function* recording({ groups, channels, models }: Configuration, sealer: Sealer, at: number): Script<Recorded> {
+function* recording(
+  { groups, channels, models }: Configuration,
+  sealer: Sealer,
+  at: number,
+): Script<Recorded> {
   const version = (yield* lockVersion()) + 1n;
   const changes = [
     ...groupChanges(groups, yield select('SELECT * FROM model_groups'), at),
@@ -42,11 +61,19 @@ function* recording({ groups, channels, models }: Configuration, sealer: Sealer,
   const before = byName(yield select('SELECT * FROM models'), 'id');
   changes.push(...modelChanges(models, before, at));
   for (const change of changes) yield change;
-  const repriced = models.filter(({ id, price }) => before.has(id) && namesNewPrice(before.get(id), priceText(price)));
-  for (const { id, price } of repriced) yield* publishPrice(id, price, { source: 'configuration', at });
+  const repriced = models.filter(
+    ({ id, price }) => before.has(id) && namesNewPrice(before.get(id), priceText(price)),
+  );
+  for (const { id, price } of repriced)
+    yield* publishPrice(id, price, { source: 'configuration', at });
   const changed = changes.length > 0 || repriced.length > 0;
   if (changed) yield bump(catalogTopic);
-  return { changed, keptPrices: models.filter((model) => keepsPrice(before.get(model.id), priceText(model.price))).map(({ id }) => id) };
+  return {
+    changed,
+    keptPrices: models
+      .filter((model) => keepsPrice(before.get(model.id), priceText(model.price)))
+      .map(({ id }) => id),
+  };
 }
 
 function select(sql: string): Statement {
@@ -61,45 +88,99 @@ const configured = { origin: 'configuration' };
 const ofConfiguration = (row: Row): boolean => row['origin'] === configured.origin;
 
 /** Of what the configuration made, all that it does not name any more. */
-function removals(table: string, key: string, before: ReadonlyMap<unknown, Row>, kept: ReadonlySet<unknown>): readonly Statement[] {
+function removals(
+  table: string,
+  key: string,
+  before: ReadonlyMap<unknown, Row>,
+  kept: ReadonlySet<unknown>,
+): readonly Statement[] {
   const gone = [...before.values()].filter((row) => ofConfiguration(row) && !kept.has(row[key]));
-  return gone.map((row) => ({ sql: `DELETE FROM ${table} WHERE ${key} = $1`, params: [row[key] ?? null] }));
+  return gone.map((row) => ({
+    sql: `DELETE FROM ${table} WHERE ${key} = $1`,
+    params: [row[key] ?? null],
+  }));
 }
 
-function groupChanges(groups: readonly Group[], rows: readonly Row[], at: number): readonly Statement[] {
+function groupChanges(
+  groups: readonly Group[],
+  rows: readonly Row[],
+  at: number,
+): readonly Statement[] {
   const before = byName(rows, 'name');
   const written = groups.flatMap((group) => {
     const row = before.get(group.name);
-    if (group !== defaultGroup) return upsert('model_groups', { ...groupColumns(group), ...configured }, row, at);
+    if (group !== defaultGroup)
+      return upsert('model_groups', { ...groupColumns(group), ...configured }, row, at);
     // Nobody wrote it down: it is there from the beginning, and the console's to change.
     const untouched = row === undefined || ofConfiguration(row);
-    return untouched ? upsert('model_groups', { ...groupColumns(group), origin: 'console' }, row, at) : [];
+    return untouched
+      ? upsert('model_groups', { ...groupColumns(group), origin: 'console' }, row, at)
+      : [];
   });
-  return [...written, ...removals('model_groups', 'name', before, new Set(groups.map(({ name }) => name)))];
+  return [
+    ...written,
+    ...removals('model_groups', 'name', before, new Set(groups.map(({ name }) => name))),
+  ];
 }
 
-function channelChanges(channels: readonly ChannelFacts[], rows: readonly Row[], recording: Recording): readonly Statement[] {
+function channelChanges(
+  channels: readonly ChannelFacts[],
+  rows: readonly Row[],
+  recording: Recording,
+): readonly Statement[] {
   const before = byName(rows, 'name');
   const written = channels.flatMap((channel) => {
     const row = before.get(channel.name);
     const costs = channel.costs === undefined ? {} : { costs: costsText(channel.costs) };
-    const columns = { ...channelColumns(channel), ...secretColumns(channel, row, recording), ...costs, ...configured };
+    const columns = {
+      ...channelColumns(channel),
+      ...secretColumns(channel, row, recording),
+      ...costs,
+      ...configured,
+    };
     return upsert('channels', columns, row, recording.at);
   });
-  return [...written, ...removals('channels', 'name', before, new Set(channels.map(({ name }) => name)))];
+  return [
+    ...written,
+    ...removals('channels', 'name', before, new Set(channels.map(({ name }) => name))),
+  ];
 }
 
-function modelChanges(models: readonly ModelFacts[], before: ReadonlyMap<unknown, Row>, at: number): readonly Statement[] {
+function modelChanges(
+  models: readonly ModelFacts[],
+  before: ReadonlyMap<unknown, Row>,
+  at: number,
+): readonly Statement[] {
   const written = models.flatMap((model) => {
     const row = before.get(model.id);
     const price = priceText(model.price);
-    const columns = { id: model.id, facts: factsText(model), configured_price: price, active: 1n, ...configured };
-    const begun = { price: row?.['price'] ?? price, created: row?.['created'] ?? Math.floor(at / 1000) };
-    return [...upsert('models', { ...columns, ...begun }, row, at), ...(row === undefined ? [firstPrice(model.id, price, at)] : [])];
+    const columns = {
+      id: model.id,
+      facts: factsText(model),
+      configured_price: price,
+      active: 1n,
+      ...configured,
+    };
+    const begun = {
+      price: row?.['price'] ?? price,
+      created: row?.['created'] ?? Math.floor(at / 1000),
+    };
+    return [
+      ...upsert('models', { ...columns, ...begun }, row, at),
+      ...(row === undefined ? [firstPrice(model.id, price, at)] : []),
+    ];
   });
   const kept = new Set<unknown>(models.map(({ id }) => id));
-  const gone = [...before.values()].filter((row) => row['active'] === 1n && ofConfiguration(row) && !kept.has(row['id']));
-  return [...written, ...gone.map((row) => ({ sql: 'UPDATE models SET active = 0 WHERE id = $1', params: [row['id'] ?? null] }))];
+  const gone = [...before.values()].filter(
+    (row) => row['active'] === 1n && ofConfiguration(row) && !kept.has(row['id']),
+  );
+  return [
+    ...written,
+    ...gone.map((row) => ({
+      sql: 'UPDATE models SET active = 0 WHERE id = $1',
+      params: [row['id'] ?? null],
+    })),
+  ];
 }
 
 /** In one statement, since the first start has hundreds of them. */
@@ -123,7 +204,10 @@ export function load(database: Database, sealer: Sealer): Promise<Catalogue> {
 }
 
 function* loading(sealer: Sealer): Script<Catalogue> {
-  const [change] = yield { sql: 'SELECT version FROM change WHERE topic = $1', params: [catalogTopic] };
+  const [change] = yield {
+    sql: 'SELECT version FROM change WHERE topic = $1',
+    params: [catalogTopic],
+  };
   const groups = (yield select('SELECT * FROM model_groups ORDER BY name')).map(groupOf);
   const models = (yield select('SELECT * FROM models WHERE active = 1 ORDER BY id')).map(modelOf);
   const channels = (yield select('SELECT * FROM channels ORDER BY name')).map((row) => ({

@@ -36,13 +36,21 @@ export class Report {
   }
 
   /** The value by `schema`, or undefined and what is wrong with it. */
-  parse<Schema extends z.ZodType>(schema: Schema, value: unknown, path: Path): z.output<Schema> | undefined {
+  parse<Schema extends z.ZodType>(
+    schema: Schema,
+    value: unknown,
+    path: Path,
+  ): z.output<Schema> | undefined {
     const result = schema.safeParse(value);
     if (result.success) return result.data;
     for (const issue of result.error.issues) {
       const at = [...path, ...issue.path];
       const unknown = issue.code === 'unrecognized_keys' ? issue.keys : undefined;
-      issue.message.split('\n').forEach((message, index) => this.add(unknown === undefined ? at : [...at, unknown[index] ?? ''], message));
+      issue.message
+        .split('\n')
+        .forEach((message, index) =>
+          this.add(unknown === undefined ? at : [...at, unknown[index] ?? ''], message),
+        );
     }
     return undefined;
   }

@@ -15,12 +15,24 @@ const shownChars = 4;
 const shownOfChars = 12;
 
 /** One row to be written: `values` by column, the key first. Nothing where the row already says so. */
-export function upsert(table: string, values: Columns, before: Row | undefined, at: number): readonly Statement[] {
-  if (before !== undefined && Object.entries(values).every(([column, value]) => sameValue(value, before[column]))) return [];
+export function upsert(
+  table: string,
+  values: Columns,
+  before: Row | undefined,
+  at: number,
+): readonly Statement[] {
+  if (
+    before !== undefined &&
+    Object.entries(values).every(([column, value]) => sameValue(value, before[column]))
+  )
+    return [];
   const columns = [...Object.keys(values), 'changed_at'];
   const [key] = columns;
   const places = columns.map((_, index) => `$${index + 1}`);
-  const updates = [...columns.slice(1).map((column) => `${column}=excluded.${column}`), `version=${table}.version+1`];
+  const updates = [
+    ...columns.slice(1).map((column) => `${column}=excluded.${column}`),
+    `version=${table}.version+1`,
+  ];
   const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) ON CONFLICT (${key}) DO UPDATE SET ${updates.join(', ')}`;
   return [{ sql, params: [...Object.values(values), at] }];
 }
@@ -29,48 +41,98 @@ function sameValue(a: SqlValue | undefined, b: SqlValue | undefined): boolean {
   return a === b || (a !== null && b !== null && typeof a !== typeof b && String(a) === String(b));
 }
 
-export function groupColumns({ name, multiplierPpm, limits: { rpm, tpm, concurrency }, policy = 'weighted' }: Group): Columns {
-  return { name, multiplier_ppm: multiplierPpm, rpm: rpm ?? null, tpm: tpm ?? null, concurrency: concurrency ?? null, policy };
+export function groupColumns({
+  name,
+  multiplierPpm,
+  limits: { rpm, tpm, concurrency },
+  policy = 'weighted',
+}: Group): Columns {
+  return {
+    name,
+    multiplier_ppm: multiplierPpm,
+    rpm: rpm ?? null,
+    tpm: tpm ?? null,
+    concurrency: concurrency ?? null,
+    policy,
+  };
 }
 
 /** All but the secret, and what follows from it: `secretColumns`. */
-export function channelColumns({ name, vendor, baseUrl, groups, models, durations, priority, weight }: ChannelFacts): Columns {
+export function channelColumns({
+  name,
+  vendor,
+  baseUrl,
+  groups,
+  models,
+  durations,
+  priority,
+  weight,
+}: ChannelFacts): Columns {
   const sold = [...models].map(([id, upstream]) => {
     const lengths = durations?.get(id);
     return lengths === undefined ? [id, upstream] : [id, upstream, lengths];
   });
-  return { name, vendor, base_url: baseUrl ?? null, group_names: JSON.stringify(groups), models: JSON.stringify(sold), priority, weight };
+  return {
+    name,
+    vendor,
+    base_url: baseUrl ?? null,
+    group_names: JSON.stringify(groups),
+    models: JSON.stringify(sold),
+    priority,
+    weight,
+  };
 }
 
 /** Another secret or address makes it another channel (`revision`); the same ones leave these columns as they are. */
 export function secretColumns(
   { vendor, baseUrl, secret, moreSecrets }: ChannelFacts,
   row: Row | undefined,
-  { sealer, version, at }: { readonly sealer: Sealer; readonly version: bigint; readonly at: number },
+  {
+    sealer,
+    version,
+    at,
+  }: { readonly sealer: Sealer; readonly version: bigint; readonly at: number },
 ): Columns {
   const [first, ...more] = row === undefined ? [null] : (secretsIn(row, sealer) ?? [null]);
-  const sameSecret = row !== undefined && first === secret && JSON.stringify(more) === JSON.stringify(moreSecrets ?? []);
-  const sameAddress = sameSecret && row['vendor'] === vendor && row['base_url'] === (baseUrl ?? null);
+  const sameSecret =
+    row !== undefined &&
+    first === secret &&
+    JSON.stringify(more) === JSON.stringify(moreSecrets ?? []);
+  const sameAddress =
+    sameSecret && row['vendor'] === vendor && row['base_url'] === (baseUrl ?? null);
   const revision = sameAddress ? (row['revision'] ?? version) : version;
   if (sameSecret) return { revision };
   const sealed = secret === undefined ? null : sealer.seal(secretPurpose, secret);
   const last4 = (secret === undefined ? undefined : endingOf(secret)) ?? null;
-  const moreSealed = moreSecrets === undefined ? null : sealer.seal(moreSecretsPurpose, JSON.stringify(moreSecrets));
-  return { revision, secret: sealed, more_secrets: moreSealed, secret_last4: last4, secret_at: secret === undefined ? null : at };
+  const moreSealed =
+    moreSecrets === undefined ? null : sealer.seal(moreSecretsPurpose, JSON.stringify(moreSecrets));
+  return {
+    revision,
+    secret: sealed,
+    more_secrets: moreSealed,
+    secret_last4: last4,
+    secret_at: secret === undefined ? null : at,
+  };
 }
 
-const endingOf = (secret: string): string | undefined => (secret.length < shownOfChars ? undefined : secret.slice(-shownChars));
+const endingOf = (secret: string): string | undefined =>
+  secret.length < shownOfChars ? undefined : secret.slice(-shownChars);
 
 /** What each of a channel's keys ends with. Of one alone nothing has to be opened. */
 export function endingsOf(row: Row, sealer: Sealer): readonly (string | undefined)[] {
   const { secret, more_secrets: more, secret_last4: last4 } = row;
   if (typeof secret !== 'string') return [];
   if (typeof more !== 'string') return [typeof last4 === 'string' ? last4 : undefined];
-  return (secretsIn(row, sealer) ?? ['', '']).map((key) => (key === undefined ? undefined : endingOf(key)));
+  return (secretsIn(row, sealer) ?? ['', '']).map((key) =>
+    key === undefined ? undefined : endingOf(key),
+  );
 }
 
 /** What cannot be opened any more, because the master key is another one, is sealed anew. */
-function secretsIn(row: Row, sealer: Sealer): readonly [string | undefined, ...string[]] | undefined {
+function secretsIn(
+  row: Row,
+  sealer: Sealer,
+): readonly [string | undefined, ...string[]] | undefined {
   try {
     const { secret, moreSecrets = [] } = openSecrets(row, sealer);
     return [secret, ...moreSecrets];
@@ -80,15 +142,21 @@ function secretsIn(row: Row, sealer: Sealer): readonly [string | undefined, ...s
 }
 
 /** Throws when the master key is not the one that sealed it. */
-export function openSecrets({ secret, more_secrets: more }: Row, sealer: Sealer): Pick<ChannelFacts, 'secret' | 'moreSecrets'> {
+export function openSecrets(
+  { secret, more_secrets: more }: Row,
+  sealer: Sealer,
+): Pick<ChannelFacts, 'secret' | 'moreSecrets'> {
   return {
     secret: typeof secret === 'string' ? sealer.unseal(secretPurpose, secret) : undefined,
-    ...(typeof more === 'string' ? { moreSecrets: JSON.parse(sealer.unseal(moreSecretsPurpose, more)) as readonly string[] } : {}),
+    ...(typeof more === 'string'
+      ? { moreSecrets: JSON.parse(sealer.unseal(moreSecretsPurpose, more)) as readonly string[] }
+      : {}),
   };
 }
 
 export function groupOf(row: Row): Group {
-  const limit = (column: string): number | undefined => (row[column] === null ? undefined : Number(row[column]));
+  const limit = (column: string): number | undefined =>
+    row[column] === null ? undefined : Number(row[column]);
   return {
     name: String(row['name']),
     multiplierPpm: BigInt(row['multiplier_ppm'] ?? 0),
@@ -104,7 +172,10 @@ function policyOf({ policy: written }: Row): Pick<Group, 'policy'> {
 }
 
 export function modelOf(row: Row): Model {
-  return { ...parseFacts(String(row['id']), String(row['facts']), String(row['price'])), created: Number(row['created']) };
+  return {
+    ...parseFacts(String(row['id']), String(row['facts']), String(row['price'])),
+    created: Number(row['created']),
+  };
 }
 
 /** What the vendor takes, by model, as the column `costs` has it. */
@@ -114,13 +185,21 @@ export function costsOf({ costs }: Row): ReadonlyMap<string, Price> {
 }
 
 export function costsText(costs: ReadonlyMap<string, Price>): string {
-  return JSON.stringify(Object.fromEntries([...costs].map(([model, price]) => [model, priceText(price)])));
+  return JSON.stringify(
+    Object.fromEntries([...costs].map(([model, price]) => [model, priceText(price)])),
+  );
 }
 
 export function channelOf(row: Row): Omit<Channel, 'secret' | 'moreSecrets'> {
   const { base_url: baseUrl } = row;
-  const models = JSON.parse(String(row['models'])) as readonly (readonly [string, string, (readonly number[])?])[];
-  const durations = models.flatMap(([id, , lengths]) => (lengths === undefined ? [] : [[id, lengths] as const]));
+  const models = JSON.parse(String(row['models'])) as readonly (readonly [
+    string,
+    string,
+    (readonly number[])?,
+  ])[];
+  const durations = models.flatMap(([id, , lengths]) =>
+    lengths === undefined ? [] : [[id, lengths] as const],
+  );
   return {
     name: String(row['name']),
     vendor: String(row['vendor']),

@@ -2,7 +2,16 @@ import type { Policy } from '../base/policy.ts';
 import type { ImageTerms } from './image-terms.ts';
 import type { Price, Tariff } from './price.ts';
 
-export type ModelKind = 'chat' | 'completion' | 'embedding' | 'image' | 'transcription' | 'speech' | 'rerank' | 'moderation' | 'video';
+export type ModelKind =
+  | 'chat'
+  | 'completion'
+  | 'embedding'
+  | 'image'
+  | 'transcription'
+  | 'speech'
+  | 'rerank'
+  | 'moderation'
+  | 'video';
 
 /** What is known of a model wherever it is written down. */
 export interface ModelFacts {
@@ -13,7 +22,9 @@ export interface ModelFacts {
   readonly context: number | undefined;
   readonly outputTokensMax: number | undefined;
   /** Undefined = unrestricted. */
-  readonly modalities: { readonly in: readonly string[]; readonly out: readonly string[] } | undefined;
+  readonly modalities:
+    | { readonly in: readonly string[]; readonly out: readonly string[] }
+    | undefined;
   /** Output tokens per second at most, for models that think unseen. */
   readonly topSpeed: number | undefined;
   /** Milliseconds without a byte of a stream after which a second channel is asked as well; absent: never. */

@@ -17,8 +17,15 @@ export function priceText(price: Price): string {
     rates: ratesOut(price.rates),
     ...(price.tiers.length === 0
       ? {}
-      : { tiers: price.tiers.map((tier) => ({ above: tier.aboveInputTokens, rates: ratesOut(tier.rates) })) }),
-    ...(price.by === undefined ? {} : { by: { measure: price.by.measure, rates: amountsOut(Object.entries(price.by.rates)) } }),
+      : {
+          tiers: price.tiers.map((tier) => ({
+            above: tier.aboveInputTokens,
+            rates: ratesOut(tier.rates),
+          })),
+        }),
+    ...(price.by === undefined
+      ? {}
+      : { by: { measure: price.by.measure, rates: amountsOut(Object.entries(price.by.rates)) } }),
   };
   return JSON.stringify(stored);
 }
@@ -33,7 +40,11 @@ export function parsePrice(text: string): Price {
 }
 
 function ratesOut(rates: Rates): StoredRates {
-  return amountsOut(measures.flatMap((measure) => (rates[measure] === undefined ? [] : [[measure, rates[measure]]])));
+  return amountsOut(
+    measures.flatMap((measure) =>
+      rates[measure] === undefined ? [] : [[measure, rates[measure]]],
+    ),
+  );
 }
 
 function amountsOut(entries: readonly (readonly [string, Nano])[]): StoredRates {
@@ -48,7 +59,18 @@ type StoredFacts = Omit<ModelFacts, 'id' | 'price'>;
 
 /** Everything but the id and the price. */
 export function factsText(model: ModelFacts): string {
-  const { ownedBy, kind, context, outputTokensMax, modalities, topSpeed, hedgeAfterMs, durations, image, shutdownDate } = model;
+  const {
+    ownedBy,
+    kind,
+    context,
+    outputTokensMax,
+    modalities,
+    topSpeed,
+    hedgeAfterMs,
+    durations,
+    image,
+    shutdownDate,
+  } = model;
   const stored: StoredFacts = {
     ownedBy,
     kind,
@@ -65,9 +87,18 @@ export function factsText(model: ModelFacts): string {
 }
 
 export function parseFacts(id: string, facts: string, price: string): ModelFacts {
-  const { ownedBy, kind, context, outputTokensMax, modalities, topSpeed, hedgeAfterMs, durations, image, shutdownDate } = JSON.parse(
-    facts,
-  ) as StoredFacts;
+  const {
+    ownedBy,
+    kind,
+    context,
+    outputTokensMax,
+    modalities,
+    topSpeed,
+    hedgeAfterMs,
+    durations,
+    image,
+    shutdownDate,
+  } = JSON.parse(facts) as StoredFacts;
   return {
     id,
     ownedBy,

@@ -6,7 +6,10 @@ export const catalogTopic = 'catalog';
 
 /** Takes the catalogue for this transaction alone; returns its version. */
 export function* lockVersion(): Script<bigint> {
-  const [row] = yield { sql: 'UPDATE change SET version = version WHERE topic = $1 RETURNING version', params: [catalogTopic] };
+  const [row] = yield {
+    sql: 'UPDATE change SET version = version WHERE topic = $1 RETURNING version',
+    params: [catalogTopic],
+  };
   assert(typeof row?.['version'] === 'bigint', 'the catalogue has a version');
   return row['version'];
 }

@@ -7,13 +7,22 @@ export function member(value: unknown, name: string): unknown {
 }
 
 /** Two items with one name: the second is reported. */
-export function reportTwins(list: readonly unknown[], where: Path, name: string, report: Report): void {
+export function reportTwins(
+  list: readonly unknown[],
+  where: Path,
+  name: string,
+  report: Report,
+): void {
   const first = new Map<string, number>();
   list.forEach((item, index) => {
     const value = member(item, name);
     if (typeof value !== 'string') return;
     const twin = first.get(value);
     if (twin === undefined) first.set(value, index);
-    else report.add([...where, index, name], `'${value}' is already in line ${report.lineOf([...where, twin, name])}`);
+    else
+      report.add(
+        [...where, index, name],
+        `'${value}' is already in line ${report.lineOf([...where, twin, name])}`,
+      );
   });
 }

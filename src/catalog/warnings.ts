@@ -16,17 +16,30 @@ export function configurationWarnings(
     const ids = [...models.keys()].filter((id) => !serves(vendor, kinds.get(id) ?? 'chat'));
     return ids.length === 0
       ? []
-      : [`channel ${name}: ${vendor} is not offered for ${inWords(ids)}, which are of a kind that it is not spoken to about`];
+      : [
+          `channel ${name}: ${vendor} is not offered for ${inWords(ids)}, which are of a kind that it is not spoken to about`,
+        ];
   });
-  const borrowed = sold.models.filter(({ id }) => !own.includes(id) && bundled.get(id)?.doubtful === true).map(({ id }) => id);
+  const borrowed = sold.models
+    .filter(({ id }) => !own.includes(id) && bundled.get(id)?.doubtful === true)
+    .map(({ id }) => id);
   const doubtful =
-    borrowed.length === 0 ? [] : [`the bundled prices of ${inWords(borrowed)} come from no word of the vendor: check them before selling`];
+    borrowed.length === 0
+      ? []
+      : [
+          `the bundled prices of ${inWords(borrowed)} come from no word of the vendor: check them before selling`,
+        ];
   return [...nothingSold(sold), ...unserved, ...doubtful];
 }
 
 function nothingSold({ models, channels }: Sold): readonly string[] {
-  if (channels.length === 0) return [`nothing can be asked for: there are no ${models.length === 0 ? 'models and no ' : ''}channels`];
-  return channels.filter((channel) => channel.models.size === 0).map(({ name }) => `channel ${name}: it has no models`);
+  if (channels.length === 0)
+    return [
+      `nothing can be asked for: there are no ${models.length === 0 ? 'models and no ' : ''}channels`,
+    ];
+  return channels
+    .filter((channel) => channel.models.size === 0)
+    .map(({ name }) => `channel ${name}: it has no models`);
 }
 
 const namedMax = 5;

@@ -10,9 +10,18 @@ import type { ModelKind } from './snapshot.ts';
 type WrittenRates = Omit<WrittenPrice, 'tiers' | 'by'>;
 
 /** A price as written → as charged. What is wrong with it as a price of this kind of model is reported below `path`. */
-export function readPrice(kind: ModelKind, written: WrittenPrice, report: Report, path: Path): Price {
+export function readPrice(
+  kind: ModelKind,
+  written: WrittenPrice,
+  report: Report,
+  path: Path,
+): Price {
   const rates = ratesOf(written);
-  const price: Price = { rates, tiers: readTiers(written, report, path), by: readVariants(kind, rates, written, report, path) };
+  const price: Price = {
+    rates,
+    tiers: readTiers(written, report, path),
+    by: readVariants(kind, rates, written, report, path),
+  };
   const lacks = priceLacks(kind, price);
   if (lacks !== undefined) report.add(path, lacks);
   return price;
@@ -20,7 +29,10 @@ export function readPrice(kind: ModelKind, written: WrittenPrice, report: Report
 
 /** `cache_write` is the price of both retentions, unless one has its own. */
 function ratesOf({ cache_write: both, ...written }: Partial<WrittenRates>): Rates {
-  const rates: Partial<Record<string, Nano | undefined>> = { cache_write_5m: both, cache_write_1h: both };
+  const rates: Partial<Record<string, Nano | undefined>> = {
+    cache_write_5m: both,
+    cache_write_1h: both,
+  };
   for (const measure of measures) rates[measure] = written[measure] ?? rates[measure];
   return Object.fromEntries(Object.entries(rates).filter(([, rate]) => rate !== undefined));
 }
@@ -29,13 +41,22 @@ function readTiers(written: WrittenPrice, report: Report, path: Path): readonly 
   let last = 0;
   return (written.tiers ?? []).map(({ above_input_tokens: aboveInputTokens, ...rest }, index) => {
     if (aboveInputTokens <= last)
-      report.add([...path, 'tiers', index, 'above_input_tokens'], `must be more than in the tier before it (${last})`);
+      report.add(
+        [...path, 'tiers', index, 'above_input_tokens'],
+        `must be more than in the tier before it (${last})`,
+      );
     last = aboveInputTokens;
     return { aboveInputTokens, rates: ratesOf(rest) };
   });
 }
 
-function readVariants(kind: ModelKind, plain: Rates, { by }: WrittenPrice, report: Report, path: Path): Price['by'] {
+function readVariants(
+  kind: ModelKind,
+  plain: Rates,
+  { by }: WrittenPrice,
+  report: Report,
+  path: Path,
+): Price['by'] {
   if (by === undefined || Object.keys(by).length === 0) return undefined;
   const measure = variantMeasure(kind, plain);
   const rates: Record<string, Nano> = {};

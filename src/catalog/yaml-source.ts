@@ -1,4 +1,13 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+} from 'yaml';
 import { type Path, type Problem, pathText } from './problem.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,8 +50,14 @@ class Reader {
     const prepared =
       environment === undefined
         ? text
-        : text.replace(/\$\$\{|\$\{([^}\n]*)\}/g, (_, name: string | undefined) => (name === undefined ? escaped : open + name + close));
-    this.#document = parseDocument(prepared, { lineCounter: this.#counter, prettyErrors: false, logLevel: 'silent' });
+        : text.replace(/\$\$\{|\$\{([^}\n]*)\}/g, (_, name: string | undefined) =>
+            name === undefined ? escaped : open + name + close,
+          );
+    this.#document = parseDocument(prepared, {
+      lineCounter: this.#counter,
+      prettyErrors: false,
+      logLevel: 'silent',
+    });
     this.#environment = environment;
   }
 
@@ -50,7 +65,8 @@ class Reader {
     for (const { message, pos } of this.#document.errors) {
       const { line } = this.#counter.linePos(pos[0]);
       // The parser tells some mistakes once for each bracket that they leave open.
-      if (!this.problems.some((told) => told.line === line && told.message === message)) this.problems.push({ line, path: '', message });
+      if (!this.problems.some((told) => told.line === line && told.message === message))
+        this.problems.push({ line, path: '', message });
     }
     return this.problems.length > 0 ? undefined : this.#plain(this.#document.contents, []);
   }
@@ -69,17 +85,23 @@ class Reader {
 
   #mark(path: Path, node: unknown): void {
     const place = pathText(path);
-    if (isNode(node) && node.range && !this.#lines.has(place)) this.#lines.set(place, this.#counter.linePos(node.range[0]).line);
+    if (isNode(node) && node.range && !this.#lines.has(place))
+      this.#lines.set(place, this.#counter.linePos(node.range[0]).line);
   }
 
   #plain(node: unknown, path: Path): unknown {
     this.#mark(path, node);
-    if (++this.#nodes > nodesMax) return this.#nodes === nodesMax + 1 ? this.#problem([], `has more than ${nodesMax} values`) : undefined;
+    if (++this.#nodes > nodesMax)
+      return this.#nodes === nodesMax + 1
+        ? this.#problem([], `has more than ${nodesMax} values`)
+        : undefined;
     if (this.#around.has(node)) return this.#problem(path, 'refers to itself');
     if (isAlias(node)) return this.#plain(node.resolve(this.#document), path);
     if (isMap(node) || isSeq(node)) {
       this.#around.add(node);
-      const inside = isMap(node) ? this.#members(node.items, path) : node.items.map((item, index) => this.#plain(item, [...path, index]));
+      const inside = isMap(node)
+        ? this.#members(node.items, path)
+        : node.items.map((item, index) => this.#plain(item, [...path, index]));
       this.#around.delete(node);
       return inside;
     }
@@ -107,8 +129,12 @@ class Reader {
       if (name === undefined) return '${';
       const value = environment[name];
       if (!/^[A-Za-z_]\w*$/.test(name))
-        this.#problem(path, `'\${${name}}' does not name an environment variable (a plain \${ is written $\${)`);
-      else if (value === undefined || value === '') this.#problem(path, `the environment variable ${name} is not set`);
+        this.#problem(
+          path,
+          `'\${${name}}' does not name an environment variable (a plain \${ is written $\${)`,
+        );
+      else if (value === undefined || value === '')
+        this.#problem(path, `the environment variable ${name} is not set`);
       return value === undefined || value === '' ? `\${${name}}` : value; // something stands there, so that the rest can be checked
     });
   }

@@ -16,15 +16,25 @@ import { usdRateOf } from './usd-rate.ts';
 export async function checkConfig(file: string, options: Shared, env: Env): Promise<void> {
   const result = await readConfigurationFile(file, env);
   if (!result.ok) {
-    print(options, { ok: false, problems: result.problems }, [`${file} cannot be used:`, describeProblems(file, result.problems)]);
+    print(options, { ok: false, problems: result.problems }, [
+      `${file} cannot be used:`,
+      describeProblems(file, result.problems),
+    ]);
     process.exitCode = 1;
     return;
   }
   const { groups, models, channels, warnings } = result.configuration;
   const counts = { groups: groups.length, models: models.length, channels: channels.length };
-  const counted = [several(counts.groups, 'group'), several(counts.models, 'model'), several(counts.channels, 'channel')];
+  const counted = [
+    several(counts.groups, 'group'),
+    several(counts.models, 'model'),
+    several(counts.channels, 'channel'),
+  ];
   const summary = `${file}: ok (${counted.join(', ')})`;
-  print(options, { ok: true, ...counts, warnings }, [summary, ...warnings.map((warning) => `  ${warning}`)]);
+  print(options, { ok: true, ...counts, warnings }, [
+    summary,
+    ...warnings.map((warning) => `  ${warning}`),
+  ]);
 }
 
 interface PriceOptions extends Shared {
@@ -37,8 +47,17 @@ export async function importPrices(file: string, options: PriceOptions, env: Env
   await withDatabase(options, env, async (database) => {
     const at = systemClock.now();
     const { text, without } = await pricesIn(written, database, options, env);
-    const done = await takeOver(database, text, { dry: options.dryRun === true, clock: systemClock }, ({ changed }) =>
-      writeAudit(at, { ...byCommand, action: 'price.import', target: 'prices', after: { models: changed.map(({ id }) => id) } }),
+    const done = await takeOver(
+      database,
+      text,
+      { dry: options.dryRun === true, clock: systemClock },
+      ({ changed }) =>
+        writeAudit(at, {
+          ...byCommand,
+          action: 'price.import',
+          target: 'prices',
+          after: { models: changed.map(({ id }) => id) },
+        }),
     );
     const { added: _, ...told } = done;
     print(options, { ...told, ...(without.length > 0 && { without }) }, [
@@ -56,7 +75,9 @@ async function pricesIn(
   { rate }: PriceOptions,
   env: Env,
 ): Promise<{ readonly text: string; readonly without: readonly string[] }> {
-  const list = written.trimStart().startsWith('{') ? litellmList(readYaml(written).value) : undefined;
+  const list = written.trimStart().startsWith('{')
+    ? litellmList(readYaml(written).value)
+    : undefined;
   if (list === undefined) return { text: written, without: [] };
   const catalogue = await recordedCatalogue(database);
   const { prices, without } = pricesFrom(list, catalogue, millionths(usdRateOf(rate, env).ratePpm));
@@ -64,9 +85,16 @@ async function pricesIn(
 }
 
 function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
-  if (done.refused.length > 0) return ['nothing was changed:', describeProblems(file, done.refused)];
+  if (done.refused.length > 0)
+    return ['nothing was changed:', describeProblems(file, done.refused)];
   const changed = done.changed.flatMap(({ id, differences }) =>
-    differences.map((difference) => `  ${id}: ${difference.member} ${difference.from ?? '-'} → ${difference.to ?? '-'}`),
+    differences.map(
+      (difference) =>
+        `  ${id}: ${difference.member} ${difference.from ?? '-'} → ${difference.to ?? '-'}`,
+    ),
   );
-  return [`${several(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} as before`, ...changed];
+  return [
+    `${several(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} as before`,
+    ...changed,
+  ];
 }

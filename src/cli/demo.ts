@@ -34,9 +34,17 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
   const simulator = await simulated(options.port ?? defaultPort);
   const context = { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() };
-  const configuration = orFail(await readConfiguration(simConfig(simulator.url, [], options.faults === true), context), 'the demo');
+  const configuration = orFail(
+    await readConfiguration(simConfig(simulator.url, [], options.faults === true), context),
+    'the demo',
+  );
   // An operator's database is no place for a demo's users, nor his bucket for what they make.
-  const sealed = { ...env, DATABASE_URL: undefined, MEDIA_URL: undefined, ...signinVariables(simulator.url) };
+  const sealed = {
+    ...env,
+    DATABASE_URL: undefined,
+    MEDIA_URL: undefined,
+    ...signinVariables(simulator.url),
+  };
   const leave = async (): Promise<void> => {
     await simulator.close();
     if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
@@ -44,7 +52,11 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   let gateway: Gateway;
   try {
     gateway = await openGateway(
-      await gatewayOptions({ ...options, data: folder }, { ...configuration, payments: simulator.wallets.settings }, sealed),
+      await gatewayOptions(
+        { ...options, data: folder },
+        { ...configuration, payments: simulator.wallets.settings },
+        sealed,
+      ),
     );
   } catch (error) {
     await leave();
@@ -55,13 +67,16 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const link = await signInLink(gateway, sealed);
   const wallets = `${simulator.url}/wallets`;
   const { url } = gateway;
-  print(options, { url, key, console: `${url}/`, model: demoModel, link, wallets }, [welcome({ url, key, link, wallets })]);
+  print(options, { url, key, console: `${url}/`, model: demoModel, link, wallets }, [
+    welcome({ url, key, link, wallets }),
+  ]);
 }
 
 /** Ten ports above the gateway, where the telephone of the last start was as well; on another one if that is taken. */
 async function simulated(gatewayPort: number): Promise<Sim> {
   const host = '127.0.0.1';
-  const port = gatewayPort === 0 || gatewayPort > highestPort - portsAbove ? 0 : gatewayPort + portsAbove;
+  const port =
+    gatewayPort === 0 || gatewayPort > highestPort - portsAbove ? 0 : gatewayPort + portsAbove;
   return startSim({ host, port }).catch(() => startSim({ host, port: 0 }));
 }
 
@@ -78,7 +93,14 @@ async function demoKey({ database }: Gateway): Promise<string> {
     at,
   });
   const made = await database.transact(() =>
-    createKey({ userId: user.id, name: 'demo', group: 'default', limit: undefined, expiresAt: undefined, at }),
+    createKey({
+      userId: user.id,
+      name: 'demo',
+      group: 'default',
+      limit: undefined,
+      expiresAt: undefined,
+      at,
+    }),
   );
   if (made === undefined) throw new Error('the demo user is gone');
   return made.secret;

@@ -28,10 +28,16 @@ export const defaultPort = 8_080;
 const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
 
 /** The built console: beside this file in dist/, or there when the sources are run. */
-const consoleFolders = ['./console/', '../../dist/console/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const consoleFolders = ['./console/', '../../dist/console/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 /** What a gateway needs to know: from the command, the configuration and the environment. */
-export async function gatewayOptions(options: ServeOptions, configuration: Configuration | undefined, env: Env): Promise<GatewayOptions> {
+export async function gatewayOptions(
+  options: ServeOptions,
+  configuration: Configuration | undefined,
+  env: Env,
+): Promise<GatewayOptions> {
   const { dataFolder, databaseUrl } = makeInstallation(options.data, env);
   return {
     databaseUrl,
@@ -57,7 +63,10 @@ export async function gatewayOptions(options: ServeOptions, configuration: Confi
 
 function paymentsOf(configuration: Configuration | undefined, env: Env): PaymentSettings {
   const { expiry_minutes: minutes, ...written } = configuration?.payments ?? {};
-  const settings = paymentSettings({ ...written, expiryMs: minutes === undefined ? undefined : minutes * 60_000 }, env);
+  const settings = paymentSettings(
+    { ...written, expiryMs: minutes === undefined ? undefined : minutes * 60_000 },
+    env,
+  );
   const wrong = wrongPayments(settings);
   if (wrong !== undefined) throw new Failure(wrong);
   return settings;
@@ -72,7 +81,9 @@ function mediaPlace(dataFolder: string, env: Env): BlobPlace {
 function redisUrl(env: Env): string | undefined {
   const text = env['REDIS_URL'] || undefined;
   if (text === undefined || (/^rediss?:\/\//.test(text) && URL.canParse(text))) return text;
-  throw new Failure('REDIS_URL is the address of a Valkey or Redis server such as redis://:password@host:6379/0');
+  throw new Failure(
+    'REDIS_URL is the address of a Valkey or Redis server such as redis://:password@host:6379/0',
+  );
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -85,8 +96,11 @@ function logLevel(env: Env): string {
 
 export function publicUrl(env: Env): string | undefined {
   const text = env['PUBLIC_URL'] || undefined;
-  if (text === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text)) return text?.replace(/\/+$/, '');
-  throw new Failure(`PUBLIC_URL is how clients reach the gateway, such as https://ai.example.com, not '${text}'`);
+  if (text === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text))
+    return text?.replace(/\/+$/, '');
+  throw new Failure(
+    `PUBLIC_URL is how clients reach the gateway, such as https://ai.example.com, not '${text}'`,
+  );
 }
 
 function signinOf(configuration: Configuration | undefined, env: Env): SigninSettings {
@@ -107,13 +121,17 @@ function proxiesOf(env: Env): readonly string[] {
     .map((proxy) => proxy.trim())
     .filter(Boolean);
   const wrong = proxies.find((proxy) => !isNetwork(proxy));
-  if (wrong !== undefined) throw new Failure(`TRUSTED_PROXIES are addresses and networks such as 10.0.0.0/8, not '${wrong}'`);
+  if (wrong !== undefined)
+    throw new Failure(
+      `TRUSTED_PROXIES are addresses and networks such as 10.0.0.0/8, not '${wrong}'`,
+    );
   return proxies;
 }
 
 function utcOffset(env: Env): number {
   const text = env['TOLLGATE_UTC_OFFSET'] || '+08:00';
   const minutes = offsetOf(text);
-  if (minutes === undefined) throw new Failure(`TOLLGATE_UTC_OFFSET is where days begin, such as +08:00, not '${text}'`);
+  if (minutes === undefined)
+    throw new Failure(`TOLLGATE_UTC_OFFSET is where days begin, such as +08:00, not '${text}'`);
   return minutes;
 }

@@ -39,7 +39,17 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const { leftOut, notes, models, channels } = converted;
   const told = [...leftOut.map(({ what, why }) => `left out: ${what}: ${why}`), ...notes];
   if (options.json === true)
-    print(options, { configuration: text, models: models.length, channels: channels.length, left_out: leftOut, notes }, []);
+    print(
+      options,
+      {
+        configuration: text,
+        models: models.length,
+        channels: channels.length,
+        left_out: leftOut,
+        notes,
+      },
+      [],
+    );
   else {
     for (const line of told) console.error(`tollgate: ${line}`);
     print(options, undefined, [
@@ -65,7 +75,11 @@ function listIn(file: string): ReturnType<typeof litellmList> {
 }
 
 /** What comes out is read once more as it will be: variables that it names need not be set yet. */
-async function configurationText({ models, channels }: Converted, ratePpm: bigint, now: number): Promise<string> {
+async function configurationText(
+  { models, channels }: Converted,
+  ratePpm: bigint,
+  now: number,
+): Promise<string> {
   const value = asNumbers({
     settings: { usd_rate: decimalText(ratePpm, 6) },
     groups: [{ name: 'default', price_multiplier: '1' }],
@@ -74,23 +88,43 @@ async function configurationText({ models, channels }: Converted, ratePpm: bigin
   });
   const text = stringify(value, { lineWidth: 0 });
   const named = [...text.matchAll(/(?<!\$)\$\{([^}\n]*)\}/g)].map(([, name = '']) => [name, 'set']);
-  const read = await readConfiguration(text, { env: Object.fromEntries(named), vendors: [...vendors.values()], serves, now });
-  if (!read.ok) throw new Failure(`what was made of it cannot be used:\n${describeProblems('configuration', read.problems)}`);
+  const read = await readConfiguration(text, {
+    env: Object.fromEntries(named),
+    vendors: [...vendors.values()],
+    serves,
+    now,
+  });
+  if (!read.ok)
+    throw new Failure(
+      `what was made of it cannot be used:\n${describeProblems('configuration', read.problems)}`,
+    );
   return text;
 }
 
 /** Decimals that a number holds exactly stand as numbers, which reads better. */
 function asNumbers(value: unknown): unknown {
   if (typeof value === 'string')
-    return /^\d{1,15}(?:\.\d{1,15})?$/.test(value) && decimalOf(Number(value)) === value ? Number(value) : value;
+    return /^\d{1,15}(?:\.\d{1,15})?$/.test(value) && decimalOf(Number(value)) === value
+      ? Number(value)
+      : value;
   if (Array.isArray(value)) return value.map(asNumbers);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : [[name, textMembers.has(name) ? one : asNumbers(one)]])),
+    Object.entries(value).flatMap(([name, one]) =>
+      one === undefined ? [] : [[name, textMembers.has(name) ? one : asNumbers(one)]],
+    ),
   );
 }
 
-const textMembers = new Set(['id', 'upstream', 'name', 'vendor', 'api_key', 'base_url', 'owned_by']);
+const textMembers = new Set([
+  'id',
+  'upstream',
+  'name',
+  'vendor',
+  'api_key',
+  'base_url',
+  'owned_by',
+]);
 
 const decimalOf = (value: number): string => (String(value).includes('e') ? '' : String(value));
 

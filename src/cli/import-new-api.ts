@@ -33,10 +33,14 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(options.as))
     throw new Failure(`--as is a name of small letters, digits and -, not '${options.as}'`);
   const foreign = await readForeign(place);
-  const theirs = ['USDExchangeRate of that installation', foreign.options.get('USDExchangeRate')] as const;
+  const theirs = [
+    'USDExchangeRate of that installation',
+    foreign.options.get('USDExchangeRate'),
+  ] as const;
   const { ratePpm, from } = usdRateOf(options.rate, env, theirs);
   const perDollar = fraction(foreign.options.get('QuotaPerUnit') ?? usualPerDollar);
-  if (perDollar === undefined || perDollar.over === 0n) throw new Failure('its QuotaPerUnit is no number');
+  if (perDollar === undefined || perDollar.over === 0n)
+    throw new Failure('its QuotaPerUnit is no number');
   const apply = options.apply === true;
   const { sealer, running } = apply ? await ours(options, env) : await tried(options, env);
   const at = systemClock.now();
@@ -51,7 +55,11 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   };
   const report = await running((database) => takeIn(database, foreign, wish));
   const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
-  print(options, valueOf(foreign, report, wish.apply, rate), linesOf(foreign, report, options, rate));
+  print(
+    options,
+    valueOf(foreign, report, wish.apply, rate),
+    linesOf(foreign, report, options, rate),
+  );
 }
 
 interface Place {
@@ -118,7 +126,12 @@ function valueOf(foreign: Foreign, report: ImportReport, applied: boolean, rate:
   };
 }
 
-function linesOf(foreign: Foreign, report: ImportReport, { apply, as }: Options, rate: Rate): string[] {
+function linesOf(
+  foreign: Foreign,
+  report: ImportReport,
+  { apply, as }: Options,
+  rate: Rate,
+): string[] {
   const { sums } = report;
   const counted = (name: string, { taken, before, left }: Count): string =>
     `  ${name.padEnd(8)} ${taken} ${apply ? 'taken' : 'to take'}${before > 0 ? `, ${before} here before` : ''}${left > 0 ? `, ${left} left out` : ''}`;
@@ -126,12 +139,20 @@ function linesOf(foreign: Foreign, report: ImportReport, { apply, as }: Options,
     `${foreign.kind}, as '${as}', at ${rate.yuan} yuan for a dollar (${rate.from}):`,
     ...parts.map((part) => counted(part, report[part])),
     `balances: ${sums.units} units are worth ${formatYuan(sums.worth)} yuan, ${formatYuan(sums.transferred)} ${apply ? 'are' : 'would be'} in opening transfers${sums.worth === sums.transferred ? '' : ' (see the notes)'}`,
-    ...(sums.owedUnits > 0n ? [`  ${sums.owedUnits} units are owed there: nobody can owe here, and those users begin with nothing`] : []),
+    ...(sums.owedUnits > 0n
+      ? [
+          `  ${sums.owedUnits} units are owed there: nobody can owe here, and those users begin with nothing`,
+        ]
+      : []),
     ...(sums.rewardUnits > 0n
-      ? [`  ${sums.rewardUnits} units of rewards were never moved to a balance: credit them with 'user credit'`]
+      ? [
+          `  ${sums.rewardUnits} units of rewards were never moved to a balance: credit them with 'user credit'`,
+        ]
       : []),
     ...(report.withoutSignIn > 0
-      ? [`${several(report.withoutSignIn, 'user')} cannot sign in here yet: 'link --user ID' makes an address that does`]
+      ? [
+          `${several(report.withoutSignIn, 'user')} cannot sign in here yet: 'link --user ID' makes an address that does`,
+        ]
       : []),
     ...section(
       'groups',
@@ -141,12 +162,19 @@ function linesOf(foreign: Foreign, report: ImportReport, { apply, as }: Options,
       'prices, yuan for a million tokens or for one',
       report.prices.map(({ model, price }) => `${model}: ${priceWords(price)}`),
     ),
-    ...section('left out', [...report.leftOut.map(({ what, why }) => `${what}: ${why}`), ...foreign.beside]),
+    ...section('left out', [
+      ...report.leftOut.map(({ what, why }) => `${what}: ${why}`),
+      ...foreign.beside,
+    ]),
     ...section(
       'notes',
       report.notes.map(({ what, note }) => `${what}: ${note}`),
     ),
-    apply ? (changed(report) ? 'written' : 'nothing was new: nothing was written') : 'nothing was written: say --apply',
+    apply
+      ? changed(report)
+        ? 'written'
+        : 'nothing was new: nothing was written'
+      : 'nothing was written: say --apply',
   ];
 }
 

@@ -23,7 +23,9 @@ export function findInstallation(data: string | undefined, env: Env): Installati
   const dataFolder = resolve(data ?? (env['TOLLGATE_DATA'] || 'data'));
   const databaseUrl = env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`;
   if (!/^(?:sqlite:|postgres(?:ql)?:\/\/)/.test(databaseUrl))
-    throw new Failure('DATABASE_URL is the address of a PostgreSQL database such as postgres://user:password@host/name');
+    throw new Failure(
+      'DATABASE_URL is the address of a PostgreSQL database such as postgres://user:password@host/name',
+    );
   return { dataFolder, databaseUrl, env };
 }
 
@@ -43,11 +45,17 @@ function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean)
   const file = fileOf(databaseUrl);
   if (file === undefined || existsSync(file)) return;
   if (!mayBegin || !existsSync(dirname(file)))
-    throw new Failure(`there is no database ${file}; name its folder with --data, or begin one in ${dataFolder} with serve or migrate`);
+    throw new Failure(
+      `there is no database ${file}; name its folder with --data, or begin one in ${dataFolder} with serve or migrate`,
+    );
 }
 
 /** Runs `body` on the installation's database, or on an empty one in memory where there is none: nothing is made. */
-export function withDatabaseIfAny<T>(options: { readonly data?: string }, env: Env, body: (database: Database) => Promise<T>): Promise<T> {
+export function withDatabaseIfAny<T>(
+  options: { readonly data?: string },
+  env: Env,
+  body: (database: Database) => Promise<T>,
+): Promise<T> {
   const { databaseUrl } = findInstallation(options.data, env);
   const file = fileOf(databaseUrl);
   if (file === undefined || existsSync(file)) return withDatabase(options, env, body);

@@ -17,7 +17,8 @@ export async function termsFrom(options: TermOptions, database: Database): Promi
   const models = listOf('--models', options.models);
   const addresses = listOf('--addresses', options.addresses);
   const wrong = addresses?.find((address) => !isNetwork(address));
-  if (wrong !== undefined) throw new Failure(`--addresses are addresses and networks such as 10.0.0.0/8, not '${wrong}'`);
+  if (wrong !== undefined)
+    throw new Failure(`--addresses are addresses and networks such as 10.0.0.0/8, not '${wrong}'`);
   const known = models === undefined ? [] : await modelNames(database);
   const unknown = models?.find((model) => !known.includes(model));
   if (unknown !== undefined) throw new Failure(`there is no model '${unknown}'`);
@@ -36,7 +37,8 @@ function listOf(option: string, text: string | undefined): readonly string[] | u
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '');
-  if (list.length === 0 || list.length > namedMax) throw new Failure(`${option} are one to ${namedMax}, with commas between`);
+  if (list.length === 0 || list.length > namedMax)
+    throw new Failure(`${option} are one to ${namedMax}, with commas between`);
   return list;
 }
 

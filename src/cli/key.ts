@@ -1,5 +1,14 @@
 import { byCommand, writeAudit } from '../accounts/audit.ts';
-import { createKey, type Key, keyById, listKeys, type NewKey, type NewLimits, setKeyLimits, setKeyStatus } from '../accounts/keys.ts';
+import {
+  createKey,
+  type Key,
+  keyById,
+  listKeys,
+  type NewKey,
+  type NewLimits,
+  setKeyLimits,
+  setKeyStatus,
+} from '../accounts/keys.ts';
 import { plainName } from '../accounts/name.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
@@ -28,7 +37,8 @@ interface NewKeyOptions extends LimitOptions, TermOptions {
 /** A sum in yuan, as the option says it. */
 function yuanOf(option: string, text: string | undefined): Nano | undefined {
   const sum = text === undefined ? undefined : parseYuan(text);
-  if (text !== undefined && sum === undefined) throw new Failure(`${option} is a sum in yuan such as 5.00, not '${text}'`);
+  if (text !== undefined && sum === undefined)
+    throw new Failure(`${option} is a sum in yuan such as 5.00, not '${text}'`);
   return sum;
 }
 
@@ -59,17 +69,28 @@ export async function create(options: NewKeyOptions, env: Env): Promise<void> {
     const at = systemClock.now();
     const { user: userId, name = '', group } = options;
     const terms = await termsFrom(options, database);
-    const made = await database.transact(() => making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at, ...terms }));
-    if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    const made = await database.transact(() =>
+      making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at, ...terms }),
+    );
+    if (made === undefined)
+      throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
-    print(options, value, [`${made.secret}`, `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`]);
+    print(options, value, [
+      `${made.secret}`,
+      `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`,
+    ]);
   });
 }
 
 function* making(wish: NewKey): ReturnType<typeof createKey> {
   const made = yield* createKey(wish);
-  const told = made && { target: made.key.id, account: made.key.userId, after: { name: made.key.name, group: made.key.group } };
-  if (told !== undefined) yield* writeAudit(wish.at, { ...byCommand, ...told, action: 'key.create' });
+  const told = made && {
+    target: made.key.id,
+    account: made.key.userId,
+    after: { name: made.key.name, group: made.key.group },
+  };
+  if (told !== undefined)
+    yield* writeAudit(wish.at, { ...byCommand, ...told, action: 'key.create' });
   return made;
 }
 
@@ -84,7 +105,12 @@ function* changing(id: string, change: () => Script<Key | undefined>): Script<Ke
   const before = yield* keyById(id);
   const after = yield* change();
   if (before === undefined || after === undefined) return undefined;
-  const told = { target: id, account: after.userId, before: keyFacts(before), after: keyFacts(after) };
+  const told = {
+    target: id,
+    account: after.userId,
+    before: keyFacts(before),
+    after: keyFacts(after),
+  };
   yield* writeAudit(systemClock.now(), { ...byCommand, ...told, action: 'key.update' });
   return after;
 }
@@ -124,11 +150,17 @@ export async function list(options: Shared, env: Env): Promise<void> {
       key.group,
       `${key.prefix}…${key.last4}`,
       key.status,
-      [shownYuan(key.limit), shownYuan(key.dailyLimit), shownYuan(key.monthlyLimit)].join('/').replace(/^\/*$|\/+$/, ''),
+      [shownYuan(key.limit), shownYuan(key.dailyLimit), shownYuan(key.monthlyLimit)]
+        .join('/')
+        .replace(/^\/*$|\/+$/, ''),
       key.expiresAt === undefined ? '' : new Date(key.expiresAt).toISOString(),
       key.name,
     ]);
-    print(options, keys.map(shown), table(['id', 'user', 'group', 'key', 'status', 'limit/day/month', 'expires', 'name'], rows));
+    print(
+      options,
+      keys.map(shown),
+      table(['id', 'user', 'group', 'key', 'status', 'limit/day/month', 'expires', 'name'], rows),
+    );
   });
 }
 
@@ -150,6 +182,8 @@ export async function limit(id: string, options: LimitOptions, env: Env): Promis
       throw new Failure(
         `there is no key ${id} that was made with such a limit; 'key list' shows all. A key without one is replaced by a new key`,
       );
-    print(options, shown(key), [`${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`]);
+    print(options, shown(key), [
+      `${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`,
+    ]);
   });
 }

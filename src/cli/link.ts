@@ -14,12 +14,17 @@ interface Options extends Shared {
 export async function link(options: Options, env: Env): Promise<void> {
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   const baseUrl = publicUrl(env) ?? `http://${host}:${options.port ?? defaultPort}`;
-  if (!URL.canParse(baseUrl)) throw new Failure(`--host is a name or an address, not '${options.host}'`);
+  if (!URL.canParse(baseUrl))
+    throw new Failure(`--host is a name or an address, not '${options.host}'`);
   await withDatabase(options, env, async (database) => {
     const made = await database.transact(() => issueLink(options.user, systemClock.now()));
-    if (made === undefined) throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    if (made === undefined)
+      throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const url = linkAddress(baseUrl, made.secret);
     const until = new Date(made.expiresAt).toISOString();
-    print(options, { url, user: options.user, expires_at: until }, [url, `(it works once, until ${until})`]);
+    print(options, { url, user: options.user, expires_at: until }, [
+      url,
+      `(it works once, until ${until})`,
+    ]);
   });
 }

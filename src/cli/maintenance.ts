@@ -13,7 +13,11 @@ export async function check(options: Shared, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database, proofs);
     const { accounts, transfers, holds } = report;
-    const summary = [several(accounts, 'account'), several(transfers, 'transfer'), several(holds, 'open hold')].join(', ');
+    const summary = [
+      several(accounts, 'account'),
+      several(transfers, 'transfer'),
+      several(holds, 'open hold'),
+    ].join(', ');
     const problems = report.problems.map((problem) => JSON.stringify(problem));
     print(options, report, [report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`, ...problems]);
     if (!report.ok) process.exitCode = 1;
@@ -24,9 +28,14 @@ export async function migrateSchema(options: Shared, env: Env): Promise<void> {
   const database = await open(makeInstallation(options.data, env).databaseUrl);
   try {
     const applied = await migrate(database, migrations, {
-      gaveWay: ({ message }) => console.error(`gave way to others at work (${message}), trying again`),
+      gaveWay: ({ message }) =>
+        console.error(`gave way to others at work (${message}), trying again`),
     });
-    print(options, { applied }, applied.length === 0 ? ['the schema was up to date'] : applied.map((id) => `applied ${id}`));
+    print(
+      options,
+      { applied },
+      applied.length === 0 ? ['the schema was up to date'] : applied.map((id) => `applied ${id}`),
+    );
   } finally {
     await database.close();
   }
@@ -44,7 +53,10 @@ export async function backupTo(file: string, options: Shared, env: Env): Promise
 }
 
 /** What an installation needs beside its database, so that nobody finds out when it is restored. Where the media lie may be a bucket's address, with its keys: it is not told. */
-function beside(dataFolder: string, env: Env): { readonly without: readonly string[]; readonly words: readonly string[] } {
+function beside(
+  dataFolder: string,
+  env: Env,
+): { readonly without: readonly string[]; readonly words: readonly string[] } {
   const key = env['TOLLGATE_MASTER_KEY'] ? 'TOLLGATE_MASTER_KEY' : join(dataFolder, 'master.key');
   const files = env['MEDIA_URL'] ? 'MEDIA_URL' : join(dataFolder, 'media');
   return {

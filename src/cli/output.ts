@@ -10,7 +10,8 @@ export class Failure extends Error {}
  */
 export function faultText(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
-  if (fault instanceof Failure || fault instanceof DatabaseError || fault instanceof MasterKeyError) return fault.message;
+  if (fault instanceof Failure || fault instanceof DatabaseError || fault instanceof MasterKeyError)
+    return fault.message;
   if (!('syscall' in fault)) return fault.stack ?? fault.message;
   const inUse = 'code' in fault && fault.code === 'EADDRINUSE';
   return inUse ? `${fault.message}; name another with --port or PORT` : fault.message;
@@ -23,12 +24,17 @@ export interface Shared {
 }
 
 /** Prints the result: one JSON value with `--json`, else the lines for people. */
-export function print({ json }: Pick<Shared, 'json'>, value: unknown, lines: readonly string[]): void {
+export function print(
+  { json }: Pick<Shared, 'json'>,
+  value: unknown,
+  lines: readonly string[],
+): void {
   console.log(json === true ? JSON.stringify(value) : lines.join('\n'));
 }
 
 /** `1 model`, `2 models`. */
-export const several = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const several = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** A table for people: columns as wide as their widest cell. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {

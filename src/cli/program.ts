@@ -20,7 +20,8 @@ function command(parent: Command, name: string, description: string): Command {
 
 function port(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Failure(`a port is a number from 0 to 65535, not '${text}'`);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new Failure(`a port is a number from 0 to 65535, not '${text}'`);
   return value;
 }
 
@@ -29,16 +30,24 @@ const workersMax = 256;
 
 function workers(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > workersMax) throw new Failure(`workers are from 1 to ${workersMax}, not '${text}'`);
+  if (!Number.isInteger(value) || value < 1 || value > workersMax)
+    throw new Failure(`workers are from 1 to ${workersMax}, not '${text}'`);
   return value;
 }
 
-const workersOption = new Option('--workers <count>', 'processes that serve on the address').env('TOLLGATE_WORKERS').argParser(workers);
-const hostOption = new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1');
+const workersOption = new Option('--workers <count>', 'processes that serve on the address')
+  .env('TOLLGATE_WORKERS')
+  .argParser(workers);
+const hostOption = new Option('--host <address>', 'address to listen on')
+  .env('HOST')
+  .default('127.0.0.1');
 
 command(program, 'serve', 'run the gateway')
   .addOption(
-    new Option('--config <file>', 'configuration file; channels come from environment variables when there is none').env('TOLLGATE_CONFIG'),
+    new Option(
+      '--config <file>',
+      'configuration file; channels come from environment variables when there is none',
+    ).env('TOLLGATE_CONFIG'),
   )
   .addOption(portOption)
   .addOption(hostOption)
@@ -52,10 +61,17 @@ command(program, 'start', 'serve what is configured, or the demo when nothing is
   .addOption(workersOption)
   .action(async (options) => (await import('./serve.ts')).start(options, process.env));
 
-command(program, 'demo', 'gateway, simulator, a user with 100 yuan and a working key; fully offline')
+command(
+  program,
+  'demo',
+  'gateway, simulator, a user with 100 yuan and a working key; fully offline',
+)
   .addOption(portOption)
   .addOption(hostOption)
-  .option('--faults', 'sell models that fail on purpose as well, such as sim-429 and sim-cut-after-3')
+  .option(
+    '--faults',
+    'sell models that fail on purpose as well, such as sim-429 and sim-cut-after-3',
+  )
   .action(async (options) => (await import('./demo.ts')).demo(options, process.env));
 
 command(program, 'sim', 'only the simulated vendors')
@@ -74,7 +90,9 @@ command(user, 'credit', 'add to a balance')
   .requiredOption('--reason <text>', 'kept with the transfer')
   .option('--id <id>', 'makes the credit happen once, however often the command runs')
   .action(async (options) => (await import('./user.ts')).credit(options, process.env));
-command(user, 'list', 'all users').action(async (options) => (await import('./user.ts')).list(options, process.env));
+command(user, 'list', 'all users').action(async (options) =>
+  (await import('./user.ts')).list(options, process.env),
+);
 
 const key = program.command('key').description('API keys');
 command(key, 'create', 'make a key; it is shown once')
@@ -91,14 +109,22 @@ command(key, 'create', 'make a key; it is shown once')
   .option('--tpm <count>', 'tokens in a minute')
   .option('--concurrency <count>', 'requests at once')
   .action(async (options) => (await import('./key.ts')).create(options, process.env));
-command(key, 'limit <id>', 'change the limits that a key was made with, effective within one second')
+command(
+  key,
+  'limit <id>',
+  'change the limits that a key was made with, effective within one second',
+)
   .option('--limit <yuan>', 'what the key may spend in all')
   .option('--daily-limit <yuan>', 'what it may spend in a day')
   .option('--monthly-limit <yuan>', 'what it may spend in a month')
-  .action(async (id: string, options) => (await import('./key.ts')).limit(id, options, process.env));
-command(key, 'list', 'all keys').action(async (options) => (await import('./key.ts')).list(options, process.env));
-command(key, 'disable <id>', 'stop a key, effective within one second').action(async (id: string, options) =>
-  (await import('./key.ts')).disable(id, options, process.env),
+  .action(async (id: string, options) =>
+    (await import('./key.ts')).limit(id, options, process.env),
+  );
+command(key, 'list', 'all keys').action(async (options) =>
+  (await import('./key.ts')).list(options, process.env),
+);
+command(key, 'disable <id>', 'stop a key, effective within one second').action(
+  async (id: string, options) => (await import('./key.ts')).disable(id, options, process.env),
 );
 
 command(program, 'link', 'an address that signs a user in to the console, once')
@@ -107,9 +133,11 @@ command(program, 'link', 'an address that signs a user in to the console, once')
   .addOption(hostOption)
   .action(async (options) => (await import('./link.ts')).link(options, process.env));
 
-command(program, 'check', 'prove the ledger: exit code 1 and the offending rows if something is wrong').action(async (options: Shared) =>
-  (await import('./maintenance.ts')).check(options, process.env),
-);
+command(
+  program,
+  'check',
+  'prove the ledger: exit code 1 and the offending rows if something is wrong',
+).action(async (options: Shared) => (await import('./maintenance.ts')).check(options, process.env));
 command(program, 'migrate', 'bring the schema up to date').action(async (options: Shared) =>
   (await import('./maintenance.ts')).migrateSchema(options, process.env),
 );
@@ -117,27 +145,54 @@ command(
   program,
   'backup <file>',
   'write a consistent copy of a SQLite database: all but generated files, which live for a day, and the master key',
-).action(async (file: string, options: Shared) => (await import('./maintenance.ts')).backupTo(file, options, process.env));
+).action(async (file: string, options: Shared) =>
+  (await import('./maintenance.ts')).backupTo(file, options, process.env),
+);
 
 const config = program.command('config').description('the configuration file');
-command(config, 'check <file>', 'read it and say all that is wrong').action(async (file: string, options: Shared) =>
-  (await import('./catalogue.ts')).checkConfig(file, options, process.env),
+command(config, 'check <file>', 'read it and say all that is wrong').action(
+  async (file: string, options: Shared) =>
+    (await import('./catalogue.ts')).checkConfig(file, options, process.env),
 );
 const prices = program.command('prices').description('prices of models');
-command(prices, 'import <file>', "take over a list of prices, or what LiteLLM's says of the models that are sold")
+command(
+  prices,
+  'import <file>',
+  "take over a list of prices, or what LiteLLM's says of the models that are sold",
+)
   .option('--dry-run', 'only show what would change')
   .option('--rate <yuan>', "yuan for a dollar in LiteLLM's list; by default TOLLGATE_USD_RATE")
-  .action(async (file: string, options) => (await import('./catalogue.ts')).importPrices(file, options, process.env));
+  .action(async (file: string, options) =>
+    (await import('./catalogue.ts')).importPrices(file, options, process.env),
+  );
 
-const imports = program.command('import').description('move in from another gateway: a report of what would change, until --apply says so');
-command(imports, 'new-api <source>', 'from a new-api or one-api database: a SQLite file, or the address of a PostgreSQL database')
+const imports = program
+  .command('import')
+  .description(
+    'move in from another gateway: a report of what would change, until --apply says so',
+  );
+command(
+  imports,
+  'new-api <source>',
+  'from a new-api or one-api database: a SQLite file, or the address of a PostgreSQL database',
+)
   .option('--as <name>', 'what that installation is called: each is taken in once', 'new-api')
-  .option('--rate <yuan>', "yuan for a dollar; by default that installation's own USDExchangeRate, else TOLLGATE_USD_RATE")
+  .option(
+    '--rate <yuan>',
+    "yuan for a dollar; by default that installation's own USDExchangeRate, else TOLLGATE_USD_RATE",
+  )
   .option('--apply', 'write it')
-  .action(async (source: string, options) => (await import('./import-new-api.ts')).importNewApi(source, options, process.env));
+  .action(async (source: string, options) =>
+    (await import('./import-new-api.ts')).importNewApi(source, options, process.env),
+  );
 
 command(imports, 'litellm <config>', 'from LiteLLM: a configuration file of ours, made of its own')
-  .option('--prices <file>', 'its list of prices, for models that neither file nor bundled list prices')
+  .option(
+    '--prices <file>',
+    'its list of prices, for models that neither file nor bundled list prices',
+  )
   .option('--rate <yuan>', 'yuan for a dollar; by default TOLLGATE_USD_RATE')
   .option('--out <file>', 'where to write it; by default it is printed')
-  .action(async (file: string, options) => (await import('./import-litellm.ts')).importLitellm(file, options, process.env));
+  .action(async (file: string, options) =>
+    (await import('./import-litellm.ts')).importLitellm(file, options, process.env),
+  );

@@ -19,7 +19,9 @@ function leaves(command: Command): readonly Command[] {
 }
 
 function entry(command: Command): string {
-  const places = command.registeredArguments.map((argument) => (argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`));
+  const places = command.registeredArguments.map((argument) =>
+    argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`,
+  );
   const rows = command.options.map((option) => `| \`${option.flags}\` | ${cell(option)} |`);
   const table = rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`;
   return `## ${nameOf(command)}${places.join('')}\n\n${sentence(command.description())}\n${table}`;
@@ -28,7 +30,9 @@ function entry(command: Command): string {
 /** Without the program's own name, which stands before all of them. */
 function nameOf(command: Command): string {
   const { parent } = command;
-  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
+  return parent === null || parent.parent === null
+    ? command.name()
+    : `${nameOf(parent)} ${command.name()}`;
 }
 
 function cell({ description, mandatory, envVar, defaultValue, argChoices }: Option): string {

@@ -29,7 +29,8 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   }
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   const configuration = await configurationOf(options.config, env);
-  if (crew?.first !== false) for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
+  if (crew?.first !== false)
+    for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
   if (configuration.channels.length === 0 && crew?.first !== false) {
     console.error(
       'tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.',
@@ -39,23 +40,35 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const named = options.config !== undefined || configuration.channels.length > 0;
   const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
   if (isTyped(wanted.masterKey) && crew?.first !== false)
-    console.error(`tollgate: the master key is a pattern that can be guessed. Make one with: ${makeOneWith}`);
+    console.error(
+      `tollgate: the master key is a pattern that can be guessed. Make one with: ${makeOneWith}`,
+    );
   const gateway = await openGateway({ ...wanted, crew });
   stopOnSignal(gateway);
-  for (const id of gateway.keptPrices) console.error(`tollgate: ${id} keeps its imported price, which the configuration does not name`);
+  for (const id of gateway.keptPrices)
+    console.error(
+      `tollgate: ${id} keeps its imported price, which the configuration does not name`,
+    );
   const link = crew?.first === false ? undefined : await signInLink(gateway, env);
   if (crew === undefined) tell(options, { url: gateway.url, link });
   else crew.ready({ url: gateway.url, link });
 }
 
 function tell(options: ServeOptions, { url, link }: Ready): void {
-  const lines = [`tollgate listens on ${url}`, ...(link === undefined ? [] : [`console, for the operator, once: ${link}`])];
+  const lines = [
+    `tollgate listens on ${url}`,
+    ...(link === undefined ? [] : [`console, for the operator, once: ${link}`]),
+  ];
   print(options, { url, link: link ?? null }, lines);
 }
 
 /** The operator's way in where there is no other: an address at the console of this gateway that works once. */
 export async function signInLink(gateway: Gateway, env: Env): Promise<string | undefined> {
-  const secret = await operatorLink(gateway.database, gateway.console.signInMethods, systemClock.now());
+  const secret = await operatorLink(
+    gateway.database,
+    gateway.console.signInMethods,
+    systemClock.now(),
+  );
   return secret && linkAddress(publicUrl(env) ?? gateway.url, secret);
 }
 
@@ -74,7 +87,12 @@ async function configurationOf(file: string | undefined, env: Env): Promise<Conf
 
 export async function readConfigurationFile(file: string, env: Env): Promise<ConfigurationResult> {
   const { readConfiguration } = await import('../catalog/config.ts');
-  return readConfiguration(readText(file), { env, vendors: [...vendors.values()], serves, now: systemClock.now() });
+  return readConfiguration(readText(file), {
+    env,
+    vendors: [...vendors.values()],
+    serves,
+    now: systemClock.now(),
+  });
 }
 
 export function orFail(result: ConfigurationResult, where: string): Configuration {

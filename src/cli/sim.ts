@@ -3,10 +3,14 @@ import { print, type Shared } from './output.ts';
 
 const defaultPort = 8_090;
 
-export async function sim(options: Shared & { readonly port?: number; readonly host: string }): Promise<void> {
+export async function sim(
+  options: Shared & { readonly port?: number; readonly host: string },
+): Promise<void> {
   const simulator = await startSim({ host: options.host, port: options.port ?? defaultPort });
   const { url } = simulator;
-  print(options, { url }, [`the simulated vendors listen on ${url}; each under its own prefix, such as ${url}/openai/v1`]);
+  print(options, { url }, [
+    `the simulated vendors listen on ${url}; each under its own prefix, such as ${url}/openai/v1`,
+  ]);
   const stop = (): void => void simulator.close().then(() => process.exit(0));
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -10,7 +10,10 @@ const sameWishMs = 500;
  * The first signal drains, a second one ends at once, and is the system's own: `process.exit` would end the database's threads in the middle of a
  * call, which is a crash of the engine.
  */
-export function stopOnSignal(gateway: Gateway, alsoClose: () => Promise<void> = async () => {}): void {
+export function stopOnSignal(
+  gateway: Gateway,
+  alsoClose: () => Promise<void> = async () => {},
+): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;

@@ -29,19 +29,48 @@ test('what commands do to users, their keys and their money is in the trail, whe
     await record(database, configuration, openSealer(Buffer.alloc(32)), systemClock);
   });
   await user.credit({ data, json: true, user: id, amount: '10.00', reason: 'welcome' }, env);
-  await key.create({ data, json: true, user: id, group: 'default', name: 'ci', limit: '5.00' }, env);
+  await key.create(
+    { data, json: true, user: id, group: 'default', name: 'ci', limit: '5.00' },
+    env,
+  );
   const made = told();
   await key.limit(made.id, { data, json: true, limit: '7.50' }, env);
   await key.disable(made.id, { data, json: true }, env);
   said.mockRestore();
-  const entries = await withDatabase({ data }, env, (database) => auditPage(database, { account: id, limit: 10 }));
-  expect(entries.map(({ actorKind, action, target, before, after }) => ({ actorKind, action, target, before, after })).reverse()).toEqual(
+  const entries = await withDatabase({ data }, env, (database) =>
+    auditPage(database, { account: id, limit: 10 }),
+  );
+  expect(
+    entries
+      .map(({ actorKind, action, target, before, after }) => ({
+        actorKind,
+        action,
+        target,
+        before,
+        after,
+      }))
+      .reverse(),
+  ).toEqual(
     [
       { action: 'user.create', target: `user:${id}`, after: { name: 'Ada', role: 'user' } },
-      { action: 'user.credit', target: `user:${id}`, after: { amount: '10.00', transfer: expect.stringMatching(/^grant_/) } },
+      {
+        action: 'user.credit',
+        target: `user:${id}`,
+        after: { amount: '10.00', transfer: expect.stringMatching(/^grant_/) },
+      },
       { action: 'key.create', target: made.id, after: { name: 'ci', group: 'default' } },
-      { action: 'key.update', target: made.id, before: { limit: '5.000000000' }, after: { limit: '7.500000000' } },
-      { action: 'key.update', target: made.id, before: { status: 'active' }, after: { status: 'disabled' } },
+      {
+        action: 'key.update',
+        target: made.id,
+        before: { limit: '5.000000000' },
+        after: { limit: '7.500000000' },
+      },
+      {
+        action: 'key.update',
+        target: made.id,
+        before: { status: 'active' },
+        after: { status: 'disabled' },
+      },
     ].map((entry) => ({ actorKind: 'command', before: undefined, ...entry })),
   );
   expect(JSON.stringify(entries)).not.toContain(made.key);
@@ -49,5 +78,8 @@ test('what commands do to users, their keys and their money is in the trail, whe
 
 test('a user whose name hides something is not made', async () => {
   for (const name of ['', ' ', 'a\nb', 'a\u202eb', 'a'.repeat(101)])
-    await expect(user.create({ data: temporaryFolder(), name, role: 'user' }, {}), name).rejects.toThrow('--name is one line');
+    await expect(
+      user.create({ data: temporaryFolder(), name, role: 'user' }, {}),
+      name,
+    ).rejects.toThrow('--name is one line');
 });

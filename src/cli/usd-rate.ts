@@ -11,10 +11,19 @@ export interface UsdRate {
 }
 
 /** As the option says; else as `theirs` does, what another installation has saved of it; else as the environment does; else the usual. */
-export function usdRateOf(option: string | undefined, env: Env, theirs?: readonly [from: string, text: string | undefined]): UsdRate {
-  const named = [['--rate', option] as const, ...(theirs === undefined ? [] : [theirs]), [usdRateVariable, env[usdRateVariable]] as const];
+export function usdRateOf(
+  option: string | undefined,
+  env: Env,
+  theirs?: readonly [from: string, text: string | undefined],
+): UsdRate {
+  const named = [
+    ['--rate', option] as const,
+    ...(theirs === undefined ? [] : [theirs]),
+    [usdRateVariable, env[usdRateVariable]] as const,
+  ];
   const [from, text] = named.find(([, value]) => value !== undefined && value !== '') ?? [];
-  if (from === undefined || text === undefined) return { ratePpm: defaultUsdRatePpm, from: 'the usual one' };
+  if (from === undefined || text === undefined)
+    return { ratePpm: defaultUsdRatePpm, from: 'the usual one' };
   const ratePpm = usdRate(text);
   if (typeof ratePpm === 'string') throw new Failure(`${from} ${ratePpm}`);
   return { ratePpm, from };

@@ -56,17 +56,29 @@ export function accountRows({ database, site }: AccountRooms): readonly ConsoleR
 }
 
 /** Keys stop within a second, and nobody signs in. Records and money stay as the books have them: an operator pays back what is left, or restores the account. */
-function close(database: Database, { user, at, ip }: Pick<ConsoleVisit, 'user' | 'at' | 'ip'>): Promise<void> {
+function close(
+  database: Database,
+  { user, at, ip }: Pick<ConsoleVisit, 'user' | 'at' | 'ip'>,
+): Promise<void> {
   return database.transact(function* () {
     if (user.role === 'operator')
-      fail('conflict', { message: 'An operator’s account is closed once another operator has made it a user’s.' });
+      fail('conflict', {
+        message: 'An operator’s account is closed once another operator has made it a user’s.',
+      });
     const funds = yield* fundsOf(user.id);
-    if (funds !== undefined && funds.held > 0n) fail('conflict', { message: 'A task still runs. Close the account when it has ended.' });
+    if (funds !== undefined && funds.held > 0n)
+      fail('conflict', { message: 'A task still runs. Close the account when it has ended.' });
     yield* freeze({ account: user.id, frozen: true });
     yield* setUserState(user.id, 'suspended');
     const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
     const after = { state: 'suspended', balance: yuan(funds?.balance ?? 0n) };
-    yield* writeAudit(at, { ...by, action: 'user.close', target: `user:${user.id}`, before: { state: user.state }, after });
+    yield* writeAudit(at, {
+      ...by,
+      action: 'user.close',
+      target: `user:${user.id}`,
+      before: { state: user.state },
+      after,
+    });
   });
 }
 
@@ -82,7 +94,11 @@ async function* accountText(database: Database, user: User, at: number): AsyncGe
     as_of: instant(at),
     me: meOf(user),
     balance: { total: yuan(funds?.balance ?? 0n), held: yuan(funds?.held ?? 0n) },
-    sign_ins: signIns.map(({ provider, name, linkedAt }) => ({ provider, name, linked_at: instant(linkedAt) })),
+    sign_ins: signIns.map(({ provider, name, linkedAt }) => ({
+      provider,
+      name,
+      linked_at: instant(linkedAt),
+    })),
     devices: devices.map(({ browser, ip, createdAt, seenAt }) => ({
       browser,
       ip,

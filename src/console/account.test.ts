@@ -12,11 +12,29 @@ forEachDatabase((_name, openFresh) => {
     const { newUser, database } = await startUserConsole(await openFresh({ migrations }), clock);
     const browser = await newUser();
     await credit(database, {
-      ...{ id: 'grant', account: browser.userId, from: 'grants', amount: 5n * nanoPerYuan, code: 'grant', ref: 'test', at: noon },
+      ...{
+        id: 'grant',
+        account: browser.userId,
+        from: 'grants',
+        amount: 5n * nanoPerYuan,
+        code: 'grant',
+        ref: 'test',
+        at: noon,
+      },
     });
     const headers = { 'idempotency-key': 'a-form-for-a-key' };
-    const { json: made } = await browser.ask('keys', { method: 'POST', body: { name: 'ci', group: 'default' }, headers });
-    await charge(database, { id: 'req_1', account: browser.userId, keyId: made.key.id, at: noon, lines: [['input', 1, 1n, nanoPerYuan]] });
+    const { json: made } = await browser.ask('keys', {
+      method: 'POST',
+      body: { name: 'ci', group: 'default' },
+      headers,
+    });
+    await charge(database, {
+      id: 'req_1',
+      account: browser.userId,
+      keyId: made.key.id,
+      at: noon,
+      lines: [['input', 1, 1n, nanoPerYuan]],
+    });
     const { json: kept, status } = await browser.ask('account.json');
     expect(status).toBe(200);
     expect(kept).toMatchObject({
@@ -36,9 +54,11 @@ forEachDatabase((_name, openFresh) => {
     expect((await close('usr_other')).json.error.fields).toEqual({ id: 'mismatch' });
     expect((await close(browser.userId)).status).toBe(204);
     expect((await browser.ask('keys')).json.error.code).toBe('suspended');
-    expect(await database.query("SELECT actor, target FROM audit WHERE action='user.close'")).toEqual([
-      { actor: browser.userId, target: `user:${browser.userId}` },
-    ]);
-    expect(await database.query('SELECT frozen FROM account WHERE id=$1', [browser.userId])).toEqual([{ frozen: 1n }]);
+    expect(
+      await database.query("SELECT actor, target FROM audit WHERE action='user.close'"),
+    ).toEqual([{ actor: browser.userId, target: `user:${browser.userId}` }]);
+    expect(
+      await database.query('SELECT frozen FROM account WHERE id=$1', [browser.userId]),
+    ).toEqual([{ frozen: 1n }]);
   });
 });

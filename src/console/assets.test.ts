@@ -26,7 +26,13 @@ function consoleOf(publicUrl?: string, built = true) {
   const unreadable = unreadableAt(systemClock);
   const server = openServer(serverLimits, unreadable);
   const { page: otherwise } = openAssets(server, folder, publicUrl);
-  openPages(server, { ready: () => true, metrics: async () => ({ type: '', text: '' }), metricsToken: undefined, unreadable, otherwise });
+  openPages(server, {
+    ready: () => true,
+    metrics: async () => ({ type: '', text: '' }),
+    metricsToken: undefined,
+    unreadable,
+    otherwise,
+  });
   return server;
 }
 
@@ -34,7 +40,10 @@ test('every address of the console is its page, and nobody keeps it', async () =
   const server = consoleOf();
   for (const url of ['/', '/keys', '/usage/req_1?x=1', '/models/vendor/model']) {
     const answer = await server.inject({ url, headers: page });
-    expect([answer.statusCode, answer.headers['content-type']], url).toEqual([200, 'text/html; charset=utf-8']);
+    expect([answer.statusCode, answer.headers['content-type']], url).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
     expect(answer.headers['cache-control']).toContain('no-cache');
   }
 });
@@ -55,8 +64,12 @@ test('other addresses and other asks are never answered with a page', async () =
     const answer = await server.inject({ url, headers: page });
     expect([answer.statusCode, answer.json().error.code], url).toEqual([404, 'unknown_url']);
   }
-  expect((await server.inject({ url: '/keys', headers: { accept: 'application/json' } })).statusCode).toBe(404);
-  expect((await server.inject({ method: 'POST', url: '/keys', headers: page })).statusCode).toBe(404);
+  expect(
+    (await server.inject({ url: '/keys', headers: { accept: 'application/json' } })).statusCode,
+  ).toBe(404);
+  expect((await server.inject({ method: 'POST', url: '/keys', headers: page })).statusCode).toBe(
+    404,
+  );
   expect((await server.inject({ url: '/healthz', headers: page })).json()).toEqual({ ok: true });
 });
 
@@ -74,26 +87,43 @@ test('scripts come from files of ours alone, and the nonce is new for each page'
 
 test('language and theme stand in the page before any script runs', async () => {
   const server = consoleOf();
-  const shown = async (headers: Record<string, string>) => /<html [^>]+>/.exec((await server.inject({ url: '/', headers })).body)?.[0];
+  const shown = async (headers: Record<string, string>) =>
+    /<html [^>]+>/.exec((await server.inject({ url: '/', headers })).body)?.[0];
   expect(await shown({})).toBe('<html lang="en" data-theme="system">');
-  expect(await shown({ 'accept-language': 'zh-CN,en;q=0.8' })).toBe('<html lang="zh-CN" data-theme="system">');
-  expect(await shown({ 'accept-language': 'zh-CN', cookie: 'tollgate_language=en; tollgate_theme=dark' })).toBe(
-    '<html lang="en" data-theme="dark">',
+  expect(await shown({ 'accept-language': 'zh-CN,en;q=0.8' })).toBe(
+    '<html lang="zh-CN" data-theme="system">',
   );
-  expect(await shown({ cookie: 'tollgate_theme="><script>; tollgate_language=<' })).toBe('<html lang="en" data-theme="system">');
+  expect(
+    await shown({
+      'accept-language': 'zh-CN',
+      cookie: 'tollgate_language=en; tollgate_theme=dark',
+    }),
+  ).toBe('<html lang="en" data-theme="dark">');
+  expect(await shown({ cookie: 'tollgate_theme="><script>; tollgate_language=<' })).toBe(
+    '<html lang="en" data-theme="system">',
+  );
 });
 
 test('files are kept for ever, and come packed to whoever unpacks them', async () => {
   const server = consoleOf();
   const plain = await server.inject({ url: '/assets/a-1.js' });
-  expect([plain.body, plain.headers['cache-control']]).toEqual(['let a;', 'public, max-age=31536000, immutable']);
-  const small = await server.inject({ url: '/assets/a-1.js', headers: { 'accept-encoding': 'br, gzip' } });
+  expect([plain.body, plain.headers['cache-control']]).toEqual([
+    'let a;',
+    'public, max-age=31536000, immutable',
+  ]);
+  const small = await server.inject({
+    url: '/assets/a-1.js',
+    headers: { 'accept-encoding': 'br, gzip' },
+  });
   expect(small.headers).toMatchObject({
     'content-encoding': 'gzip',
     'content-type': 'text/javascript; charset=utf-8',
     vary: 'accept-encoding',
   });
-  const refused = await server.inject({ url: '/assets/a-1.js', headers: { 'accept-encoding': 'gzip;q=0' } });
+  const refused = await server.inject({
+    url: '/assets/a-1.js',
+    headers: { 'accept-encoding': 'gzip;q=0' },
+  });
   expect(refused.headers['content-encoding']).toBeUndefined();
 });
 

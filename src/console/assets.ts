@@ -12,7 +12,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Paths that are never pages of the console, so that whoever asks there for what does not exist is told so. */
-const notPages = /^\/(?:v1|docs|openapi\.json|files|healthz|readyz|metrics|auth|console|assets)(?:\/|$)/;
+const notPages =
+  /^\/(?:v1|docs|openapi\.json|files|healthz|readyz|metrics|auth|console|assets)(?:\/|$)/;
 
 interface Asset {
   readonly type: string;
@@ -29,33 +30,55 @@ export interface ConsolePages {
  * Serves the built console of `folder` (`index.html` and `assets/` with names that change with their content): files for ever, the page anew each time.
  * All is read once, about 2 MB. `publicUrl`: pictures and films may come from there as well.
  */
-export function openAssets(server: FastifyInstance, folder: string | undefined, publicUrl: string | undefined): ConsolePages {
-  if (folder === undefined || !existsSync(join(folder, 'index.html'))) return { page: () => undefined };
+export function openAssets(
+  server: FastifyInstance,
+  folder: string | undefined,
+  publicUrl: string | undefined,
+): ConsolePages {
+  if (folder === undefined || !existsSync(join(folder, 'index.html')))
+    return { page: () => undefined };
   const index = readFileSync(join(folder, 'index.html'), 'utf8');
   const assets = readAssets(join(folder, 'assets'));
-  server.get<{ Params: { name: string } }>('/assets/:name', ({ params: { name }, headers }, reply) => {
-    const asset = assets.get(name);
-    if (asset === undefined) return reply.callNotFound();
-    const [encoding, bytes] = asset.packed.find(([way]) => accepts(headers['accept-encoding'], way)) ?? [undefined, asset.bytes];
-    if (encoding !== undefined) reply.header('content-encoding', encoding);
-    return reply
-      .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding', 'x-content-type-options': 'nosniff' })
-      .type(asset.type)
-      .send(bytes);
-  });
+  server.get<{ Params: { name: string } }>(
+    '/assets/:name',
+    ({ params: { name }, headers }, reply) => {
+      const asset = assets.get(name);
+      if (asset === undefined) return reply.callNotFound();
+      const [encoding, bytes] = asset.packed.find(([way]) =>
+        accepts(headers['accept-encoding'], way),
+      ) ?? [undefined, asset.bytes];
+      if (encoding !== undefined) reply.header('content-encoding', encoding);
+      return reply
+        .headers({
+          'cache-control': 'public, max-age=31536000, immutable',
+          vary: 'accept-encoding',
+          'x-content-type-options': 'nosniff',
+        })
+        .type(asset.type)
+        .send(bytes);
+    },
+  );
   server.get('/', (request, reply) => sendPage(request, reply, index, publicUrl));
   return {
     page(request, reply) {
       const { method, url, headers } = request;
-      const isPage = (method === 'GET' || method === 'HEAD') && !notPages.test(url.split('?', 1)[0] ?? '');
+      const isPage =
+        (method === 'GET' || method === 'HEAD') && !notPages.test(url.split('?', 1)[0] ?? '');
       // Whoever left /v1 away and asks for JSON is better served by the error that says so.
-      return isPage && headers.accept?.includes('text/html') ? sendPage(request, reply, index, publicUrl) : undefined;
+      return isPage && headers.accept?.includes('text/html')
+        ? sendPage(request, reply, index, publicUrl)
+        : undefined;
     },
   };
 }
 
 /** Language and theme are written into the page, so that it needs no script of its own to begin in the right ones. */
-function sendPage({ headers }: FastifyRequest, reply: FastifyReply, index: string, publicUrl: string | undefined): FastifyReply {
+function sendPage(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  index: string,
+  publicUrl: string | undefined,
+): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   const html = index
     .replace('lang="en"', `lang="${languageOf(headers.cookie, headers['accept-language'])}"`)
@@ -91,7 +114,10 @@ function policy(nonce: string, publicUrl: string | undefined): string {
   ].join('; ');
 }
 
-export function languageOf(cookie: string | undefined, accepted: string | undefined): 'zh-CN' | 'en' {
+export function languageOf(
+  cookie: string | undefined,
+  accepted: string | undefined,
+): 'zh-CN' | 'en' {
   const chosen = cookieIn(cookie, 'tollgate_language');
   if (chosen === 'zh' || chosen === 'en') return chosen === 'zh' ? 'zh-CN' : 'en';
   return /^\s*zh/i.test(accepted ?? '') ? 'zh-CN' : 'en';
@@ -105,14 +131,20 @@ function themeOf(cookie: string | undefined): 'system' | 'light' | 'dark' {
 function readAssets(folder: string): ReadonlyMap<string, Asset> {
   const names = new Set(readdirSync(folder));
   const packed = (name: string, encoding: 'br' | 'gzip', ending: string) =>
-    names.has(name + ending) ? [[encoding, readFileSync(join(folder, name + ending))] as const] : [];
+    names.has(name + ending)
+      ? [[encoding, readFileSync(join(folder, name + ending))] as const]
+      : [];
   const known = [...names].flatMap((name) => {
     const type = types[extname(name)];
     if (type === undefined) return [];
     return [
       [
         name,
-        { type, bytes: readFileSync(join(folder, name)), packed: [...packed(name, 'br', '.br'), ...packed(name, 'gzip', '.gz')] },
+        {
+          type,
+          bytes: readFileSync(join(folder, name)),
+          packed: [...packed(name, 'br', '.br'), ...packed(name, 'gzip', '.gz')],
+        },
       ] as const,
     ];
   });
@@ -120,5 +152,7 @@ function readAssets(folder: string): ReadonlyMap<string, Asset> {
 }
 
 function accepts(header: string | string[] | undefined, encoding: string): boolean {
-  return new RegExp(`(?:^|,)\\s*${encoding}\\s*(?:,|$|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$)))`).test(String(header ?? ''));
+  return new RegExp(`(?:^|,)\\s*${encoding}\\s*(?:,|$|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$)))`).test(
+    String(header ?? ''),
+  );
 }

@@ -21,7 +21,9 @@ async function newLink(db: Database, at: number): Promise<{ userId: string; toke
 forEachDatabase((_, openFresh) => {
   test('a link signs in once, and looking at it does not use it up', async () => {
     const db = await openFresh({ migrations });
-    const site = await startSigningIn(db, { clock: { now: () => start, monotonicMs: () => performance.now() } });
+    const site = await startSigningIn(db, {
+      clock: { now: () => start, monotonicMs: () => performance.now() },
+    });
     const { userId, token } = await newLink(db, start);
     const address = linkAddress(site.url, token);
     const [previewer, mine, thief] = [new Wanderer(), new Wanderer(), new Wanderer()];
@@ -37,32 +39,53 @@ forEachDatabase((_, openFresh) => {
     const stolen = await thief.post(`${site.url}/auth/link`, { token });
     expect([stolen.status, stolen.headers['set-cookie']]).toEqual([410, undefined]);
     expect((await thief.get(address)).text).toContain('This link was used or has expired');
-    expect((await thief.get(address, { 'accept-language': 'zh-CN,zh' })).text).toContain('此链接已使用或已过期');
-    const stored = (await db.query('SELECT * FROM sign_in_links')).flatMap((row) => Object.values(row));
+    expect((await thief.get(address, { 'accept-language': 'zh-CN,zh' })).text).toContain(
+      '此链接已使用或已过期',
+    );
+    const stored = (await db.query('SELECT * FROM sign_in_links')).flatMap((row) =>
+      Object.values(row),
+    );
     expect(stored).not.toContain(token);
   });
 
   test('of many who use a link at once, one gets in', async () => {
     const db = await openFresh({ migrations });
-    const site = await startSigningIn(db, { clock: { now: () => start, monotonicMs: () => performance.now() } });
+    const site = await startSigningIn(db, {
+      clock: { now: () => start, monotonicMs: () => performance.now() },
+    });
     const { token } = await newLink(db, start);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => new Wanderer().post(`${site.url}/auth/link`, { token })));
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, ...Array(7).fill(410)]);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => new Wanderer().post(`${site.url}/auth/link`, { token })),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      303,
+      ...Array(7).fill(410),
+    ]);
     expect((await db.query('SELECT id FROM sessions')).length).toBe(1);
   });
 
   test('the operator is made where there is none, and gets a link for as long as there is no other way in', async () => {
     const db = await openFresh({ migrations });
-    const [first, second] = [await operatorLink(db, ['github'], start), await operatorLink(db, ['github'], start)];
-    expect([first, second]).toEqual([expect.stringMatching(/^\w{43}$/), expect.stringMatching(/^\w{43}$/)]);
+    const [first, second] = [
+      await operatorLink(db, ['github'], start),
+      await operatorLink(db, ['github'], start),
+    ];
+    expect([first, second]).toEqual([
+      expect.stringMatching(/^\w{43}$/),
+      expect.stringMatching(/^\w{43}$/),
+    ]);
     const operators = await db.query("SELECT id FROM users WHERE role = 'operator'");
     expect(operators.length).toBe(1);
     const id = String(operators[0]?.['id']);
-    await db.transact(() => linkIdentity(id, { provider: 'github', subject: '1', name: 'x' }, start));
+    await db.transact(() =>
+      linkIdentity(id, { provider: 'github', subject: '1', name: 'x' }, start),
+    );
     expect(await operatorLink(db, ['github'], start)).toBeUndefined();
     expect(await operatorLink(db, [], start)).toBeDefined();
     expect(await operatorLink(db, ['wechat'], start)).toBeDefined();
-    expect(await db.query("SELECT action, target FROM audit WHERE action = 'sign_in_link.create'")).toHaveLength(4);
+    expect(
+      await db.query("SELECT action, target FROM audit WHERE action = 'sign_in_link.create'"),
+    ).toHaveLength(4);
   });
 });
 
@@ -70,14 +93,22 @@ onSqlite((_, openFresh) => {
   test('a link ends, is for pages of ours to use, and is nothing to those who are suspended', async () => {
     const db = await openFresh({ migrations });
     let now = start;
-    const site = await startSigningIn(db, { clock: { now: () => now, monotonicMs: () => performance.now() } });
+    const site = await startSigningIn(db, {
+      clock: { now: () => now, monotonicMs: () => performance.now() },
+    });
     const post = async (token: string, headers = {}) => {
-      const { status, headers: told } = await new Wanderer().post(`${site.url}/auth/link`, { token }, headers);
+      const { status, headers: told } = await new Wanderer().post(
+        `${site.url}/auth/link`,
+        { token },
+        headers,
+      );
       return told.location ?? status;
     };
     const { userId, token } = await newLink(db, now);
-    for (const origin of [null, 'null', 'https://evil.example']) expect(await post(token, { origin })).toBe(410);
-    for (const wrong of ['', 'x', `${token}x`, token.toLowerCase(), "' OR 1=1 --"]) expect(await post(wrong)).toBe(410);
+    for (const origin of [null, 'null', 'https://evil.example'])
+      expect(await post(token, { origin })).toBe(410);
+    for (const wrong of ['', 'x', `${token}x`, token.toLowerCase(), "' OR 1=1 --"])
+      expect(await post(wrong)).toBe(410);
     await db.transact(() => setUserState(userId, 'suspended'));
     expect(await post(token)).toBe('/sign-in?error=suspended');
     const later = await newLink(db, now);
@@ -90,12 +121,17 @@ onSqlite((_, openFresh) => {
     const db = await openFresh({ migrations });
     const site = await startSigningIn(db);
     const browser = new Wanderer();
-    const bad = await browser.get(`${site.url}/auth/link?token=${encodeURIComponent('"><script>alert(1)</script>')}`);
+    const bad = await browser.get(
+      `${site.url}/auth/link?token=${encodeURIComponent('"><script>alert(1)</script>')}`,
+    );
     expect([bad.status, bad.text.includes('script')]).toEqual([410, false]);
     expect(bad.headers['content-security-policy']).toMatch(
       /^default-src 'none'; style-src 'sha256-.*'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     );
-    expect(bad.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' });
+    expect(bad.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+    });
   });
 
   test('behind https every cookie is for this host and for https alone', async () => {
@@ -109,11 +145,19 @@ onSqlite((_, openFresh) => {
     expect(away.headers['set-cookie']?.[0]).toMatch(
       /^__Host-tollgate-signin=\w{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
     );
-    expect(new URL(away.headers.location ?? '').searchParams.get('redirect_uri')).toBe('https://ai.example.com/auth/github/callback');
+    expect(new URL(away.headers.location ?? '').searchParams.get('redirect_uri')).toBe(
+      'https://ai.example.com/auth/github/callback',
+    );
     const { token } = await newLink(db, start);
     expect((await browser.post(`${site.url}/auth/link`, { token })).status).toBe(410);
-    const used = await browser.post(`${site.url}/auth/link`, { token }, { origin: 'https://ai.example.com' });
-    expect(used.headers['set-cookie']?.[0]).toMatch(/^__Host-tollgate=\w{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=7776000; Secure$/);
+    const used = await browser.post(
+      `${site.url}/auth/link`,
+      { token },
+      { origin: 'https://ai.example.com' },
+    );
+    expect(used.headers['set-cookie']?.[0]).toMatch(
+      /^__Host-tollgate=\w{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=7776000; Secure$/,
+    );
   });
 
   test('whoever tries too often waits, and a look ahead begins nothing', async () => {
@@ -123,7 +167,8 @@ onSqlite((_, openFresh) => {
     expect((await askPlain(`${site.url}/auth/github/start`, { method: 'HEAD' })).status).toBe(404);
     expect(await db.query('SELECT state FROM sign_in_attempts')).toEqual([]);
     const answers = [];
-    for (let i = 0; i < 40; i++) answers.push(await browser.post(`${site.url}/auth/link`, { token: 'a'.repeat(43) }));
+    for (let i = 0; i < 40; i++)
+      answers.push(await browser.post(`${site.url}/auth/link`, { token: 'a'.repeat(43) }));
     const last = answers.at(-1);
     expect([last?.status, Number(last?.headers['retry-after']) > 0]).toEqual([429, true]);
     expect((await browser.get(`${site.url}/auth/github/start`)).status).toBe(429);

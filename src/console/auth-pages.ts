@@ -48,9 +48,17 @@ class AuthDesk {
   readonly enter = async ({ headers, raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { limiter, site } = this.#rooms;
     // `same-origin`: with less, browsers would hide from us where a form comes from.
-    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin', 'x-content-type-options': 'nosniff' });
+    reply.headers({
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+    });
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
-    const pass = limiter.enter(`sign-in ${strangerAt(ip)}`, { rpm: perMinute, tpm: undefined, concurrency: undefined }, 0);
+    const pass = limiter.enter(
+      `sign-in ${strangerAt(ip)}`,
+      { rpm: perMinute, tpm: undefined, concurrency: undefined },
+      0,
+    );
     if ('over' in pass) {
       const seconds = Math.max(1, Math.ceil(pass.retryAfterMs / 1_000));
       await reply
@@ -74,7 +82,10 @@ class AuthDesk {
     return reply.header('set-cookie', keptCookie(kept, site.secure)).redirect(address, 302);
   };
 
-  readonly callback = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  readonly callback = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const { database, signin, site } = this.#rooms;
     const query = queryOf(request);
     const provider = providerOf(request);
@@ -85,29 +96,45 @@ class AuthDesk {
       code: query.get('code') || undefined,
       kept: keptIn(request.headers.cookie, site.secure),
       redirectUri: this.#redirectUri(provider, request),
-      signedIn: secret === undefined ? undefined : await resumeSession(database, { secret, ip, at }),
+      signedIn:
+        secret === undefined ? undefined : await resumeSession(database, { secret, ip, at }),
     };
     return this.#tell(reply, await signin.finish(provider, back, visitor));
   };
 
   /** Whoever looks at a link ahead of its reader (a chat, a mail scanner) does not use it up: that takes the page's button. */
-  readonly showLink = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  readonly showLink = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const token = queryOf(request).get('token') ?? '';
     const holder = await linkHolder(this.#rooms.database, token, this.#rooms.clock.now());
     return this.#page(request, reply, holder && { token, name: holder.name, role: holder.role });
   };
 
-  readonly useLink = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  readonly useLink = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const { signin, site } = this.#rooms;
     if (!site.isOwn(request.headers)) return this.#page(request, reply, undefined);
-    const token = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '').get('token') ?? '';
+    const token =
+      new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '').get(
+        'token',
+      ) ?? '';
     const admitted = await signin.byLink(token, this.#visitor(request));
     if (admitted === undefined) return this.#page(request, reply, undefined);
     if (admitted === 'suspended') return this.#failed(reply, 'suspended', false, '/');
-    return reply.header('set-cookie', sessionCookie(admitted.secret, site.secure)).redirect('/', 303);
+    return reply
+      .header('set-cookie', sessionCookie(admitted.secret, site.secure))
+      .redirect('/', 303);
   };
 
-  readonly broken = (error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  readonly broken = (
+    error: unknown,
+    _request: FastifyRequest,
+    reply: FastifyReply,
+  ): FastifyReply => {
     this.#rooms.log.bug(requestId(this.#rooms.clock.now()), error);
     return this.#failed(reply, 'unavailable', false, '/');
   };
@@ -116,16 +143,26 @@ class AuthDesk {
     const { secure } = this.#rooms.site;
     const { next } = outcome;
     if (outcome.done === 'failed') return this.#failed(reply, outcome.why, outcome.linking, next);
-    if (outcome.done === 'signed in') reply.header('set-cookie', sessionCookie(outcome.secret, secure));
+    if (outcome.done === 'signed in')
+      reply.header('set-cookie', sessionCookie(outcome.secret, secure));
     return reply.redirect(next, 302);
   }
 
-  #failed(reply: FastifyReply, why: SigninFailure | 'not_offered', linking: boolean, next: string): FastifyReply {
+  #failed(
+    reply: FastifyReply,
+    why: SigninFailure | 'not_offered',
+    linking: boolean,
+    next: string,
+  ): FastifyReply {
     const query = new URLSearchParams({ error: why, ...(next === '/' ? {} : { next }) });
     return reply.redirect(`${linking ? '/settings' : '/sign-in'}?${query.toString()}`, 302);
   }
 
-  #page({ headers }: FastifyRequest, reply: FastifyReply, link: OpenLink | undefined): FastifyReply {
+  #page(
+    { headers }: FastifyRequest,
+    reply: FastifyReply,
+    link: OpenLink | undefined,
+  ): FastifyReply {
     const chinese = /^\s*zh/i.test(headers['accept-language'] ?? '');
     return reply
       .code(link === undefined ? 410 : 200)
@@ -137,7 +174,12 @@ class AuthDesk {
   #visitor({ headers, raw }: FastifyRequest): Visitor {
     const { clock, site } = this.#rooms;
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
-    return { browser: headers['user-agent'] ?? '', ip, at: clock.now(), former: sessionSecretIn(headers, site.secure) };
+    return {
+      browser: headers['user-agent'] ?? '',
+      ip,
+      at: clock.now(),
+      former: sessionSecretIn(headers, site.secure),
+    };
   }
 
   #redirectUri(provider: string, { headers }: FastifyRequest): string {
@@ -145,7 +187,8 @@ class AuthDesk {
   }
 }
 
-const keptName = (secure: boolean): string => (secure ? '__Host-tollgate-signin' : 'tollgate-signin');
+const keptName = (secure: boolean): string =>
+  secure ? '__Host-tollgate-signin' : 'tollgate-signin';
 
 /** What binds a sign-in to the browser that began it. */
 export function keptCookie(value: string, secure: boolean): string {
@@ -153,10 +196,14 @@ export function keptCookie(value: string, secure: boolean): string {
 }
 
 /** What it keeps for that, or something new. */
-export const keptIn = (cookie: string | undefined, secure: boolean): string => browserSecret(cookieIn(cookie, keptName(secure)));
+export const keptIn = (cookie: string | undefined, secure: boolean): string =>
+  browserSecret(cookieIn(cookie, keptName(secure)));
 
-const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?', 2)[1]);
+const queryOf = ({ url }: FastifyRequest): URLSearchParams =>
+  new URLSearchParams(url.split('?', 2)[1]);
 
 function providerOf({ params }: FastifyRequest): string {
-  return typeof params === 'object' && params !== null && 'provider' in params ? String(params.provider) : '';
+  return typeof params === 'object' && params !== null && 'provider' in params
+    ? String(params.provider)
+    : '';
 }

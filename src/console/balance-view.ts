@@ -22,7 +22,11 @@ export interface Holder {
 }
 
 /** What a user has and how long it lasts. To be run in a snapshot. */
-export function* balanceView({ userId, zone }: Holder, snapshot: Snapshot, now: number): Script<BalanceView> {
+export function* balanceView(
+  { userId, zone }: Holder,
+  snapshot: Snapshot,
+  now: number,
+): Script<BalanceView> {
   const funds = yield* fundsOf(userId);
   assert(funds !== undefined, 'a user has an account');
   const available = funds.balance - funds.held;
@@ -43,17 +47,24 @@ function* runwayOf(available: Nano, { userId, zone }: Holder, now: number): Scri
   const spent = yield* chargedBySpan(userId, days);
   const first = yield* firstChargeAt(userId);
   // The day of the first charge is not a full one.
-  const full = first === undefined ? 0 : Math.min(meanOfDays, Math.floor((today.from - zoneDayAt(zone, first).to) / dayMs + 0.5));
+  const full =
+    first === undefined
+      ? 0
+      : Math.min(meanOfDays, Math.floor((today.from - zoneDayAt(zone, first).to) / dayMs + 0.5));
   if (full < daysMin) return { state: 'unknown', days: null, mean_per_day: null };
   const mean = spent.slice(-full).reduce((sum, { cost }) => sum + cost, 0n) / BigInt(full);
   const left = mean === 0n ? undefined : Number((available * 10n) / mean) / 10;
-  if (left === undefined || left > daysMax) return { state: 'over_a_year', days: null, mean_per_day: yuan(mean) };
+  if (left === undefined || left > daysMax)
+    return { state: 'over_a_year', days: null, mean_per_day: yuan(mean) };
   return { state: 'days', days: Math.max(0, left), mean_per_day: yuan(mean) };
 }
 
 /** When an account was charged first; undefined: never. */
 export function* firstChargeAt(account: string): Script<number | undefined> {
-  const [row] = yield { sql: 'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1', params: [account] };
+  const [row] = yield {
+    sql: 'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
+    params: [account],
+  };
   const first = row?.['first'] ?? null;
   return first === null ? undefined : Number(first);
 }

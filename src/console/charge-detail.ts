@@ -15,7 +15,11 @@ import { instant, yuan } from './written.ts';
 const million = 1_000_000n;
 
 /** One charge with all its arithmetic; undefined when this user has no such one. To be run in a snapshot. */
-export function* chargeDetail(user: Pick<User, 'id' | 'role'>, id: string, snapshot: Snapshot): Script<ChargeDetail | undefined> {
+export function* chargeDetail(
+  user: Pick<User, 'id' | 'role'>,
+  id: string,
+  snapshot: Snapshot,
+): Script<ChargeDetail | undefined> {
   const record = yield* usageRecord(user.id, id);
   if (record === undefined) return undefined;
   const price = yield* priceVersionAt(String(record['model']), Number(record['reserved_at']));
@@ -28,15 +32,32 @@ export function* chargeDetail(user: Pick<User, 'id' | 'role'>, id: string, snaps
   return {
     ...shown,
     lines: lines.map((line) =>
-      lineView(line, price === undefined || multiplier === undefined ? undefined : basisOf(line, price.price, multiplier)),
+      lineView(
+        line,
+        price === undefined || multiplier === undefined
+          ? undefined
+          : basisOf(line, price.price, multiplier),
+      ),
     ),
     transfer:
-      charge === undefined ? null : { id: charge.id, amount: yuan(charge.amount), at: instant(charge.at), equal: charge.amount === paid },
+      charge === undefined
+        ? null
+        : {
+            id: charge.id,
+            amount: yuan(charge.amount),
+            at: instant(charge.at),
+            equal: charge.amount === paid,
+          },
     forgiven: yuan(BigInt(record['shortfall'] ?? 0)),
     multiplier: multiplier === undefined ? null : multiplierText(multiplier),
-    price_version: price === undefined ? null : { version: price.version, since: instant(price.effectiveAt) },
+    price_version:
+      price === undefined ? null : { version: price.version, since: instant(price.effectiveAt) },
     without_cache: withoutCache(lines),
-    refunds: refunds.map(({ id: refund, amount, at }) => ({ id: refund, amount: yuan(amount), at: instant(at) })),
+    refunds: refunds.map(({ id: refund, amount, at }) => ({
+      id: refund,
+      amount: yuan(amount),
+      at: instant(at),
+    })),
     attempts: user.role === 'operator' ? attemptsOf(record) : null,
   };
 }
@@ -50,7 +71,9 @@ const attemptsOf = (record: Row): ChargeDetail['attempts'] => ({
 /** quantity × rate, in nanos of a millionth: what is rounded up to a charge. */
 export function exactOf({ quantity, rate }: Pick<RecordLine, 'quantity' | 'rate'>): bigint {
   // Seconds come with fractions, to the microsecond.
-  return Number.isInteger(quantity) ? BigInt(quantity) * rate * million : BigInt(Math.round(quantity * 1e6)) * rate;
+  return Number.isInteger(quantity)
+    ? BigInt(quantity) * rate * million
+    : BigInt(Math.round(quantity * 1e6)) * rate;
 }
 
 /** One line as it can be worked out by hand. `basis`: what the model's own price was, where it is known. */
@@ -84,14 +107,22 @@ interface Basis {
 }
 
 /** Which of a price's rates gives this line's at the multiplier; undefined: none. */
-function basisOf({ measure, rate }: RecordLine, { rates, tiers, by }: Price, multiplier: bigint): Basis | undefined {
+function basisOf(
+  { measure, rate }: RecordLine,
+  { rates, tiers, by }: Price,
+  multiplier: bigint,
+): Basis | undefined {
   const plain = [rates, ...tiers.map((tier) => ({ ...rates, ...tier.rates }))].map((some) => ({
     rate: rateOf(some, measure),
     variant: undefined,
   }));
-  const listed = by?.measure === measure ? Object.entries(by.rates).map(([variant, base]) => ({ rate: base, variant })) : [];
+  const listed =
+    by?.measure === measure
+      ? Object.entries(by.rates).map(([variant, base]) => ({ rate: base, variant }))
+      : [];
   for (const { rate: base, variant } of [...listed, ...plain])
-    if (base !== undefined && divideUp(base * multiplier, million) === rate) return { rate: base, variant };
+    if (base !== undefined && divideUp(base * multiplier, million) === rate)
+      return { rate: base, variant };
   return undefined;
 }
 

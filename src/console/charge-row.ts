@@ -5,13 +5,25 @@ import type { ChargeRow, ChargeStatus, TokenMix } from './contract.ts';
 import { unitOf } from './prices.ts';
 import { instant, yuan } from './written.ts';
 
-const inputs: readonly Measure[] = ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h', 'audio_input', 'image_input'];
+const inputs: readonly Measure[] = [
+  'input',
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'audio_input',
+  'image_input',
+];
 const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
 
 /** Tokens by class of what was metered, whoever added it up. */
-export function mixOf(lines: readonly { readonly measure: Measure; readonly quantity: number }[]): TokenMix {
+export function mixOf(
+  lines: readonly { readonly measure: Measure; readonly quantity: number }[],
+): TokenMix {
   const sum = (...of: readonly Measure[]): number =>
-    lines.reduce((total, { measure, quantity }) => (of.includes(measure) ? total + quantity : total), 0);
+    lines.reduce(
+      (total, { measure, quantity }) => (of.includes(measure) ? total + quantity : total),
+      0,
+    );
   return {
     input: sum(...inputs),
     cached_input: sum('cached_input'),
@@ -60,11 +72,17 @@ function piecesOf(lines: readonly RecordLine[]): ChargeRow['quantity'] {
 }
 
 /** The names of keys of one user, deleted ones included. */
-export function* keyNamesOf(userId: string, ids: readonly string[]): Script<ReadonlyMap<string, string>> {
+export function* keyNamesOf(
+  userId: string,
+  ids: readonly string[],
+): Script<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return new Map();
   const places = wanted.map((_, index) => `$${index + 2}`).join();
-  const rows = yield { sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${places})`, params: [userId, ...wanted] };
+  const rows = yield {
+    sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${places})`,
+    params: [userId, ...wanted],
+  };
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 

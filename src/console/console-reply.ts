@@ -52,7 +52,8 @@ export class ConsoleReply {
         unread += 1;
         if (unread > unreadMax) return end();
       } else unread = 0;
-      if (!client.write(Buffer.from(text, 'utf8').toString('latin1')) && !client.stalled) client.onDrain(() => {});
+      if (!client.write(Buffer.from(text, 'utf8').toString('latin1')) && !client.stalled)
+        client.onDrain(() => {});
     };
     const beat = setInterval(() => write(': \n\n'), beatMs).unref();
     this.#endEvents = end;
@@ -62,13 +63,23 @@ export class ConsoleReply {
     return {
       signal: over.signal,
       send: ({ event, id, data }) =>
-        write(`${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`),
+        write(
+          `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`,
+        ),
       end,
     };
   }
 
   /** A file to be saved, as fast as it can be read; resolves when the browser has it or has left. */
-  async file({ name, type, text }: { readonly name: string; readonly type: string; readonly text: AsyncIterable<string> }): Promise<void> {
+  async file({
+    name,
+    type,
+    text,
+  }: {
+    readonly name: string;
+    readonly type: string;
+    readonly text: AsyncIterable<string>;
+  }): Promise<void> {
     this.header('content-type', type);
     this.header('content-disposition', `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"`);
     await this.client.send(200, Readable.from(text));

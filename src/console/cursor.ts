@@ -28,8 +28,16 @@ export class Cursors {
   read(of: readonly unknown[], cursor: string): Place {
     const bytes = Buffer.from(cursor, 'base64url');
     const text = bytes.subarray(macBytes);
-    if (bytes.length <= macBytes || !timingSafeEqual(this.#mac(of, text), bytes.subarray(0, macBytes))) fail('invalid_cursor');
-    const [towards, at, id] = JSON.parse(text.toString('utf8')) as readonly [number, number, string];
+    if (
+      bytes.length <= macBytes ||
+      !timingSafeEqual(this.#mac(of, text), bytes.subarray(0, macBytes))
+    )
+      fail('invalid_cursor');
+    const [towards, at, id] = JSON.parse(text.toString('utf8')) as readonly [
+      number,
+      number,
+      string,
+    ];
     return { towards: towards === 1 ? 'next' : 'prev', at, id };
   }
 

@@ -10,14 +10,27 @@ import { fail } from './problem.ts';
 import { type ConsoleRow, row } from './row.ts';
 
 const rows: readonly ConsoleRow[] = [
-  row({ method: 'GET', path: 'hello', role: 'anyone', handle: ({ caller }) => ({ hello: caller?.user.id ?? 'stranger' }) }),
-  row({ method: 'GET', path: 'mine', role: 'user', handle: ({ user, csrf }) => ({ mine: user.id, csrf }) }),
+  row({
+    method: 'GET',
+    path: 'hello',
+    role: 'anyone',
+    handle: ({ caller }) => ({ hello: caller?.user.id ?? 'stranger' }),
+  }),
+  row({
+    method: 'GET',
+    path: 'mine',
+    role: 'user',
+    handle: ({ user, csrf }) => ({ mine: user.id, csrf }),
+  }),
   row({ method: 'GET', path: 'all', role: 'operator', handle: () => ({ all: true }) }),
   row({
     method: 'POST',
     path: 'things',
     role: 'user',
-    input: z.object({ name: z.string('text_expected').min(2, 'too_short'), size: z.object({ wide: z.number('number_expected') }) }),
+    input: z.object({
+      name: z.string('text_expected').min(2, 'too_short'),
+      size: z.object({ wide: z.number('number_expected') }),
+    }),
     handle({ input, reply }) {
       reply.status(201);
       return { name: input.name, wide: input.size.wide };
@@ -32,9 +45,24 @@ const rows: readonly ConsoleRow[] = [
   }),
   row({ method: 'DELETE', path: 'things/:id', role: 'user', handle: () => undefined }),
   row({ method: 'GET', path: 'seldom', role: 'user', perMinute: 2, handle: () => ({}) }),
-  row({ method: 'GET', path: 'changed', role: 'user', handle: () => fail('version_conflict', { current: { version: 3 } }) }),
-  row({ method: 'GET', path: 'refused', role: 'user', handle: () => refuse('model_not_found', { model: 'm', param: 'model' }) }),
-  row({ method: 'GET', path: 'bug', role: 'user', handle: () => Promise.reject(new Error('a secret')) }),
+  row({
+    method: 'GET',
+    path: 'changed',
+    role: 'user',
+    handle: () => fail('version_conflict', { current: { version: 3 } }),
+  }),
+  row({
+    method: 'GET',
+    path: 'refused',
+    role: 'user',
+    handle: () => refuse('model_not_found', { model: 'm', param: 'model' }),
+  }),
+  row({
+    method: 'GET',
+    path: 'bug',
+    role: 'user',
+    handle: () => Promise.reject(new Error('a secret')),
+  }),
   row({
     method: 'GET',
     path: 'away',
@@ -104,13 +132,24 @@ onSqlite((_, openFresh) => {
     const db = await openFresh({ migrations });
     const url = await startConsole(db, rows);
     const user = await newBrowser(url, db);
-    const made = await user.ask('things', { method: 'POST', body: { name: 'ab', size: { wide: 3 } } });
+    const made = await user.ask('things', {
+      method: 'POST',
+      body: { name: 'ab', size: { wide: 3 } },
+    });
     expect([made.status, made.json]).toEqual([201, { name: 'ab', wide: 3 }]);
     const wrong = await user.ask('things', { method: 'POST', body: { name: 'a', size: {} } });
     expect(wrong.status).toBe(400);
-    expect(wrong.json.error).toMatchObject({ code: 'invalid', fields: { name: 'too_short', 'size.wide': 'number_expected' } });
-    expect((await user.ask('things', { method: 'POST', body: '{"name":' })).json.error.code).toBe('malformed_json');
-    expect((await user.ask('things', { method: 'POST', body: `"${'x'.repeat(300_000)}"` })).json.error.code).toBe('too_large');
+    expect(wrong.json.error).toMatchObject({
+      code: 'invalid',
+      fields: { name: 'too_short', 'size.wide': 'number_expected' },
+    });
+    expect((await user.ask('things', { method: 'POST', body: '{"name":' })).json.error.code).toBe(
+      'malformed_json',
+    );
+    expect(
+      (await user.ask('things', { method: 'POST', body: `"${'x'.repeat(300_000)}"` })).json.error
+        .code,
+    ).toBe('too_large');
     expect((await user.ask('things/a%2Fb?deep=yes')).json).toEqual({ id: 'a/b', deep: 'yes' });
     expect((await user.ask('things/x')).json).toEqual({ id: 'x', deep: 'no' });
     const gone = await user.ask('things/x', { method: 'DELETE' });
@@ -144,7 +183,8 @@ onSqlite((_, openFresh) => {
     const secure = { cookie: `__Host-${user.cookie}` };
     expect((await user.ask('mine')).status).toBe(401);
     expect((await user.ask('mine', { headers: secure })).status).toBe(200);
-    const change = (origin: string) => user.ask('things/x', { method: 'DELETE', headers: { ...secure, origin } });
+    const change = (origin: string) =>
+      user.ask('things/x', { method: 'DELETE', headers: { ...secure, origin } });
     expect((await change(url)).json.error.code).toBe('csrf');
     expect((await change('https://ai.example.com')).status).toBe(204);
   });
@@ -152,18 +192,32 @@ onSqlite((_, openFresh) => {
   test('refusals, conflicts, faults and what does not exist have one shape', async () => {
     const db = await openFresh({ migrations });
     const bugs: unknown[] = [];
-    const url = await startConsole(db, rows, { log: { refused: () => {}, bug: (_, error) => bugs.push(error) } });
+    const url = await startConsole(db, rows, {
+      log: { refused: () => {}, bug: (_, error) => bugs.push(error) },
+    });
     const user = await newBrowser(url, db);
-    expect((await user.ask('changed')).json).toMatchObject({ error: { code: 'version_conflict' }, current: { version: 3 } });
+    expect((await user.ask('changed')).json).toMatchObject({
+      error: { code: 'version_conflict' },
+      current: { version: 3 },
+    });
     const refused = await user.ask('refused');
-    expect([refused.status, refused.json.error.code, refused.json.error.param]).toEqual([404, 'model_not_found', 'model']);
+    expect([refused.status, refused.json.error.code, refused.json.error.param]).toEqual([
+      404,
+      'model_not_found',
+      'model',
+    ]);
     const bug = await user.ask('bug');
     expect([bug.status, bug.json.error.code]).toEqual([500, 'bug']);
     expect(bug.text).not.toContain('secret');
     expect(bugs).toHaveLength(1);
     const away = await user.ask('away');
-    expect([away.status, away.json.error.code, away.headers['retry-after']]).toEqual([503, 'unavailable', '1']);
-    for (const path of ['nothing', 'things/a/b', 'mine/']) expect((await user.ask(path)).json.error.code).toBe('not_found');
+    expect([away.status, away.json.error.code, away.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    for (const path of ['nothing', 'things/a/b', 'mine/'])
+      expect((await user.ask(path)).json.error.code).toBe('not_found');
     expect((await user.ask('mine', { method: 'POST' })).json.error.code).toBe('not_found');
   });
 
@@ -184,7 +238,9 @@ onSqlite((_, openFresh) => {
     const user = await newBrowser(url, db);
     const events = await user.ask('events');
     expect(events.headers['content-type']).toBe('text/event-stream; charset=utf-8');
-    expect(events.text).toBe('retry: 2000\n\nid: 7\nevent: balance\ndata: {"available":"1.000000000","name":"余额"}\n\n');
+    expect(events.text).toBe(
+      'retry: 2000\n\nid: 7\nevent: balance\ndata: {"available":"1.000000000","name":"余额"}\n\n',
+    );
     const csv = await user.ask('things.csv');
     expect(csv.headers['content-disposition']).toBe('attachment; filename="things.csv"');
     expect(csv.text).toBe('\ufeffname\r\n名\r\n');

@@ -41,18 +41,31 @@ export interface OpenConsole {
 export const consolePath = '/console/api';
 
 /** Puts the rows behind one door under `/console/api`: session, role, origin and token, rate, and every no in one shape. */
-export async function openConsole(server: FastifyInstance, rooms: ConsoleRooms, rows: readonly ConsoleRow[]): Promise<OpenConsole> {
+export async function openConsole(
+  server: FastifyInstance,
+  rooms: ConsoleRooms,
+  rows: readonly ConsoleRow[],
+): Promise<OpenConsole> {
   const door = new ConsoleDoor(rooms, rows);
-  for (const { method, path, role } of rows) if (!roles.includes(role)) throw new Error(`${method} ${path} says not who may`);
+  for (const { method, path, role } of rows)
+    if (!roles.includes(role)) throw new Error(`${method} ${path} says not who may`);
   await server.register(
     (scope, _options, done) => {
       scope.decorateRequest('arrival', null);
       scope.addHook('onRequest', door.enter);
       for (const row of rows) {
         const { method, path, bodyBytesMax: bodyLimit = bodyBytesMaxUsual } = row;
-        scope.route({ method, url: `/${path}`, bodyLimit, config: { row }, handler: (request, reply) => door.serve(row, request, reply) });
+        scope.route({
+          method,
+          url: `/${path}`,
+          bodyLimit,
+          config: { row },
+          handler: (request, reply) => door.serve(row, request, reply),
+        });
       }
-      scope.setNotFoundHandler((request, reply) => door.refuse(request, reply, new Problem('not_found')));
+      scope.setNotFoundHandler((request, reply) =>
+        door.refuse(request, reply, new Problem('not_found')),
+      );
       scope.setErrorHandler((error, request, reply) => door.refuse(request, reply, error));
       done();
     },
@@ -101,7 +114,14 @@ class ConsoleDoor implements OpenConsole {
     const at = clock.now();
     const id = requestId(at);
     const reply = new ConsoleReply(
-      new Reply(new ResponseWire(fastifyReply.raw), ['cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'x-request-id', id]),
+      new Reply(new ResponseWire(fastifyReply.raw), [
+        'cache-control',
+        'no-store',
+        'x-content-type-options',
+        'nosniff',
+        'x-request-id',
+        id,
+      ]),
     );
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
     const arrival = {
@@ -119,9 +139,14 @@ class ConsoleDoor implements OpenConsole {
     return arrival;
   }
 
-  async #admit(row: ConsoleRow, { at, ip, headers }: Arrival, { method }: FastifyRequest): Promise<Caller | undefined> {
+  async #admit(
+    row: ConsoleRow,
+    { at, ip, headers }: Arrival,
+    { method }: FastifyRequest,
+  ): Promise<Caller | undefined> {
     const { site, limiter } = this.#rooms;
-    if (!this.#open) fail('unavailable', { message: 'This node is shutting down.', retryAfterMs: retryMs });
+    if (!this.#open)
+      fail('unavailable', { message: 'This node is shutting down.', retryAfterMs: retryMs });
     const writes = method !== 'GET' && method !== 'HEAD';
     if (writes && !site.isOwn(headers)) fail('csrf');
     const caller = await this.#caller(headers, ip, at);
@@ -130,7 +155,8 @@ class ConsoleDoor implements OpenConsole {
       if (caller.user.state === 'suspended') fail('suspended');
       if (row.role === 'operator' && caller.user.role !== 'operator') fail('operator_only');
     }
-    if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf)) fail('csrf');
+    if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf))
+      fail('csrf');
     const rpm = row.perMinute ?? perMinuteUsual;
     const who = `console ${caller?.user.id ?? strangerAt(ip)} ${row.perMinute === undefined ? '' : `${row.method} ${row.path}`}`;
     const pass = limiter.enter(who, { rpm, tpm: undefined, concurrency: undefined }, 0);
@@ -139,14 +165,25 @@ class ConsoleDoor implements OpenConsole {
     return caller;
   }
 
-  async #caller(headers: IncomingMessage['headers'], ip: string, at: number): Promise<Caller | undefined> {
+  async #caller(
+    headers: IncomingMessage['headers'],
+    ip: string,
+    at: number,
+  ): Promise<Caller | undefined> {
     const { database, site } = this.#rooms;
     const secret = sessionSecretIn(headers, site.secure);
-    const signedIn = secret === undefined ? undefined : await resumeSession(database, { secret, ip, at });
-    return secret === undefined || signedIn === undefined ? undefined : { ...signedIn, csrf: csrfOf(secret) };
+    const signedIn =
+      secret === undefined ? undefined : await resumeSession(database, { secret, ip, at });
+    return secret === undefined || signedIn === undefined
+      ? undefined
+      : { ...signedIn, csrf: csrfOf(secret) };
   }
 
-  readonly serve = async (row: ConsoleRow, request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> => {
+  readonly serve = async (
+    row: ConsoleRow,
+    request: FastifyRequest,
+    fastifyReply: FastifyReply,
+  ): Promise<void> => {
     const { arrival } = request;
     if (arrival === null) throw new Error('a request passed the door without being seen');
     const { reply } = arrival;
@@ -154,7 +191,12 @@ class ConsoleDoor implements OpenConsole {
     this.#inside.add(reply);
     reply.client.onOver(() => this.#gone(reply));
     try {
-      reply.finish(await row.serve({ ...arrival, body: Buffer.isBuffer(request.body) ? request.body : nothing }));
+      reply.finish(
+        await row.serve({
+          ...arrival,
+          body: Buffer.isBuffer(request.body) ? request.body : nothing,
+        }),
+      );
     } catch (error) {
       this.#tell(arrival, request, error);
     }
@@ -181,15 +223,24 @@ class ConsoleDoor implements OpenConsole {
   readonly refuse = (request: FastifyRequest, fastifyReply: FastifyReply, error: unknown): void => {
     fastifyReply.hijack();
     // Whoever leaves in the middle of a request is told nothing.
-    if (!request.raw.destroyed || request.raw.complete) this.#tell(request.arrival ?? this.#arrive(request, fastifyReply), request, error);
+    if (!request.raw.destroyed || request.raw.complete)
+      this.#tell(request.arrival ?? this.#arrive(request, fastifyReply), request, error);
   };
 
   #tell({ id, reply: { client } }: Arrival, { method, url }: FastifyRequest, error: unknown): void {
     const refused = told(error);
     if (refused.status === 500) this.#rooms.log.bug(id, error);
-    else this.#rooms.log.refused(id, refused.status, refused.code ?? refused.type, method, url.split('?', 1)[0] ?? '');
+    else
+      this.#rooms.log.refused(
+        id,
+        refused.status,
+        refused.code ?? refused.type,
+        method,
+        url.split('?', 1)[0] ?? '',
+      );
     if (client.started) return client.destroy();
-    if (refused.retryAfterMs !== undefined) client.header('retry-after', String(Math.max(1, Math.ceil(refused.retryAfterMs / 1_000))));
+    if (refused.retryAfterMs !== undefined)
+      client.header('retry-after', String(Math.max(1, Math.ceil(refused.retryAfterMs / 1_000))));
     client.whole(refused.status, 'application/json; charset=utf-8', envelope(refused, id));
   }
 }
@@ -201,7 +252,14 @@ function told(error: unknown): Refused {
   if (error instanceof Problem) return refusedBy(error);
   if (error instanceof Refusal) {
     const { status, type, code } = refusals[error.refusal];
-    return { status, type, code, message: error.message, param: error.param, retryAfterMs: error.retryAfterMs };
+    return {
+      status,
+      type,
+      code,
+      message: error.message,
+      param: error.param,
+      retryAfterMs: error.retryAfterMs,
+    };
   }
   if (isAway(error)) return refusedBy(new Problem('unavailable', { retryAfterMs: retryMs }));
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -209,11 +267,14 @@ function told(error: unknown): Refused {
 }
 
 function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
-  return typeof params === 'object' && params !== null ? Object.fromEntries(Object.entries(params).map(([k, v]) => [k, String(v)])) : {};
+  return typeof params === 'object' && params !== null
+    ? Object.fromEntries(Object.entries(params).map(([k, v]) => [k, String(v)]))
+    : {};
 }
 
 function writtenIn({ method, url, body }: FastifyRequest): unknown {
-  if (method === 'GET' || method === 'HEAD' || method === 'DELETE') return Object.fromEntries(new URLSearchParams(url.split('?', 2)[1]));
+  if (method === 'GET' || method === 'HEAD' || method === 'DELETE')
+    return Object.fromEntries(new URLSearchParams(url.split('?', 2)[1]));
   if (!Buffer.isBuffer(body) || body.length === 0) return {};
   try {
     return JSON.parse(body.toString('utf8'));

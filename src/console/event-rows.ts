@@ -20,7 +20,10 @@ export interface EventRooms extends TaskRooms {
   readonly clock: Clock;
   readonly catalog: () => Snapshot;
   /** The user's orders that changed at `since` (wall clock, ms) or later, with when they did. */
-  readonly ordersSince: (userId: string, since: number) => Promise<readonly { readonly changedAt: number; readonly order: OrderView }[]>;
+  readonly ordersSince: (
+    userId: string,
+    since: number,
+  ) => Promise<readonly { readonly changedAt: number; readonly order: OrderView }[]>;
   readonly lookEveryMs?: number;
 }
 
@@ -78,7 +81,11 @@ interface Following {
   readonly everyMs: () => number;
 }
 
-async function follow(rooms: EventRooms, visit: ConsoleVisit, { stream, looks, everyMs }: Following): Promise<void> {
+async function follow(
+  rooms: EventRooms,
+  visit: ConsoleVisit,
+  { stream, looks, everyMs }: Following,
+): Promise<void> {
   const { clock } = rooms;
   const { signal } = stream;
   const since = startOf(visit.headers['last-event-id'], clock.now());
@@ -159,13 +166,21 @@ class UserWatch {
     const found = await database.snapshot(() => this.#news(now));
     if (found === undefined) return false;
     this.#tellTopics(found, tell, id);
-    for (const charge of found.charges) if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
+    for (const charge of found.charges)
+      if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
     for (const task of found.tasks) {
       const view = await taskView(this.#rooms, readTask(task), found.names, this.#host);
       if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) tell('task', view, id);
     }
-    for (const { changedAt, order } of await this.#rooms.ordersSince(this.#user.id, this.#since - lateMs))
-      if (changedAt >= this.#since - lateMs && this.#isNew(`order ${order.id} ${order.state} ${order.refunded}`)) tell('order', order, id);
+    for (const { changedAt, order } of await this.#rooms.ordersSince(
+      this.#user.id,
+      this.#since - lateMs,
+    ))
+      if (
+        changedAt >= this.#since - lateMs &&
+        this.#isNew(`order ${order.id} ${order.state} ${order.refunded}`)
+      )
+        tell('order', order, id);
     await this.#tellBalance(found.ledger, tell, id);
     this.#since = now;
     return true;
@@ -206,7 +221,9 @@ class UserWatch {
     if (ledger === this.#ledger) return;
     const { database, clock, catalog } = this.#rooms;
     const { id: userId, zone } = this.#user;
-    const view: BalanceView = await database.snapshot(() => balanceView({ userId, zone }, catalog(), clock.now()));
+    const view: BalanceView = await database.snapshot(() =>
+      balanceView({ userId, zone }, catalog(), clock.now()),
+    );
     this.#ledger = ledger;
     const text = JSON.stringify(view);
     if (text !== this.#balance) tell('balance', view, id);
@@ -216,7 +233,12 @@ class UserWatch {
   /** Announcements are for everybody, channels for operators. */
   #tellTopics({ role, topics }: News, tell: Tell, id: string): void {
     for (const { topic, version } of topics) {
-      const name = topic === 'announcements' ? 'announcement' : topic === 'catalog' && role === 'operator' ? 'channel' : undefined;
+      const name =
+        topic === 'announcements'
+          ? 'announcement'
+          : topic === 'catalog' && role === 'operator'
+            ? 'channel'
+            : undefined;
       if (name === undefined) continue;
       const known = this.#topics.get(name);
       this.#topics.set(name, version);

@@ -25,10 +25,19 @@ export function findRows({ database, catalog }: FindRooms): readonly ConsoleRow[
         if (q === '') return { items: [] };
         const own = await database.snapshot(() => owned(user.id, q));
         const operator = user.role === 'operator';
-        const orders = await listOrders(database, { account: operator ? undefined : user.id, search: q, limit: ofEachKind });
+        const orders = await listOrders(database, {
+          account: operator ? undefined : user.id,
+          search: q,
+          limit: ofEachKind,
+        });
         const users = operator ? await database.query(...people(q)) : [];
         return {
-          items: [...own, ...orders.map(({ id }) => orderFound(id, operator)), ...models(catalog(), q), ...users.map(userFound)],
+          items: [
+            ...own,
+            ...orders.map(({ id }) => orderFound(id, operator)),
+            ...models(catalog(), q),
+            ...users.map(userFound),
+          ],
         };
       },
     }),
@@ -41,17 +50,35 @@ function* owned(userId: string, q: string): Script<readonly Found[]> {
       ORDER BY id DESC LIMIT ${ofEachKind}`,
     params: [userId, containing(q), q],
   };
-  const requests = yield { sql: 'SELECT id, model FROM usage WHERE id=$1 AND account=$2', params: [q, userId] };
-  const tasks = yield { sql: 'SELECT id, model FROM task WHERE id=$1 AND account=$2', params: [q, userId] };
+  const requests = yield {
+    sql: 'SELECT id, model FROM usage WHERE id=$1 AND account=$2',
+    params: [q, userId],
+  };
+  const tasks = yield {
+    sql: 'SELECT id, model FROM task WHERE id=$1 AND account=$2',
+    params: [q, userId],
+  };
   const found =
     (kind: Found['kind'], folder: string) =>
     (one: Row): Found => {
       const id = String(one['id']);
-      return { kind, id, title: id, detail: String(one['model']), path: `/${folder}/${encodeURIComponent(id)}` };
+      return {
+        kind,
+        id,
+        title: id,
+        detail: String(one['model']),
+        path: `/${folder}/${encodeURIComponent(id)}`,
+      };
     };
   return [
     ...keys.map(({ id, name, prefix, last4 }): Found => {
-      return { kind: 'key', id: String(id), title: String(name), detail: `${prefix}…${last4}`, path: `/keys/${String(id)}` };
+      return {
+        kind: 'key',
+        id: String(id),
+        title: String(name),
+        detail: `${prefix}…${last4}`,
+        path: `/keys/${String(id)}`,
+      };
     }),
     ...requests.map(found('request', 'usage')),
     ...tasks.map(found('task', 'tasks')),
@@ -61,12 +88,28 @@ function* owned(userId: string, q: string): Script<readonly Found[]> {
 function models(snapshot: Snapshot, q: string): readonly Found[] {
   const wanted = q.toLowerCase();
   const all = [...snapshot.models.values()].filter(({ id }) => id.toLowerCase().includes(wanted));
-  const sold = all.filter(({ id }) => [...snapshot.groups.keys()].some((group) => snapshot.offer(group, id) !== undefined));
-  return sold.slice(0, ofEachKind).map(({ id, ownedBy }) => ({ kind: 'model', id, title: id, detail: ownedBy, path: `/models/${id}` }));
+  const sold = all.filter(({ id }) =>
+    [...snapshot.groups.keys()].some((group) => snapshot.offer(group, id) !== undefined),
+  );
+  return sold
+    .slice(0, ofEachKind)
+    .map(({ id, ownedBy }) => ({
+      kind: 'model',
+      id,
+      title: id,
+      detail: ownedBy,
+      path: `/models/${id}`,
+    }));
 }
 
 const orderFound = (id: string, operator: boolean): Found => {
-  return { kind: 'order', id, title: id, detail: null, path: operator ? `/operator/orders?order=${id}` : `/top-up/${id}` };
+  return {
+    kind: 'order',
+    id,
+    title: id,
+    detail: null,
+    path: operator ? `/operator/orders?order=${id}` : `/top-up/${id}`,
+  };
 };
 
 const people = (q: string): [string, string[]] => [
@@ -75,7 +118,13 @@ const people = (q: string): [string, string[]] => [
 ];
 
 const userFound = ({ id, name }: Row): Found => {
-  return { kind: 'user', id: String(id), title: String(name), detail: String(id), path: `/operator/users/${String(id)}` };
+  return {
+    kind: 'user',
+    id: String(id),
+    title: String(name),
+    detail: String(id),
+    path: `/operator/users/${String(id)}`,
+  };
 };
 
 /** A pattern for what contains the text; its own signs mean nothing. */

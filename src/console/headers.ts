@@ -3,7 +3,9 @@ import { fail } from './problem.ts';
 
 /** What was made when the form was opened: whoever sends a form twice makes one thing. */
 export function idempotencyKeyIn({ 'idempotency-key': key }: IncomingHttpHeaders): string {
-  return typeof key === 'string' && /^[\x21-\x7e]{8,200}$/.test(key) ? key : fail('idempotency_key_missing');
+  return typeof key === 'string' && /^[\x21-\x7e]{8,200}$/.test(key)
+    ? key
+    : fail('idempotency_key_missing');
 }
 
 /** Which version of the object was read: `if-match: 3`, with quotes or without. */

@@ -23,7 +23,14 @@ export function identityRows({ database, site, signin }: IdentityRooms): readonl
     return {
       items: all.flatMap(({ provider, name, linkedAt }) =>
         provider === 'github' || provider === 'wechat'
-          ? [{ provider, name, linked_at: new Date(linkedAt).toISOString(), removable: all.length > 1 }]
+          ? [
+              {
+                provider,
+                name,
+                linked_at: new Date(linkedAt).toISOString(),
+                removable: all.length > 1,
+              },
+            ]
           : [],
       ),
     };
@@ -42,7 +49,9 @@ export function identityRows({ database, site, signin }: IdentityRooms): readonl
         const name = params['provider'] ?? '';
         const next = nextPath(input.next ?? '/settings');
         const redirectUri = `${site.urlFor(headers)}/auth/${name}/callback`;
-        const location = (await signin.begin(name, { next, userId: user.id, kept, redirectUri, at })) ?? fail('not_found');
+        const location =
+          (await signin.begin(name, { next, userId: user.id, kept, redirectUri, at })) ??
+          fail('not_found');
         reply.header('set-cookie', keptCookie(kept, site.secure));
         return { location };
       },
@@ -56,7 +65,8 @@ export function identityRows({ database, site, signin }: IdentityRooms): readonl
         const done = await database.transact(function* () {
           const unlinked = yield* unlinkIdentity(user.id, provider);
           const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
-          if (unlinked === 'unlinked') yield* writeAudit(at, { ...by, action: 'identity.unlink', target: provider });
+          if (unlinked === 'unlinked')
+            yield* writeAudit(at, { ...by, action: 'identity.unlink', target: provider });
           return unlinked;
         });
         if (done === 'absent') fail('not_found');

@@ -23,10 +23,20 @@ export const time = z.string().transform((text, context) => {
 export const day = z.string().refine(isDay, 'not_a_day');
 
 /** What people call things: one line, in which nothing hides. */
-export const name = z.string().trim().min(1, 'empty').max(nameCharactersMax, 'too_long').refine(isPlain, 'invalid');
+export const name = z
+  .string()
+  .trim()
+  .min(1, 'empty')
+  .max(nameCharactersMax, 'too_long')
+  .refine(isPlain, 'invalid');
 
 /** How many a page has. */
-export const pageLimit = z.coerce.number().int('not_a_number').min(1, 'too_small').max(100, 'too_large').default(50);
+export const pageLimit = z.coerce
+  .number()
+  .int('not_a_number')
+  .min(1, 'too_small')
+  .max(100, 'too_large')
+  .default(50);
 
 const backwards = /^-(\d{1,4})(h|d)$/;
 const unitMs = { h: 3_600_000, d: 86_400_000 };

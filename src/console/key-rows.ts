@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { keysTopic, type Key } from '../accounts/keys.ts';
-import { changeKey, createKeyOnce, type KeyChange, userKey, userKeys } from '../accounts/user-keys.ts';
+import {
+  changeKey,
+  createKeyOnce,
+  type KeyChange,
+  userKey,
+  userKeys,
+} from '../accounts/user-keys.ts';
 import { writeAudit } from '../accounts/audit.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
@@ -49,8 +55,21 @@ const changed = z.strictObject({
 export function keyRows(rooms: KeyRooms): readonly ConsoleRow[] {
   const { database, catalog } = rooms;
   return [
-    row({ method: 'GET', path: 'keys', role: 'user', input: listed, handle: (visit) => list(rooms, visit) }),
-    row({ method: 'POST', path: 'keys', role: 'user', input: made, perMinute: 60, handle: (visit) => create(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'keys',
+      role: 'user',
+      input: listed,
+      handle: (visit) => list(rooms, visit),
+    }),
+    row({
+      method: 'POST',
+      path: 'keys',
+      role: 'user',
+      input: made,
+      perMinute: 60,
+      handle: (visit) => create(rooms, visit),
+    }),
     row({
       method: 'GET',
       path: 'keys/:id',
@@ -61,39 +80,68 @@ export function keyRows(rooms: KeyRooms): readonly ConsoleRow[] {
           return key && (yield* keyDetail(database, catalog(), key, user.zone, at));
         });
         if (detail === undefined) return fail('not_found');
-        return { ...detail, history: await keyHistory(database, { id: detail.id, userId: user.id }) };
+        return {
+          ...detail,
+          history: await keyHistory(database, { id: detail.id, userId: user.id }),
+        };
       },
     }),
-    row({ method: 'PATCH', path: 'keys/:id', role: 'user', input: changed, handle: (visit) => change(rooms, visit) }),
+    row({
+      method: 'PATCH',
+      path: 'keys/:id',
+      role: 'user',
+      input: changed,
+      handle: (visit) => change(rooms, visit),
+    }),
     row({
       method: 'POST',
       path: 'keys/:id/disable',
       role: 'user',
       handle: (visit) => changeTo(rooms, visit, () => ({ status: 'disabled' })),
     }),
-    row({ method: 'POST', path: 'keys/:id/enable', role: 'user', handle: (visit) => changeTo(rooms, visit, () => ({ status: 'active' })) }),
-    row({ method: 'GET', path: 'groups', role: 'user', handle: (): List<GroupView> => ({ items: groupViews(catalog()) }) }),
+    row({
+      method: 'POST',
+      path: 'keys/:id/enable',
+      role: 'user',
+      handle: (visit) => changeTo(rooms, visit, () => ({ status: 'active' })),
+    }),
+    row({
+      method: 'GET',
+      path: 'groups',
+      role: 'user',
+      handle: (): List<GroupView> => ({ items: groupViews(catalog()) }),
+    }),
   ];
 }
 
 function groupViews(snapshot: Snapshot): readonly GroupView[] {
-  return [...snapshot.groups.values()].map(({ name: group, multiplierPpm, limits: { rpm, tpm, concurrency } }) => ({
-    name: group,
-    multiplier: multiplierText(multiplierPpm),
-    models: snapshot.listing(group).length,
-    rpm: rpm ?? null,
-    tpm: tpm ?? null,
-    concurrency: concurrency ?? null,
-  }));
+  return [...snapshot.groups.values()].map(
+    ({ name: group, multiplierPpm, limits: { rpm, tpm, concurrency } }) => ({
+      name: group,
+      multiplier: multiplierText(multiplierPpm),
+      models: snapshot.listing(group).length,
+      rpm: rpm ?? null,
+      tpm: tpm ?? null,
+      concurrency: concurrency ?? null,
+    }),
+  );
 }
 
-async function list({ database, cursors }: KeyRooms, { user, input, at }: ConsoleVisit<z.output<typeof listed>>): Promise<Page<KeyView>> {
+async function list(
+  { database, cursors }: KeyRooms,
+  { user, input, at }: ConsoleVisit<z.output<typeof listed>>,
+): Promise<Page<KeyView>> {
   const of = ['keys', user.id];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
   const back = place?.towards === 'prev';
   return database.snapshot(function* (): Script<Page<KeyView>> {
     const order = back ? 'oldest' : 'newest';
-    const found = yield* userKeys({ userId: user.id, from: place?.id, order, limit: input.limit + 1 });
+    const found = yield* userKeys({
+      userId: user.id,
+      from: place?.id,
+      order,
+      limit: input.limit + 1,
+    });
     const more = found.length > input.limit;
     const keys = found.slice(0, input.limit);
     const items = yield* keyViews(back ? [...keys].reverse() : keys, user.id, user.zone, at);
@@ -109,7 +157,10 @@ async function list({ database, cursors }: KeyRooms, { user, input, at }: Consol
   });
 }
 
-async function create({ database, catalog }: KeyRooms, visit: ConsoleVisit<z.output<typeof made>>): Promise<CreatedKey> {
+async function create(
+  { database, catalog }: KeyRooms,
+  visit: ConsoleVisit<z.output<typeof made>>,
+): Promise<CreatedKey> {
   const { user, input, headers, at, ip, reply } = visit;
   const madeWith = idempotencyKeyIn(headers);
   if (!catalog().groups.has(input.group)) fail('invalid', { fields: { group: 'unknown' } });
@@ -128,8 +179,13 @@ async function create({ database, catalog }: KeyRooms, visit: ConsoleVisit<z.out
   };
   const making = function* () {
     const done = yield* createKeyOnce(wish, madeWith);
-    if (done === 'other') return fail('conflict', { message: 'This idempotency-key made another key.' });
-    if (typeof done !== 'object') return fail('conflict', { message: 'There are too many keys.', fields: { name: 'too_many_keys' } });
+    if (done === 'other')
+      return fail('conflict', { message: 'This idempotency-key made another key.' });
+    if (typeof done !== 'object')
+      return fail('conflict', {
+        message: 'There are too many keys.',
+        fields: { name: 'too_many_keys' },
+      });
     if (done.secret !== undefined)
       yield* writeAudit(at, {
         ...byUser(visit),
@@ -143,21 +199,33 @@ async function create({ database, catalog }: KeyRooms, visit: ConsoleVisit<z.out
   };
   const { view, secret } = await database.transact(making).catch((error: unknown) => {
     // Another request with the same idempotency key was faster: its key is there now.
-    if (error instanceof DatabaseError && error.kind === 'constraint') return database.transact(making);
+    if (error instanceof DatabaseError && error.kind === 'constraint')
+      return database.transact(making);
     throw error;
   });
   reply.status(201);
   return { key: view ?? fail('not_found'), secret };
 }
 
-const byUser = ({ user }: Pick<ConsoleVisit, 'user'>) => ({ actorKind: 'user', actor: user.id, account: user.id }) as const;
+const byUser = ({ user }: Pick<ConsoleVisit, 'user'>) =>
+  ({ actorKind: 'user', actor: user.id, account: user.id }) as const;
 
 function change(rooms: KeyRooms, visit: ConsoleVisit<z.output<typeof changed>>): Promise<KeyView> {
   const { input, headers, at } = visit;
   const { expires_at: expiresAt } = input;
-  if (typeof expiresAt === 'number' && expiresAt <= at) fail('invalid', { fields: { expires_at: 'in_the_past' } });
-  const wanted = { name: input.name, limit: input.limit, dailyLimit: input.daily_limit, monthlyLimit: input.monthly_limit, expiresAt };
-  const wantedOf = (key: Key): KeyChange => ({ ...wanted, terms: termsIn(input, key, key.group, rooms.catalog()) });
+  if (typeof expiresAt === 'number' && expiresAt <= at)
+    fail('invalid', { fields: { expires_at: 'in_the_past' } });
+  const wanted = {
+    name: input.name,
+    limit: input.limit,
+    dailyLimit: input.daily_limit,
+    monthlyLimit: input.monthly_limit,
+    expiresAt,
+  };
+  const wantedOf = (key: Key): KeyChange => ({
+    ...wanted,
+    terms: termsIn(input, key, key.group, rooms.catalog()),
+  });
   return changeTo(rooms, visit, wantedOf, versionIn(headers));
 }
 
@@ -175,7 +243,8 @@ async function changeTo(
     const before = yield* userKey(user.id, params['id'] ?? '');
     if (before === undefined) return fail('not_found');
     const [current] = yield* keyViews([before], user.id, user.zone, at);
-    if (version !== undefined && version !== before.version) return fail('version_conflict', { current });
+    if (version !== undefined && version !== before.version)
+      return fail('version_conflict', { current });
     const wanted = wantedOf(before);
     const fixed = lacking(before, wanted);
     if (fixed !== undefined) return fail('invalid', { fields: { [fixed]: 'limit_fixed' } });

@@ -6,7 +6,12 @@ import type { KeyTermsView } from './contract.ts';
 import { fail } from './problem.ts';
 
 const countMax = 1_000_000_000;
-const count = z.number().int('not_a_number').min(1, 'too_small').max(countMax, 'too_large').nullish();
+const count = z
+  .number()
+  .int('not_a_number')
+  .min(1, 'too_small')
+  .max(countMax, 'too_large')
+  .nullish();
 
 /** What confines a key, as its owner writes it: null or an empty list confines nothing. */
 export const writtenTerms = {
@@ -24,7 +29,12 @@ export const writtenTerms = {
 type Written = z.output<z.ZodObject<typeof writtenTerms>>;
 
 /** What is written, and of `before` what is not. A model that the group does not sell would open nothing. */
-export function termsIn(written: Written, before: KeyTerms, group: string, catalog: Snapshot): KeyTerms {
+export function termsIn(
+  written: Written,
+  before: KeyTerms,
+  group: string,
+  catalog: Snapshot,
+): KeyTerms {
   const models = listOf(written.only_models, before.models);
   const unsold = written.only_models?.some((model) => catalog.offer(group, model) === undefined);
   if (unsold === true) fail('invalid', { fields: { only_models: 'unknown' } });
@@ -37,7 +47,13 @@ export function termsIn(written: Written, before: KeyTerms, group: string, catal
   };
 }
 
-export const termsView = ({ models, addresses, rpm, tpm, concurrency }: KeyTerms): KeyTermsView => ({
+export const termsView = ({
+  models,
+  addresses,
+  rpm,
+  tpm,
+  concurrency,
+}: KeyTerms): KeyTermsView => ({
   only_models: models ?? null,
   addresses: addresses ?? null,
   rpm: rpm ?? null,
@@ -54,10 +70,15 @@ export const termFacts = ({ models, addresses, rpm, tpm, concurrency }: KeyTerms
   concurrency: concurrency?.toString() ?? null,
 });
 
-function listOf(written: readonly string[] | null | undefined, before: readonly string[] | undefined): readonly string[] | undefined {
+function listOf(
+  written: readonly string[] | null | undefined,
+  before: readonly string[] | undefined,
+): readonly string[] | undefined {
   if (written === undefined) return before;
   return written === null || written.length === 0 ? undefined : [...new Set(written)];
 }
 
-const countOf = (written: number | null | undefined, before: number | undefined): number | undefined =>
-  written === undefined ? before : (written ?? undefined);
+const countOf = (
+  written: number | null | undefined,
+  before: number | undefined,
+): number | undefined => (written === undefined ? before : (written ?? undefined));

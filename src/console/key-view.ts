@@ -16,12 +16,20 @@ const seriesDays = 30;
 const historyMax = 20;
 
 /** Keys of one user as their owner sees them. To be run in a snapshot. */
-export function* keyViews(keys: readonly Key[], userId: string, zone: string, now: number): Script<readonly KeyView[]> {
+export function* keyViews(
+  keys: readonly Key[],
+  userId: string,
+  zone: string,
+  now: number,
+): Script<readonly KeyView[]> {
   if (keys.length === 0) return [];
   const spent = yield* spentByKey(userId);
   const month = zoneDay(zone, `${zoneDayAt(zone, now).day.slice(0, 7)}-01`);
   const [only] = keys.length === 1 ? keys : [];
-  const thisMonth = yield* spending({ account: userId, from: month.from, to: now + hourMs, filter: { keyId: only?.id } }, ['key_id']);
+  const thisMonth = yield* spending(
+    { account: userId, from: month.from, to: now + hourMs, filter: { keyId: only?.id } },
+    ['key_id'],
+  );
   const inMonth = new Map(thisMonth.map(({ of, cost }) => [of.key_id, cost]));
   return keys.map((key) => {
     const cost = spent.get(key.id)?.cost ?? 0n;
@@ -47,7 +55,15 @@ export function* keyViews(keys: readonly Key[], userId: string, zone: string, no
 }
 
 /** A key as the trail of what was done tells it. */
-export const keyFacts = ({ name: called, status, limit, dailyLimit, monthlyLimit, expiresAt, ...terms }: Key) => ({
+export const keyFacts = ({
+  name: called,
+  status,
+  limit,
+  dailyLimit,
+  monthlyLimit,
+  expiresAt,
+  ...terms
+}: Key) => ({
   name: called,
   status,
   limit: yuanOrNull(limit),
@@ -58,9 +74,17 @@ export const keyFacts = ({ name: called, status, limit, dailyLimit, monthlyLimit
 });
 
 /** What was done with a key, for its owner. */
-export async function keyHistory(database: Database, { id, userId }: Pick<Key, 'id' | 'userId'>): Promise<KeyDetail['history']> {
+export async function keyHistory(
+  database: Database,
+  { id, userId }: Pick<Key, 'id' | 'userId'>,
+): Promise<KeyDetail['history']> {
   const entries = await auditPage(database, { target: id, account: userId, limit: historyMax });
-  return entries.map((entry) => ({ at: instant(entry.at), action: entry.action, by: entry.actorKind, changes: changesOf(entry) }));
+  return entries.map((entry) => ({
+    at: instant(entry.at),
+    action: entry.action,
+    by: entry.actorKind,
+    changes: changesOf(entry),
+  }));
 }
 
 function stateOf({ status, expiresAt, limit }: Key, spent: bigint, now: number): KeyState {
@@ -80,8 +104,16 @@ export function* keyDetail(
   if (view === undefined) return undefined;
   const today = zoneDayAt(zone, now);
   const days = zoneDays(zone, nextDay(today.day, 1 - seriesDays), today.day);
-  const models = yield* daily({ account: key.userId, days, by: 'model', filter: { keyId: key.id } });
-  const lately = yield* spending({ account: key.userId, from: now - hourMs, to: now + hourMs, filter: { keyId: key.id } }, []);
+  const models = yield* daily({
+    account: key.userId,
+    days,
+    by: 'model',
+    filter: { keyId: key.id },
+  });
+  const lately = yield* spending(
+    { account: key.userId, from: now - hourMs, to: now + hourMs, filter: { keyId: key.id } },
+    [],
+  );
   const span = { from: days[0]?.from ?? today.from, to: today.to };
   return {
     ...view,

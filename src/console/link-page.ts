@@ -27,7 +27,10 @@ const words = {
   en: {
     lang: 'en',
     title: 'Sign in to Tollgate',
-    as: { user: 'It signs you in as “{name}”.', operator: 'It signs you in as “{name}”, an operator.' },
+    as: {
+      user: 'It signs you in as “{name}”.',
+      operator: 'It signs you in as “{name}”, an operator.',
+    },
     once: 'This link works once.',
     enter: 'Sign in',
     gone: 'This link was used or has expired; make a new one on the server.',
@@ -42,7 +45,12 @@ export interface OpenLink {
   readonly role: 'user' | 'operator';
 }
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => escapes[sign] ?? '');
 
 /** The page behind a one-time link; undefined: one that works no more, or never did. HTML. */

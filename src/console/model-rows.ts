@@ -24,12 +24,27 @@ const speedHours = 24;
 /** What can be bought, at the prices of a group, and how it has done lately. */
 export function modelRows(rooms: ModelRooms): readonly ConsoleRow[] {
   return [
-    row({ method: 'GET', path: 'models', role: 'user', input: asked, handle: (visit) => list(rooms, visit) }),
-    row({ method: 'GET', path: 'models/*', role: 'user', input: asked, handle: (visit) => detail(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'models',
+      role: 'user',
+      input: asked,
+      handle: (visit) => list(rooms, visit),
+    }),
+    row({
+      method: 'GET',
+      path: 'models/*',
+      role: 'user',
+      input: asked,
+      handle: (visit) => detail(rooms, visit),
+    }),
   ];
 }
 
-async function list({ database, catalog }: ModelRooms, { user, input }: ConsoleVisit<z.output<typeof asked>>): Promise<ModelsView> {
+async function list(
+  { database, catalog }: ModelRooms,
+  { user, input }: ConsoleVisit<z.output<typeof asked>>,
+): Promise<ModelsView> {
   const snapshot = catalog();
   const group = await groupFor(database, snapshot, user.id, input.group);
   const multiplier = snapshot.groups.get(group)?.multiplierPpm ?? 0n;
@@ -41,7 +56,12 @@ async function list({ database, catalog }: ModelRooms, { user, input }: ConsoleV
 }
 
 /** The group that is asked for; else that of the key used last. */
-async function groupFor(database: Database, snapshot: Snapshot, userId: string, wanted: string | undefined): Promise<string> {
+async function groupFor(
+  database: Database,
+  snapshot: Snapshot,
+  userId: string,
+  wanted: string | undefined,
+): Promise<string> {
   if (wanted !== undefined) return snapshot.groups.has(wanted) ? wanted : fail('not_found');
   const [key] = await database.query(
     "SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY COALESCE(last_used_at, 0) DESC, id DESC LIMIT 1",
@@ -53,7 +73,10 @@ async function groupFor(database: Database, snapshot: Snapshot, userId: string, 
 
 const imagePriceNames: ImagePriceNames = {
   also_called: alsoCalled,
-  resolutions: resolutions.map(({ name, pixelsMax }) => ({ name, pixels_max: Number.isFinite(pixelsMax) ? pixelsMax : null })),
+  resolutions: resolutions.map(({ name, pixelsMax }) => ({
+    name,
+    pixels_max: Number.isFinite(pixelsMax) ? pixelsMax : null,
+  })),
 };
 
 export function modelRow(model: Model, multiplierPpm: bigint): ModelRow {
@@ -70,17 +93,24 @@ export function modelRow(model: Model, multiplierPpm: bigint): ModelRow {
   };
 }
 
-async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVisit<z.output<typeof asked>>): Promise<ModelDetail> {
+async function detail(
+  { database, clock, catalog }: ModelRooms,
+  visit: ConsoleVisit<z.output<typeof asked>>,
+): Promise<ModelDetail> {
   const snapshot = catalog();
   const id = visit.params['*'] ?? '';
-  const sold = [...snapshot.groups.values()].filter(({ name }) => snapshot.offer(name, id) !== undefined);
+  const sold = [...snapshot.groups.values()].filter(
+    ({ name }) => snapshot.offer(name, id) !== undefined,
+  );
   const model = sold.length === 0 ? undefined : snapshot.models.get(id);
   if (model === undefined) return fail('not_found');
   const group = await groupFor(database, snapshot, visit.user.id, visit.input.group);
   const now = clock.now();
   const version = await database.snapshot(() => priceVersionAt(id, now));
   const to = Math.ceil(now / hourMs) * hourMs;
-  const lately = together(await database.snapshot(() => speeds({ model: id, from: to - speedHours * hourMs, to })));
+  const lately = together(
+    await database.snapshot(() => speeds({ model: id, from: to - speedHours * hourMs, to })),
+  );
   const { image = {}, durations } = model;
   return {
     ...modelRow(model, snapshot.groups.get(group)?.multiplierPpm ?? 0n),
@@ -90,7 +120,10 @@ async function detail({ database, clock, catalog }: ModelRooms, visit: ConsoleVi
       prices: pricesOf(model.price, multiplierPpm),
     })),
     created_at: instant(model.created * 1_000),
-    price_version: version === undefined ? null : { version: version.version, since: instant(version.effectiveAt) },
+    price_version:
+      version === undefined
+        ? null
+        : { version: version.version, since: instant(version.effectiveAt) },
     image:
       model.kind !== 'image'
         ? null

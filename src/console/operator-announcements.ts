@@ -37,12 +37,18 @@ const made = changed.required({ title: true, text: true, level: true });
 type Change = z.output<typeof changed>;
 
 /** What users are told, in both languages. */
-export function announcementRows({ database, clock, catalog }: OperatorRooms): readonly ConsoleRow[] {
+export function announcementRows({
+  database,
+  clock,
+  catalog,
+}: OperatorRooms): readonly ConsoleRow[] {
   const role = 'operator';
   const view = (announcement: Announcement) => operatorView(announcement, clock.now());
   const checked = (wanted: NewAnnouncement): NewAnnouncement => {
-    if (wanted.to !== undefined && wanted.to <= wanted.from) fail('invalid', { fields: { to: 'before_from' } });
-    if (wanted.group !== undefined && !catalog().groups.has(wanted.group)) fail('invalid', { fields: { group: 'unknown' } });
+    if (wanted.to !== undefined && wanted.to <= wanted.from)
+      fail('invalid', { fields: { to: 'before_from' } });
+    if (wanted.group !== undefined && !catalog().groups.has(wanted.group))
+      fail('invalid', { fields: { group: 'unknown' } });
     return wanted;
   };
   return [
@@ -50,7 +56,9 @@ export function announcementRows({ database, clock, catalog }: OperatorRooms): r
       method: 'GET',
       path: 'operator/announcements',
       role,
-      handle: async (): Promise<List<OperatorAnnouncement>> => ({ items: (await listAnnouncements(database)).map(view) }),
+      handle: async (): Promise<List<OperatorAnnouncement>> => ({
+        items: (await listAnnouncements(database)).map(view),
+      }),
     }),
     row({
       method: 'POST',
@@ -59,7 +67,12 @@ export function announcementRows({ database, clock, catalog }: OperatorRooms): r
       input: made,
       async handle(visit) {
         const { input, at, headers, user, reply } = visit;
-        const wanted = checked(merged({ ...input, level: input.level, from: at, to: undefined, group: undefined }, input));
+        const wanted = checked(
+          merged(
+            { ...input, level: input.level, from: at, to: undefined, group: undefined },
+            input,
+          ),
+        );
         const by = { author: user.id, madeWith: idempotencyKeyIn(headers), at };
         reply.status(201);
         return view(
@@ -100,7 +113,10 @@ export function announcementRows({ database, clock, catalog }: OperatorRooms): r
   ];
 }
 
-function merged(before: NewAnnouncement, { title, text, level: wanted, from, to, group }: Change): NewAnnouncement {
+function merged(
+  before: NewAnnouncement,
+  { title, text, level: wanted, from, to, group }: Change,
+): NewAnnouncement {
   return {
     title: title ?? before.title,
     text: text ?? before.text,
@@ -118,7 +134,13 @@ function* told(
   after: Announcement | undefined,
 ): Script<void> {
   const target = `announcement:${after?.id ?? before?.id ?? ''}`;
-  yield* writeAudit(visit.at, { ...byOperator(visit), action, target, before: plainFacts(before), after: plainFacts(after) });
+  yield* writeAudit(visit.at, {
+    ...byOperator(visit),
+    action,
+    target,
+    before: plainFacts(before),
+    after: plainFacts(after),
+  });
 }
 
 function viewOf({ id, title, text, level: of, from, to }: Announcement): AnnouncementView {
@@ -132,6 +154,10 @@ function operatorView(announcement: Announcement, now: number): OperatorAnnounce
 }
 
 /** What is announced to a user now, for the user's own pages. */
-export async function announced(database: Database, userId: string, now: number): Promise<readonly AnnouncementView[]> {
+export async function announced(
+  database: Database,
+  userId: string,
+  now: number,
+): Promise<readonly AnnouncementView[]> {
   return (await announcedTo(database, userId, now)).map(viewOf);
 }

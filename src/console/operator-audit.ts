@@ -35,10 +35,17 @@ export function auditRows({ database, cursors }: OperatorRooms): readonly Consol
         const { limit, after, from, to, ...filter } = input;
         const of = ['audit', from?.(0), to?.(0), filter];
         const before = after === undefined ? undefined : cursors.read(of, after).id;
-        const entries = await auditPage(database, { ...questionOf(input, at), before, limit: limit + 1 });
+        const entries = await auditPage(database, {
+          ...questionOf(input, at),
+          before,
+          limit: limit + 1,
+        });
         const items = await views(database, entries.slice(0, limit));
         const last = items.at(-1);
-        const next = entries.length > limit && last !== undefined ? cursors.write(of, { towards: 'next', at: 0, id: last.id }) : null;
+        const next =
+          entries.length > limit && last !== undefined
+            ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
+            : null;
         return { items, next, prev: null, as_of: instant(at) };
       },
     }),
@@ -50,42 +57,73 @@ export function auditRows({ database, cursors }: OperatorRooms): readonly Consol
       perMinute: 10,
       async handle({ input, at, user, reply }) {
         const { day } = zoneDayAt(user.zone, at);
-        await reply.file({ name: `audit-${day}.csv`, type: csvType, text: csv(database, questionOf(input, at)) });
+        await reply.file({
+          name: `audit-${day}.csv`,
+          type: csvType,
+          text: csv(database, questionOf(input, at)),
+        });
       },
     }),
   ];
 }
 
-function questionOf({ actor, action, target, account, from, to }: Filter, now: number): Omit<AuditQuestion, 'limit'> {
+function questionOf(
+  { actor, action, target, account, from, to }: Filter,
+  now: number,
+): Omit<AuditQuestion, 'limit'> {
   return { actor, action, target, account, from: from?.(now), to: to?.(now) };
 }
 
 const csvPage = 500;
 
-async function* csv(database: Database, question: Omit<AuditQuestion, 'limit'>): AsyncGenerator<string> {
-  yield csvStart + csvLine(['time', 'actor_kind', 'actor', 'actor_name', 'action', 'target', 'account', 'reason', 'ip', 'before', 'after']);
+async function* csv(
+  database: Database,
+  question: Omit<AuditQuestion, 'limit'>,
+): AsyncGenerator<string> {
+  yield csvStart +
+    csvLine([
+      'time',
+      'actor_kind',
+      'actor',
+      'actor_name',
+      'action',
+      'target',
+      'account',
+      'reason',
+      'ip',
+      'before',
+      'after',
+    ]);
   for (let before: string | undefined; ; ) {
-    const entries: readonly Entry[] = await auditPage(database, { ...question, before, limit: csvPage });
+    const entries: readonly Entry[] = await auditPage(database, {
+      ...question,
+      before,
+      limit: csvPage,
+    });
     const names = await userNames(
       database,
       entries.flatMap(({ actor }) => actor ?? []),
     );
     yield entries
-      .map(({ at, actorKind, actor, action, target, account, reason, ip, before: was, after: is }) =>
-        csvLine([
-          ...[
-            instant(at),
-            actorKind,
-            actor ?? null,
-            names.get(actor ?? '') ?? null,
-            action,
-            target,
-            account ?? null,
-            reason ?? null,
-            ip ?? null,
-          ],
-          ...[was === undefined ? null : JSON.stringify(was), is === undefined ? null : JSON.stringify(is)],
-        ]),
+      .map(
+        ({ at, actorKind, actor, action, target, account, reason, ip, before: was, after: is }) =>
+          csvLine([
+            ...[
+              instant(at),
+              actorKind,
+              actor ?? null,
+              names.get(actor ?? '') ?? null,
+              action,
+              target,
+              account ?? null,
+              reason ?? null,
+              ip ?? null,
+            ],
+            ...[
+              was === undefined ? null : JSON.stringify(was),
+              is === undefined ? null : JSON.stringify(is),
+            ],
+          ]),
       )
       .join('');
     before = entries.at(-1)?.id;
@@ -93,8 +131,15 @@ async function* csv(database: Database, question: Omit<AuditQuestion, 'limit'>):
   }
 }
 
-async function views(database: Database, entries: readonly Entry[]): Promise<readonly AuditEntry[]> {
-  const people = entries.flatMap(({ actor, account, target }) => [actor, account, targetOf({ target, action: '' }).id]);
+async function views(
+  database: Database,
+  entries: readonly Entry[],
+): Promise<readonly AuditEntry[]> {
+  const people = entries.flatMap(({ actor, account, target }) => [
+    actor,
+    account,
+    targetOf({ target, action: '' }).id,
+  ]);
   const names = await userNames(
     database,
     people.filter((id) => id !== undefined),
@@ -116,14 +161,27 @@ async function views(database: Database, entries: readonly Entry[]): Promise<rea
 }
 
 /** `channel:ark`; of what is told by its id alone the action says the kind. */
-function targetOf({ target, action }: Pick<Entry, 'target' | 'action'>): { readonly kind: string; readonly id: string } {
+function targetOf({ target, action }: Pick<Entry, 'target' | 'action'>): {
+  readonly kind: string;
+  readonly id: string;
+} {
   const at = target.indexOf(':');
-  return at < 0 ? { kind: action.split('.', 1)[0] ?? '', id: target } : { kind: target.slice(0, at), id: target.slice(at + 1) };
+  return at < 0
+    ? { kind: action.split('.', 1)[0] ?? '', id: target }
+    : { kind: target.slice(0, at), id: target.slice(at + 1) };
 }
 
 export function changesOf({ before = {}, after = {} }: Entry): AuditEntry['changes'] {
   const text = (value: unknown): string | null =>
-    value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
+    value === undefined || value === null
+      ? null
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value);
   const members = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return members.map((member) => ({ member, before: text(before[member]), after: text(after[member]) }));
+  return members.map((member) => ({
+    member,
+    before: text(before[member]),
+    after: text(after[member]),
+  }));
 }

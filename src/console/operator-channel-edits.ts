@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { writeAudit } from '../accounts/audit.ts';
-import { addChannel, changeChannel, type ChannelDesk, removeChannel, switchChannel } from '../catalog/edit-channels.ts';
+import {
+  addChannel,
+  changeChannel,
+  type ChannelDesk,
+  removeChannel,
+  switchChannel,
+} from '../catalog/edit-channels.ts';
 import type { Done, Edited, Read, Written } from '../catalog/editing.ts';
 import { type ChannelSwitch, readRecorded, type RecordedChannel } from '../catalog/recorded.ts';
 import type { Script } from '../storage/database.ts';
@@ -34,7 +40,10 @@ export const changedChannel = z.strictObject({
   dry_run: z.boolean().optional(),
   accept_unserved: z.boolean().optional(),
 });
-export const madeChannel = changedChannel.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long'), vendor: z.string() });
+export const madeChannel = changedChannel.extend({
+  name: z.string().trim().min(1, 'empty').max(100, 'too_long'),
+  vendor: z.string(),
+});
 export const accepted = z.object({ accept_unserved: z.boolean().optional() });
 type Change = z.output<typeof changedChannel>;
 
@@ -46,24 +55,41 @@ interface Act {
   readonly dry?: boolean | undefined;
 }
 
-export async function createChannel(rooms: OperatorRooms, visit: ConsoleVisit<z.output<typeof madeChannel>>): Promise<void> {
+export async function createChannel(
+  rooms: OperatorRooms,
+  visit: ConsoleVisit<z.output<typeof madeChannel>>,
+): Promise<void> {
   const { input } = visit;
   const desk = await deskFor(rooms, visit);
-  await act(rooms, visit, { action: 'channel.create', accept: true }, () => addChannel({ name: input.name, ...writtenOf(input) }, desk));
+  await act(rooms, visit, { action: 'channel.create', accept: true }, () =>
+    addChannel({ name: input.name, ...writtenOf(input) }, desk),
+  );
 }
 
-export async function editChannel(rooms: OperatorRooms, visit: ConsoleVisit<Change>): Promise<ChannelEffect> {
+export async function editChannel(
+  rooms: OperatorRooms,
+  visit: ConsoleVisit<Change>,
+): Promise<ChannelEffect> {
   const { input, params, headers, at } = visit;
   const of = { name: params['name'] ?? '', version: versionIn(headers) };
   const desk = await deskFor(rooms, visit);
   const written = writtenOf(input);
-  return act(rooms, visit, { action: 'channel.update', accept: input.accept_unserved === true, dry: input.dry_run }, function* () {
-    if (input.disabled === undefined) return yield* changeChannel(of, written, desk);
-    const switched = yield* switchChannel(of, input.disabled ? 'disabled' : 'active', at);
-    if (switched.kind !== 'done' || Object.keys(written).length === 0) return switched;
-    const done = yield* changeChannel({ name: of.name, version: switched.after?.version }, written, desk);
-    return done.kind === 'done' ? { ...done, before: switched.before } : done;
-  });
+  return act(
+    rooms,
+    visit,
+    { action: 'channel.update', accept: input.accept_unserved === true, dry: input.dry_run },
+    function* () {
+      if (input.disabled === undefined) return yield* changeChannel(of, written, desk);
+      const switched = yield* switchChannel(of, input.disabled ? 'disabled' : 'active', at);
+      if (switched.kind !== 'done' || Object.keys(written).length === 0) return switched;
+      const done = yield* changeChannel(
+        { name: of.name, version: switched.after?.version },
+        written,
+        desk,
+      );
+      return done.kind === 'done' ? { ...done, before: switched.before } : done;
+    },
+  );
 }
 
 const actions: Readonly<Record<ChannelSwitch, string>> = {
@@ -79,10 +105,16 @@ export async function turnChannel(
 ): Promise<void> {
   const of: Read = { name: visit.params['name'] ?? '', version: undefined };
   const accept = visit.input.accept_unserved === true;
-  await act(rooms, visit, { action: actions[state], accept }, () => switchChannel(of, state, visit.at));
+  await act(rooms, visit, { action: actions[state], accept }, () =>
+    switchChannel(of, state, visit.at),
+  );
 }
 
-export async function dropChannel(rooms: OperatorRooms, visit: ConsoleVisit<unknown>, accept: boolean): Promise<void> {
+export async function dropChannel(
+  rooms: OperatorRooms,
+  visit: ConsoleVisit<unknown>,
+  accept: boolean,
+): Promise<void> {
   const of = { name: visit.params['name'] ?? '', version: versionIn(visit.headers) };
   await act(rooms, visit, { action: 'channel.remove', accept }, () => removeChannel(of));
 }
@@ -97,11 +129,19 @@ async function act(
   const run = function* (): Script<ChannelEffect> {
     const catalogue = yield* readRecorded();
     const { before, after } = doneOr(yield* edit(), asWritten);
-    const effect = { unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after) };
+    const effect = {
+      unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after),
+    };
     if (dry === true) throw new DryRun(effect);
-    if (effect.unserved_models.length > 0 && !accept) return fail('would_unserve', { current: effect });
+    if (effect.unserved_models.length > 0 && !accept)
+      return fail('would_unserve', { current: effect });
     const target = after?.name ?? before?.name ?? '';
-    yield* writeAudit(visit.at, { ...byOperator(visit), action, target: `channel:${target}`, ...toldChange({ before, after }) });
+    yield* writeAudit(visit.at, {
+      ...byOperator(visit),
+      action,
+      target: `channel:${target}`,
+      ...toldChange({ before, after }),
+    });
     return effect;
   };
   return database.transact(run).catch((error: unknown) => {
@@ -111,7 +151,17 @@ async function act(
 }
 
 /** In the words of a change, to be held against one. */
-const asWritten = ({ name, vendor, baseUrl, groups, models, priority, weight, version, origin }: RecordedChannel) => ({
+const asWritten = ({
+  name,
+  vendor,
+  baseUrl,
+  groups,
+  models,
+  priority,
+  weight,
+  version,
+  origin,
+}: RecordedChannel) => ({
   ...{ name, vendor, base_url: baseUrl ?? null, groups, priority, weight, version, origin },
   models: [...models].map(([id, upstream]) => (id === upstream ? { id } : { id, upstream })),
 });
@@ -130,16 +180,36 @@ function toldChange({ before, after }: Pick<Done<RecordedChannel>, 'before' | 'a
   const told = (channel: RecordedChannel | undefined, word: string) =>
     plainFacts(channel && { ...channel, secret: channel.secret === undefined ? undefined : word });
   const same = before?.secret?.since === after?.secret?.since;
-  return { before: told(before, 'set'), after: told(after, same || before?.secret === undefined ? 'set' : 'changed') };
+  return {
+    before: told(before, 'set'),
+    after: told(after, same || before?.secret === undefined ? 'set' : 'changed'),
+  };
 }
 
-function writtenOf({ secret, secrets, disabled: _, dry_run: __, accept_unserved: ___, ...rest }: Change): Written {
-  const said = Object.entries({ ...rest, ...(secret !== undefined && { api_key: secret }), api_keys: secrets }).filter(
-    ([, value]) => value !== undefined,
-  );
+function writtenOf({
+  secret,
+  secrets,
+  disabled: _,
+  dry_run: __,
+  accept_unserved: ___,
+  ...rest
+}: Change): Written {
+  const said = Object.entries({
+    ...rest,
+    ...(secret !== undefined && { api_key: secret }),
+    api_keys: secrets,
+  }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said);
 }
 
-async function deskFor({ sealer, vendors, bundled }: OperatorRooms, { user, at }: ConsoleVisit<unknown>): Promise<ChannelDesk> {
-  return { sealer, vendors: [...vendors.values()], bundled: await bundled(), by: { source: 'console', actor: user.id, at } };
+async function deskFor(
+  { sealer, vendors, bundled }: OperatorRooms,
+  { user, at }: ConsoleVisit<unknown>,
+): Promise<ChannelDesk> {
+  return {
+    sealer,
+    vendors: [...vendors.values()],
+    bundled: await bundled(),
+    by: { source: 'console', actor: user.id, at },
+  };
 }

@@ -16,11 +16,20 @@ const promptCharsMax = 2_000;
 const input = z.strictObject({
   capability: z.enum(probed, 'not_testable'),
   model: z.string(),
-  prompt: z.string().min(1, 'empty').max(promptCharsMax, 'too_long').default('Reply with the word OK.'),
+  prompt: z
+    .string()
+    .min(1, 'empty')
+    .max(promptCharsMax, 'too_long')
+    .default('Reply with the word OK.'),
 });
 
 /** One small question to a channel's vendor, stage by stage, in the vendor's own words; no user pays for it. */
-export function channelTestRows({ database, clock, sealer, vendors }: OperatorRooms): readonly ConsoleRow[] {
+export function channelTestRows({
+  database,
+  clock,
+  sealer,
+  vendors,
+}: OperatorRooms): readonly ConsoleRow[] {
   return [
     row({
       method: 'POST',
@@ -36,11 +45,19 @@ export function channelTestRows({ database, clock, sealer, vendors }: OperatorRo
         const channel = channels.find(({ name }) => name === params['name']);
         if (channel === undefined) return fail('not_found');
         if (!channel.models.has(model)) return fail('invalid', { fields: { model: 'unknown' } });
-        const act = { ...byOperator(visit), action: 'channel.test', target: `channel:${channel.name}`, after: { capability, model } };
+        const act = {
+          ...byOperator(visit),
+          action: 'channel.test',
+          target: `channel:${channel.name}`,
+          after: { capability, model },
+        };
         await database.transact(() => writeAudit(at, act));
         const stream = reply.events();
         const stage = (name: ChannelTestEvents['stage']['stage'], ms: number): void =>
-          stream.send({ event: 'stage', data: { stage: name, ms } satisfies ChannelTestEvents['stage'] });
+          stream.send({
+            event: 'stage',
+            data: { stage: name, ms } satisfies ChannelTestEvents['stage'],
+          });
         const { ok, status, quantities, said, answer } = await probe(
           vendors,
           clock,
@@ -57,8 +74,14 @@ export function channelTestRows({ database, clock, sealer, vendors }: OperatorRo
         const done: ChannelTestEvents['done'] = {
           ok,
           status: status ?? null,
-          usage: quantities === undefined ? null : Object.fromEntries(used.map(({ measure, micros }) => [measure, Number(micros) / 1e6])),
-          estimated_cost: price === undefined || quantities === undefined ? null : yuan(takenFor(price, used)),
+          usage:
+            quantities === undefined
+              ? null
+              : Object.fromEntries(
+                  used.map(({ measure, micros }) => [measure, Number(micros) / 1e6]),
+                ),
+          estimated_cost:
+            price === undefined || quantities === undefined ? null : yuan(takenFor(price, used)),
           said: said ?? null,
           answer: answer ?? null,
         };

@@ -1,7 +1,12 @@
 import { capabilities } from '../base/capability.ts';
 import type { RecordedCatalogue, RecordedChannel } from '../catalog/recorded.ts';
 import { kindsFor } from '../gateway/kinds.ts';
-import { channelTogether, keyTogether, type NodeReport, tallied } from '../gateway/reports/report.ts';
+import {
+  channelTogether,
+  keyTogether,
+  type NodeReport,
+  tallied,
+} from '../gateway/reports/report.ts';
 import type { Count } from '../gateway/reports/counts.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 import type { Vendor } from '../providers/adapter.ts';
@@ -38,14 +43,21 @@ export function channelView(channel: RecordedChannel, sight: ChannelSight): Chan
     name,
     vendor,
     base_url: baseUrl ?? null,
-    secret: { set: secret !== undefined, last4: secret?.last4 ?? null, set_at: instantOrNull(secret?.since) },
+    secret: {
+      set: secret !== undefined,
+      last4: secret?.last4 ?? null,
+      set_at: instantOrNull(secret?.since),
+    },
     keys: keysOf(name, sight),
     groups,
     models: modelsOf(channel, sight),
     priority,
     weight,
     state,
-    why: seen.why === undefined ? null : { code: whyCode(seen.why), since: instant(seen.since), until: instantOrNull(seen.until) },
+    why:
+      seen.why === undefined
+        ? null
+        : { code: whyCode(seen.why), since: instant(seen.since), until: instantOrNull(seen.until) },
     running,
     last_hour: {
       requests: hour.requests,
@@ -61,7 +73,12 @@ export function channelView(channel: RecordedChannel, sight: ChannelSight): Chan
 }
 
 /** Drained is who runs nothing any more, as told by processes that have heard of it. */
-function stateOf({ state, changedAt }: RecordedChannel, seen: ChannelState, running: number, { reports }: ChannelSight): ChannelState {
+function stateOf(
+  { state, changedAt }: RecordedChannel,
+  seen: ChannelState,
+  running: number,
+  { reports }: ChannelSight,
+): ChannelState {
   if (state === 'disabled') return 'disabled';
   if (state === 'active') return seen;
   const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
@@ -71,22 +88,40 @@ function stateOf({ state, changedAt }: RecordedChannel, seen: ChannelState, runn
 function keysOf(name: string, { endings, reports }: ChannelSight): readonly ChannelKey[] {
   const own = endings.get(name) ?? [];
   return own.map((last4, index) => {
-    const { state, why } = own.length === 1 ? channelTogether(reports, name) : keyTogether(reports, name, index);
-    return { number: index + 1, last4: last4 ?? null, state, why: why === undefined ? null : whyCode(why) };
+    const { state, why } =
+      own.length === 1 ? channelTogether(reports, name) : keyTogether(reports, name, index);
+    return {
+      number: index + 1,
+      last4: last4 ?? null,
+      state,
+      why: why === undefined ? null : whyCode(why),
+    };
   });
 }
 
 /** Why a channel is not well, by code. */
 export const whyCode = (fault: string): string =>
-  fault === 'credentials' ? 'credentials_refused' : fault === 'quota' ? 'vendor_account_empty' : fault;
+  fault === 'credentials'
+    ? 'credentials_refused'
+    : fault === 'quota'
+      ? 'vendor_account_empty'
+      : fault;
 
-function modelsOf({ models, vendor }: RecordedChannel, { catalogue, vendors }: ChannelSight): readonly ChannelModel[] {
-  const known = new Map(catalogue.models.filter(({ active }) => active).map((model) => [model.id, model]));
+function modelsOf(
+  { models, vendor }: RecordedChannel,
+  { catalogue, vendors }: ChannelSight,
+): readonly ChannelModel[] {
+  const known = new Map(
+    catalogue.models.filter(({ active }) => active).map((model) => [model.id, model]),
+  );
   const speaker = vendors.get(vendor);
   const speaks = speaker === undefined ? {} : adaptersOf(speaker);
   return [...models].map(([id, upstream]) => {
     const kind = known.get(id)?.kind;
-    const can = capabilities.filter((capability) => kind !== undefined && kindsFor[capability].includes(kind) && capability in speaks);
+    const can = capabilities.filter(
+      (capability) =>
+        kind !== undefined && kindsFor[capability].includes(kind) && capability in speaks,
+    );
     return { id, upstream, priced: kind !== undefined, capabilities: can };
   });
 }
@@ -95,18 +130,26 @@ function modelsOf({ models, vendor }: RecordedChannel, { catalogue, vendors }: C
 export type ChannelThen = Pick<RecordedChannel, 'name' | 'models' | 'state' | 'groups'> | undefined;
 
 /** Models that a channel sells now and that nobody would sell in some group after the change. */
-export function unservedBy({ channels, models }: RecordedCatalogue, name: string, then: ChannelThen): readonly string[] {
+export function unservedBy(
+  { channels, models }: RecordedCatalogue,
+  name: string,
+  then: ChannelThen,
+): readonly string[] {
   const offers = (all: readonly ChannelThen[]): ReadonlySet<string> =>
     new Set(
       all.flatMap((channel) =>
         channel === undefined || channel.state !== 'active'
           ? []
-          : [...channel.models.keys()].flatMap((model) => channel.groups.map((group) => `${group} ${model}`)),
+          : [...channel.models.keys()].flatMap((model) =>
+              channel.groups.map((group) => `${group} ${model}`),
+            ),
       ),
     );
   const now = offers(channels);
   const later = offers([...channels.filter((channel) => channel.name !== name), then]);
   const sold = new Set(models.filter(({ active }) => active).map(({ id }) => id));
-  const lost = [...now].filter((offer) => !later.has(offer)).map((offer) => offer.slice(offer.indexOf(' ') + 1));
+  const lost = [...now]
+    .filter((offer) => !later.has(offer))
+    .map((offer) => offer.slice(offer.indexOf(' ') + 1));
   return [...new Set(lost)].filter((id) => sold.has(id)).sort();
 }

@@ -6,7 +6,15 @@ import type { Vendor } from '../providers/adapter.ts';
 import { hourMs } from '../usage/cover.ts';
 import { recentOf } from '../usage/tail.ts';
 import type { ChannelHealth, ChannelView, List, VendorView } from './contract.ts';
-import { accepted, changedChannel, createChannel, dropChannel, editChannel, madeChannel, turnChannel } from './operator-channel-edits.ts';
+import {
+  accepted,
+  changedChannel,
+  createChannel,
+  dropChannel,
+  editChannel,
+  madeChannel,
+  turnChannel,
+} from './operator-channel-edits.ts';
 import { type ChannelSight, channelView, whyCode } from './operator-channel-view.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
 import { vendorCosts } from './operator-vendor-costs.ts';
@@ -37,8 +45,18 @@ function readingRows(rooms: OperatorRooms): readonly ConsoleRow[] {
         return { items: seen.catalogue.channels.map((channel) => channelView(channel, seen)) };
       },
     }),
-    row({ method: 'GET', path: `${base}/:name`, role, handle: (visit) => one(rooms, nameOf(visit)) }),
-    row({ method: 'GET', path: `${base}/:name/health`, role, handle: (visit) => health(rooms, nameOf(visit), visit.at) }),
+    row({
+      method: 'GET',
+      path: `${base}/:name`,
+      role,
+      handle: (visit) => one(rooms, nameOf(visit)),
+    }),
+    row({
+      method: 'GET',
+      path: `${base}/:name/health`,
+      role,
+      handle: (visit) => health(rooms, nameOf(visit), visit.at),
+    }),
     row({
       method: 'GET',
       path: 'operator/vendors',
@@ -85,7 +103,11 @@ function writingRows(rooms: OperatorRooms): readonly ConsoleRow[] {
         role,
         input: accepted,
         async handle(visit) {
-          await turnChannel(rooms, visit, turn === 'drain' ? 'draining' : turn === 'disable' ? 'disabled' : 'active');
+          await turnChannel(
+            rooms,
+            visit,
+            turn === 'drain' ? 'draining' : turn === 'disable' ? 'disabled' : 'active',
+          );
           return one(rooms, nameOf(visit));
         },
       }),
@@ -102,7 +124,10 @@ async function sight({ database, clock, vendors, sealer }: OperatorRooms): Promi
   const first = now - hoursShown * hourMs;
   const span = { from: first - (first % hourMs), to: now };
   const costs = await database.snapshot(function* () {
-    return yield* vendorCosts(database, catalogue, { ...span, tail: (yield* recentOf(span, now)).tail });
+    return yield* vendorCosts(database, catalogue, {
+      ...span,
+      tail: (yield* recentOf(span, now)).tail,
+    });
   });
   const endings = await keyEndings(database, sealer);
   return { catalogue, vendors, reports, endings, counts, tasks, costs };
@@ -114,25 +139,38 @@ async function one(rooms: OperatorRooms, name: string): Promise<ChannelView> {
   return channel === undefined ? fail('not_found') : channelView(channel, seen);
 }
 
-async function health({ database }: OperatorRooms, name: string, at: number): Promise<ChannelHealth> {
-  if (!(await recordedCatalogue(database)).channels.some((channel) => channel.name === name)) fail('not_found');
+async function health(
+  { database }: OperatorRooms,
+  name: string,
+  at: number,
+): Promise<ChannelHealth> {
+  if (!(await recordedCatalogue(database)).channels.some((channel) => channel.name === name))
+    fail('not_found');
   const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
   const counts = await channelCounts(database, { from: first, channel: name });
-  const hours = Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map((hour) => {
-    const { requests, faults, medianMs, p95Ms } = tallied(counts.filter(({ slot }) => slot >= hour && slot < hour + hourMs));
-    return {
-      hour: instant(hour),
-      requests,
-      errors: faults,
-      first_byte_median_ms: medianMs ?? null,
-      first_byte_p95_ms: p95Ms ?? null,
-    };
-  });
+  const hours = Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map(
+    (hour) => {
+      const { requests, faults, medianMs, p95Ms } = tallied(
+        counts.filter(({ slot }) => slot >= hour && slot < hour + hourMs),
+      );
+      return {
+        hour: instant(hour),
+        requests,
+        errors: faults,
+        first_byte_median_ms: medianMs ?? null,
+        first_byte_p95_ms: p95Ms ?? null,
+      };
+    },
+  );
   const turns = await channelTurns(database, name, storyMax);
   const story = turns.map(({ at: since, state, why, until, node }) => ({
     at: instant(since),
     code: state,
-    values: { node, ...(why !== undefined && { why: whyCode(why) }), ...(until !== undefined && { until: instant(until) }) },
+    values: {
+      node,
+      ...(why !== undefined && { why: whyCode(why) }),
+      ...(until !== undefined && { until: instant(until) }),
+    },
   }));
   return { hours, story };
 }

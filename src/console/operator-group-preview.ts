@@ -1,6 +1,10 @@
 import * as z from 'zod';
 import { exactDecimal } from '../catalog/decimal.ts';
-import { recordedCatalogue, type RecordedCatalogue, type RecordedGroup } from '../catalog/recorded.ts';
+import {
+  recordedCatalogue,
+  type RecordedCatalogue,
+  type RecordedGroup,
+} from '../catalog/recorded.ts';
 import type { Database } from '../storage/database.ts';
 import { dayMs } from '../usage/cover.ts';
 import { soldInGroup } from '../usage/totals.ts';
@@ -25,9 +29,11 @@ export function groupPreviewRow({ database, clock }: OperatorRooms): ConsoleRow 
     input: asked,
     async handle({ params, input }): Promise<GroupPreview> {
       const catalogue = await recordedCatalogue(database);
-      const group = catalogue.groups.find(({ name }) => name === params['name']) ?? fail('not_found');
+      const group =
+        catalogue.groups.find(({ name }) => name === params['name']) ?? fail('not_found');
       const multiplierPpm = exactDecimal(input.multiplier, 6);
-      if (typeof multiplierPpm === 'string') return fail('invalid', { fields: { multiplier: multiplierPpm } });
+      if (typeof multiplierPpm === 'string')
+        return fail('invalid', { fields: { multiplier: multiplierPpm } });
       return groupPreview(database, catalogue, group, multiplierPpm, clock.now());
     },
   });
@@ -51,9 +57,15 @@ async function groupPreview(
     }, 0n);
   const [before, after] = [paid(group.multiplierPpm), paid(multiplierPpm)];
   const then = { ...catalogue, groups: [{ ...group, multiplierPpm }] };
-  const below = catalogue.models.filter(({ id, active, price }) => active && belowCost(then, id, price).length > 0);
+  const below = catalogue.models.filter(
+    ({ id, active, price }) => active && belowCost(then, id, price).length > 0,
+  );
   return {
-    revenue: { now: yuan(before), new: yuan(after), change: before === 0n ? null : Number(((after - before) * one) / before) / 1e6 },
+    revenue: {
+      now: yuan(before),
+      new: yuan(after),
+      change: before === 0n ? null : Number(((after - before) * one) / before) / 1e6,
+    },
     users: new Set(sold.map(({ account }) => account)).size,
     below_vendor_cost: below.map(({ id }) => id),
   };

@@ -33,13 +33,22 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       const found = (yield* views()).find((group) => group.name === name);
       return found ?? fail('not_found');
     });
-  const act = async (visit: ConsoleVisit<unknown>, action: string, edit: () => Script<Edited<RecordedGroup>>): Promise<string> =>
+  const act = async (
+    visit: ConsoleVisit<unknown>,
+    action: string,
+    edit: () => Script<Edited<RecordedGroup>>,
+  ): Promise<string> =>
     database.transact(function* () {
       const { before, after } = doneOr(yield* edit(), asWritten);
       const target = after?.name ?? before?.name ?? '';
       if (after === undefined) yield* unneeded(target);
       const facts = { before: plainFacts(before), after: plainFacts(after) };
-      yield* writeAudit(visit.at, { ...byOperator(visit), action, target: `group:${target}`, ...facts });
+      yield* writeAudit(visit.at, {
+        ...byOperator(visit),
+        action,
+        target: `group:${target}`,
+        ...facts,
+      });
       return target;
     });
   const nameOf = ({ params }: ConsoleVisit<unknown>): string => params['name'] ?? '';
@@ -50,7 +59,12 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       role,
       handle: async (): Promise<List<OperatorGroup>> => ({ items: await database.snapshot(views) }),
     }),
-    row({ method: 'GET', path: 'operator/groups/:name', role, handle: (visit) => one(nameOf(visit)) }),
+    row({
+      method: 'GET',
+      path: 'operator/groups/:name',
+      role,
+      handle: (visit) => one(nameOf(visit)),
+    }),
     row({
       method: 'POST',
       path: 'operator/groups',
@@ -88,29 +102,61 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
 }
 
 function writtenOf({ multiplier, policy, ...limits }: z.output<typeof changed>): Written {
-  return { ...(multiplier !== undefined && { price_multiplier: multiplier }), ...(policy !== undefined && { policy }), limits };
+  return {
+    ...(multiplier !== undefined && { price_multiplier: multiplier }),
+    ...(policy !== undefined && { policy }),
+    limits,
+  };
 }
 
 /** In the words of a change, to be held against one. */
-const asWritten = ({ name, multiplierPpm, limits: { rpm, tpm, concurrency }, policy = 'weighted', version, origin }: RecordedGroup) => ({
-  ...{ name, multiplier: multiplierText(multiplierPpm), rpm: rpm ?? null, tpm: tpm ?? null, concurrency: concurrency ?? null },
+const asWritten = ({
+  name,
+  multiplierPpm,
+  limits: { rpm, tpm, concurrency },
+  policy = 'weighted',
+  version,
+  origin,
+}: RecordedGroup) => ({
+  ...{
+    name,
+    multiplier: multiplierText(multiplierPpm),
+    rpm: rpm ?? null,
+    tpm: tpm ?? null,
+    concurrency: concurrency ?? null,
+  },
   ...{ policy, version, origin },
 });
 
-const keysByGroup = "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name";
+const keysByGroup =
+  "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name";
 
 function* views(): Script<readonly OperatorGroup[]> {
   const catalogue = yield* readRecorded();
-  const keys = new Map((yield { sql: keysByGroup, params: [] }).map((line) => [line['group_name'], Number(line['keys'])]));
+  const keys = new Map(
+    (yield { sql: keysByGroup, params: [] }).map((line) => [
+      line['group_name'],
+      Number(line['keys']),
+    ]),
+  );
   return catalogue.groups.map((group) => viewOf(group, catalogue, keys.get(group.name) ?? 0));
 }
 
-function viewOf(group: RecordedGroup, { channels, models }: RecordedCatalogue, keys: number): OperatorGroup {
+function viewOf(
+  group: RecordedGroup,
+  { channels, models }: RecordedCatalogue,
+  keys: number,
+): OperatorGroup {
   const { name, multiplierPpm, limits, policy = 'weighted', origin, version } = group;
-  const selling = channels.filter(({ groups, state }) => state === 'active' && groups.includes(name));
+  const selling = channels.filter(
+    ({ groups, state }) => state === 'active' && groups.includes(name),
+  );
   const reached = models
     .filter(({ active }) => active)
-    .map(({ id }) => ({ id, channels: selling.filter((channel) => channel.models.has(id)).map((channel) => channel.name) }));
+    .map(({ id }) => ({
+      id,
+      channels: selling.filter((channel) => channel.models.has(id)).map((channel) => channel.name),
+    }));
   return {
     name,
     multiplier: multiplierText(multiplierPpm),
@@ -127,9 +173,14 @@ function viewOf(group: RecordedGroup, { channels, models }: RecordedCatalogue, k
 
 /** A group that keys or channels name stays. */
 function* unneeded(name: string): Script<void> {
-  const [found] = yield { sql: "SELECT COUNT(*) AS keys FROM api_keys WHERE group_name=$1 AND status='active'", params: [name] };
+  const [found] = yield {
+    sql: "SELECT COUNT(*) AS keys FROM api_keys WHERE group_name=$1 AND status='active'",
+    params: [name],
+  };
   const { channels } = yield* readRecorded();
-  const naming = channels.filter(({ groups }) => groups.includes(name)).map((channel) => channel.name);
+  const naming = channels
+    .filter(({ groups }) => groups.includes(name))
+    .map((channel) => channel.name);
   if (Number(found?.['keys'] ?? 0) > 0 || naming.length > 0)
     fail('in_use', { current: { keys: Number(found?.['keys'] ?? 0), channels: naming } });
 }

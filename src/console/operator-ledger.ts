@@ -31,7 +31,8 @@ export function ledgerRows({ database, clock, proofs }: OperatorRooms): readonly
             seen.set(rule.rule, rule.state);
             stream.send({ event: 'rule' satisfies keyof LedgerCheckEvents, data: rule });
           }
-          if (!check.running) stream.send({ event: 'done' satisfies keyof LedgerCheckEvents, data: view });
+          if (!check.running)
+            stream.send({ event: 'done' satisfies keyof LedgerCheckEvents, data: view });
           if (!check.running) break;
           await wait(lookEveryMs, undefined, { signal: stream.signal }).catch(() => undefined);
         }
@@ -58,7 +59,18 @@ export function ledgerRows({ database, clock, proofs }: OperatorRooms): readonly
   ];
 }
 
-function viewOf({ id, ok, running, startedAt, tookMs, accounts, transfers, holds, rules, sums }: RecordedCheck): LedgerCheckView {
+function viewOf({
+  id,
+  ok,
+  running,
+  startedAt,
+  tookMs,
+  accounts,
+  transfers,
+  holds,
+  rules,
+  sums,
+}: RecordedCheck): LedgerCheckView {
   return {
     id,
     ok: ok ?? null,

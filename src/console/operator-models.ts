@@ -2,7 +2,11 @@ import * as z from 'zod';
 import { writeAudit } from '../accounts/audit.ts';
 import { addModel, changeModel, retireModel } from '../catalog/edit-models.ts';
 import type { Edited } from '../catalog/editing.ts';
-import { recordedCatalogue, type RecordedCatalogue, type RecordedModel } from '../catalog/recorded.ts';
+import {
+  recordedCatalogue,
+  type RecordedCatalogue,
+  type RecordedModel,
+} from '../catalog/recorded.ts';
 import type { Script } from '../storage/database.ts';
 import type { List, OperatorModel } from './contract.ts';
 import { versionIn } from './headers.ts';
@@ -26,7 +30,11 @@ const members = {
 };
 const changed = z.strictObject({ ...members, active: z.literal(false).optional() });
 /** Without anything but its id, it is taken as the bundled list has it. */
-const made = z.strictObject({ ...members, id: z.string().trim().min(1, 'empty').max(200, 'too_long'), price: z.unknown().optional() });
+const made = z.strictObject({
+  ...members,
+  id: z.string().trim().min(1, 'empty').max(200, 'too_long'),
+  price: z.unknown().optional(),
+});
 
 /** Models that are or were sold. What they cost is published (operator-prices.ts). */
 export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
@@ -38,12 +46,21 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
     const model = catalogue.models.find((some) => some.id === id);
     return model === undefined ? fail('not_found') : modelView(model, catalogue);
   };
-  const act = (visit: ConsoleVisit<unknown>, action: string, edit: () => Script<Edited<RecordedModel>>): Promise<void> =>
+  const act = (
+    visit: ConsoleVisit<unknown>,
+    action: string,
+    edit: () => Script<Edited<RecordedModel>>,
+  ): Promise<void> =>
     database.transact(function* () {
       const { before, after } = doneOr(yield* edit(), asWritten);
       const target = after?.id ?? before?.id ?? '';
       const facts = { before: plainFacts(before), after: plainFacts(after) };
-      yield* writeAudit(visit.at, { ...byOperator(visit), action, target: `model:${target}`, ...facts });
+      yield* writeAudit(visit.at, {
+        ...byOperator(visit),
+        action,
+        target: `model:${target}`,
+        ...facts,
+      });
     });
   return [
     row({
@@ -64,8 +81,12 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       async handle(visit) {
         const { input, user, at, reply } = visit;
         const known = await bundled();
-        const said = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-        await act(visit, 'model.create', () => addModel(said, known, { source: 'console', actor: user.id, at }));
+        const said = Object.fromEntries(
+          Object.entries(input).filter(([, value]) => value !== undefined),
+        );
+        await act(visit, 'model.create', () =>
+          addModel(said, known, { source: 'console', actor: user.id, at }),
+        );
         reply.status(201);
         return one(input.id);
       },
@@ -78,7 +99,9 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       async handle(visit) {
         const { active, ...rest } = visit.input;
         const of = { name: idOf(visit), version: versionIn(visit.headers) };
-        const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+        const said = Object.fromEntries(
+          Object.entries(rest).filter(([, value]) => value !== undefined),
+        );
         if (active === false) await act(visit, 'model.retire', () => retireModel(of, visit.at));
         else await act(visit, 'model.update', () => changeModel(of, said, visit.at));
         return one(of.name);
@@ -110,11 +133,33 @@ const asWritten = ({
   origin,
 }: RecordedModel) => ({
   ...{ id, owned_by: ownedBy, kind, context: context ?? null, max_output: outputTokensMax ?? null },
-  ...{ durations: durations ?? null, hedge_after_ms: hedgeAfterMs ?? null, shutdown_date: shutdownDate ?? null, version, origin },
+  ...{
+    durations: durations ?? null,
+    hedge_after_ms: hedgeAfterMs ?? null,
+    shutdown_date: shutdownDate ?? null,
+    version,
+    origin,
+  },
 });
 
-export function modelView(model: RecordedModel, { channels }: Pick<RecordedCatalogue, 'channels'>): OperatorModel {
-  const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, durations, price, active, origin, version } = model;
+export function modelView(
+  model: RecordedModel,
+  { channels }: Pick<RecordedCatalogue, 'channels'>,
+): OperatorModel {
+  const {
+    id,
+    ownedBy,
+    kind,
+    context,
+    outputTokensMax,
+    modalities,
+    shutdownDate,
+    durations,
+    price,
+    active,
+    origin,
+    version,
+  } = model;
   return {
     id,
     vendor: ownedBy,

@@ -27,7 +27,10 @@ const filtered = z.object({
   limit: pageLimit,
   after: z.string().optional(),
 });
-const refunded = z.strictObject({ amount: money, reason: z.string().trim().min(1, 'empty').max(200, 'too_long') });
+const refunded = z.strictObject({
+  amount: money,
+  reason: z.string().trim().min(1, 'empty').max(200, 'too_long'),
+});
 const reconciled = z.object({ date: day, wallet });
 
 /** Orders of everybody, refunds, and the wallets' bills. There is no "mark as paid": money enters by a wallet's own word alone. */
@@ -35,7 +38,13 @@ export function operatorOrderRows(rooms: OrderRooms): readonly ConsoleRow[] {
   const { database, payments } = rooms;
   const role = 'operator';
   return [
-    row({ method: 'GET', path: 'operator/orders', role, input: filtered, handle: (visit) => list(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'operator/orders',
+      role,
+      input: filtered,
+      handle: (visit) => list(rooms, visit),
+    }),
     row({
       method: 'GET',
       path: 'operator/orders/:id',
@@ -48,14 +57,30 @@ export function operatorOrderRows(rooms: OrderRooms): readonly ConsoleRow[] {
       role,
       handle: async ({ params }) => one(rooms, await payments.check(params['id'] ?? '')),
     }),
-    row({ method: 'POST', path: 'operator/orders/:id/close', role, handle: (visit) => close(rooms, visit) }),
-    row({ method: 'POST', path: 'operator/orders/:id/refund', role, input: refunded, handle: (visit) => refund(rooms, visit) }),
+    row({
+      method: 'POST',
+      path: 'operator/orders/:id/close',
+      role,
+      handle: (visit) => close(rooms, visit),
+    }),
+    row({
+      method: 'POST',
+      path: 'operator/orders/:id/refund',
+      role,
+      input: refunded,
+      handle: (visit) => refund(rooms, visit),
+    }),
     row({
       method: 'GET',
       path: 'operator/reconciliation',
       role,
       input: reconciled,
-      handle: async ({ input }) => reconciliation(input.wallet, input.date, await findReconciled(database, input.wallet, input.date)),
+      handle: async ({ input }) =>
+        reconciliation(
+          input.wallet,
+          input.date,
+          await findReconciled(database, input.wallet, input.date),
+        ),
     }),
     row({
       method: 'POST',
@@ -73,7 +98,9 @@ function list(rooms: OrderRooms, { input, at }: ConsoleVisit<z.output<typeof fil
   // A range that begins so long before now means the same list a moment later.
   const of = ['operator orders', more, user, q, from?.(0), to?.(0)];
   const filter = { ...more, account: user, search: q, from: from?.(at), to: to?.(at) };
-  return ordersPage(rooms, of, filter, { limit, after }, at, (orders) => operatorOrders(rooms.database, orders));
+  return ordersPage(rooms, of, filter, { limit, after }, at, (orders) =>
+    operatorOrders(rooms.database, orders),
+  );
 }
 
 const one = async ({ database }: OrderRooms, order: Order | undefined): Promise<OperatorOrder> =>
@@ -83,13 +110,24 @@ async function close(rooms: OrderRooms, visit: ConsoleVisit): Promise<OperatorOr
   const { params, at } = visit;
   const before = (await findOrder(rooms.database, params['id'] ?? '')) ?? fail('not_found');
   const after = await rooms.payments.closeOrder(before.id);
-  const facts = (state: OrderState | undefined) => ({ before: { state: before.state }, after: { state } });
-  const act = { ...byOperator(visit), action: 'order.close', target: before.id, account: before.account, ...facts(after?.state) };
+  const facts = (state: OrderState | undefined) => ({
+    before: { state: before.state },
+    after: { state },
+  });
+  const act = {
+    ...byOperator(visit),
+    action: 'order.close',
+    target: before.id,
+    account: before.account,
+    ...facts(after?.state),
+  };
   await rooms.database.transact(() => writeAudit(at, act));
   return one(rooms, after);
 }
 
-const refusals: Readonly<Record<Exclude<RefundAnswered['kind'], 'new' | 'known'>, readonly [ProblemCode, ProblemDetails]>> = {
+const refusals: Readonly<
+  Record<Exclude<RefundAnswered['kind'], 'new' | 'known'>, readonly [ProblemCode, ProblemDetails]>
+> = {
   'no such order': ['not_found', {}],
   'no such wallet': ['conflict', { message: 'This wallet is not configured any more.' }],
   'wrong amount': ['invalid', { fields: { amount: 'not_payable' } }],
@@ -99,7 +137,10 @@ const refusals: Readonly<Record<Exclude<RefundAnswered['kind'], 'new' | 'known'>
   'not enough': ['insufficient', { message: 'The user has not so much that is free.' }],
 };
 
-async function refund({ database, payments }: OrderRooms, visit: ConsoleVisit<z.output<typeof refunded>>): Promise<RefundAnswer> {
+async function refund(
+  { database, payments }: OrderRooms,
+  visit: ConsoleVisit<z.output<typeof refunded>>,
+): Promise<RefundAnswer> {
   const { params, input, headers, at, reply } = visit;
   const act = { ...byOperator(visit), action: 'order.refund', reason: input.reason };
   const begun = await payments.refund({
@@ -108,33 +149,61 @@ async function refund({ database, payments }: OrderRooms, visit: ConsoleVisit<z.
     reason: input.reason,
     idempotencyKey: idempotencyKeyIn(headers),
     beside: ({ id, account }, refundId) =>
-      writeAudit(at, { ...act, target: id, account, after: { refund: refundId, amount: yuan(input.amount) } }),
+      writeAudit(at, {
+        ...act,
+        target: id,
+        account,
+        after: { refund: refundId, amount: yuan(input.amount) },
+      }),
   });
   if (begun.kind !== 'new' && begun.kind !== 'known') return fail(...refusals[begun.kind]);
-  const [order] = await operatorOrders(database, [(await findOrder(database, begun.refund.orderId)) ?? fail('not_found')]);
+  const [order] = await operatorOrders(database, [
+    (await findOrder(database, begun.refund.orderId)) ?? fail('not_found'),
+  ]);
   reply.status(201);
   return { order: order ?? fail('not_found'), refund: refundView(begun.refund) };
 }
 
-async function run({ payments }: OrderRooms, { input }: ConsoleVisit<z.output<typeof reconciled>>): Promise<Reconciliation> {
+async function run(
+  { payments }: OrderRooms,
+  { input }: ConsoleVisit<z.output<typeof reconciled>>,
+): Promise<Reconciliation> {
   const ran = await payments.reconcile(input.wallet, input.date);
   if (ran.kind === 'done') return reconciliation(input.wallet, input.date, ran.reconciled);
   if (ran.kind === 'no such wallet') fail('invalid', { fields: { wallet: 'not_offered' } });
   if (ran.kind === 'no such day') fail('invalid', { fields: { date: 'not_over' } });
-  if (ran.kind === 'not yet') fail('conflict', { message: 'The wallet has not made this bill yet.' });
-  return fail('unavailable', { message: `The bill cannot be had: ${ran.why}`, retryAfterMs: 10_000 });
+  if (ran.kind === 'not yet')
+    fail('conflict', { message: 'The wallet has not made this bill yet.' });
+  return fail('unavailable', {
+    message: `The bill cannot be had: ${ran.why}`,
+    retryAfterMs: 10_000,
+  });
 }
 
 const empty: Sum = { count: 0, wallet: 0n, ours: 0n };
 const nothing: Report = {
   billLines: 0,
   ourLines: 0,
-  sums: { matched: empty, paid_not_credited: empty, credited_not_in_bill: empty, amount_differs: empty },
+  sums: {
+    matched: empty,
+    paid_not_credited: empty,
+    credited_not_in_bill: empty,
+    amount_differs: empty,
+  },
   differences: [],
 };
-const kinds: readonly ('matched' | Difference)[] = ['matched', 'paid_not_credited', 'credited_not_in_bill', 'amount_differs'];
+const kinds: readonly ('matched' | Difference)[] = [
+  'matched',
+  'paid_not_credited',
+  'credited_not_in_bill',
+  'amount_differs',
+];
 
-function reconciliation(wallet: WalletId, date: string, done: Reconciled | undefined): Reconciliation {
+function reconciliation(
+  wallet: WalletId,
+  date: string,
+  done: Reconciled | undefined,
+): Reconciliation {
   const { billLines, ourLines, sums, differences } = done?.report ?? nothing;
   return {
     day: date,
@@ -144,7 +213,13 @@ function reconciliation(wallet: WalletId, date: string, done: Reconciled | undef
     our_lines: ourLines,
     sums: kinds.map((what) => {
       const sum = sums[what];
-      return { what, count: sum.count, wallet: yuan(sum.wallet), ours: yuan(sum.ours), difference: yuan(sum.wallet - sum.ours) };
+      return {
+        what,
+        count: sum.count,
+        wallet: yuan(sum.wallet),
+        ours: yuan(sum.ours),
+        difference: yuan(sum.wallet - sum.ours),
+      };
     }),
     differences: differences.map((one) => ({
       what: one.what,

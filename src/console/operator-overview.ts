@@ -1,6 +1,13 @@
 import { zoneDayAt } from '../base/zone.ts';
 import { recordedCatalogue, type RecordedCatalogue } from '../catalog/recorded.ts';
-import { channelCounts, channelTogether, type NodeReport, nodeReports, nowOf, tallied } from '../gateway/reports/report.ts';
+import {
+  channelCounts,
+  channelTogether,
+  type NodeReport,
+  nodeReports,
+  nowOf,
+  tallied,
+} from '../gateway/reports/report.ts';
 import { openTasksByChannel } from '../gateway/tasks/questions.ts';
 import { recordedChecks } from '../ledger/checks.ts';
 import type { Database } from '../storage/database.ts';
@@ -20,10 +27,20 @@ const slowDatabaseMs = 500;
 
 /** What needs somebody, before everything else; then how it goes. */
 export function operatorOverviewRows(rooms: OperatorRooms): readonly ConsoleRow[] {
-  return [row({ method: 'GET', path: 'operator/overview', role: 'operator', handle: (visit) => overview(rooms, visit) })];
+  return [
+    row({
+      method: 'GET',
+      path: 'operator/overview',
+      role: 'operator',
+      handle: (visit) => overview(rooms, visit),
+    }),
+  ];
 }
 
-async function overview(rooms: OperatorRooms, { user, at }: ConsoleVisit): Promise<OperatorOverview> {
+async function overview(
+  rooms: OperatorRooms,
+  { user, at }: ConsoleVisit,
+): Promise<OperatorOverview> {
   const { database, clock } = rooms;
   const catalogue = await recordedCatalogue(database);
   const reports = await nodeReports(database, clock);
@@ -31,8 +48,11 @@ async function overview(rooms: OperatorRooms, { user, at }: ConsoleVisit): Promi
   const now = nowOf(reports);
   const today = zoneDayAt(user.zone, at);
   const span = { from: today.from - (today.from % hourMs), to: today.to };
-  const { taken, costs, until } = await database.snapshot(() => figuresOf(database, catalogue, span, at));
-  const cost = costs.size === 0 ? undefined : [...costs.values()].reduce((sum, one) => sum + one, 0n);
+  const { taken, costs, until } = await database.snapshot(() =>
+    figuresOf(database, catalogue, span, at),
+  );
+  const cost =
+    costs.size === 0 ? undefined : [...costs.values()].reduce((sum, one) => sum + one, 0n);
   return {
     attention: await attention(rooms, { catalogue, reports, at }),
     checked_at: instant(at),
@@ -63,13 +83,21 @@ function* figuresOf(database: Database, catalogue: RecordedCatalogue, span: Span
   return { until, taken, costs: yield* vendorCosts(database, catalogue, { ...span, tail }) };
 }
 
-async function errorsByChannel(database: Database, { channels }: RecordedCatalogue, at: number): Promise<OperatorOverview['errors']> {
+async function errorsByChannel(
+  database: Database,
+  { channels }: RecordedCatalogue,
+  at: number,
+): Promise<OperatorOverview['errors']> {
   const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
   const counts = await channelCounts(database, { from: first });
   return channels.map(({ name }) => ({
     channel: name,
     hours: Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map((hour) => {
-      const { requests, errors } = tallied(counts.filter(({ channel, slot }) => channel === name && slot >= hour && slot < hour + hourMs));
+      const { requests, errors } = tallied(
+        counts.filter(
+          ({ channel, slot }) => channel === name && slot >= hour && slot < hour + hourMs,
+        ),
+      );
       return { hour: instant(hour), requests, errors };
     }),
   }));
@@ -81,7 +109,10 @@ interface Seen {
   readonly at: number;
 }
 
-async function attention({ database, attention: others }: OperatorRooms, seen: Seen): Promise<readonly Attention[]> {
+async function attention(
+  { database, attention: others }: OperatorRooms,
+  seen: Seen,
+): Promise<readonly Attention[]> {
   const elsewhere = await Promise.all(others.map((look) => look(seen.at)));
   return [
     ...parkedChannels(seen),
@@ -113,7 +144,14 @@ async function failedCheck(database: Database, now: number): Promise<readonly At
   const last = (await recordedChecks(database, now, 10)).find(({ ok }) => ok !== undefined);
   if (last === undefined || last.ok === true) return [];
   const failed = last.rules.filter(({ state }) => state === 'failed').map(({ rule }) => rule);
-  return [{ code: 'ledger_check_failed', values: { rules: failed.join(', ') }, since: instant(last.startedAt), path: '/operator/ledger' }];
+  return [
+    {
+      code: 'ledger_check_failed',
+      values: { rules: failed.join(', ') },
+      since: instant(last.startedAt),
+      path: '/operator/ledger',
+    },
+  ];
 }
 
 /** Models that channels name, all of which are switched off. */
@@ -122,23 +160,45 @@ function withoutChannel({ models, channels }: RecordedCatalogue): readonly Atten
     const naming = channels.filter((channel) => channel.models.has(id));
     if (!active || naming.length === 0 || naming.some(({ state }) => state === 'active')) return [];
     const since = Math.max(...naming.map(({ changedAt }) => changedAt));
-    return [{ code: 'model_without_channel' as const, values: { model: id }, since: instant(since), path: modelPath(id) }];
+    return [
+      {
+        code: 'model_without_channel' as const,
+        values: { model: id },
+        since: instant(since),
+        path: modelPath(id),
+      },
+    ];
   });
 }
 
 function retiring({ catalogue: { models, channels }, at }: Seen): readonly Attention[] {
   return models.flatMap(({ id, active, shutdownDate }) => {
     const ends = shutdownDate === undefined ? Number.NaN : Date.parse(shutdownDate);
-    if (!active || !(ends - at < retiringWithinMs) || !channels.some((channel) => channel.models.has(id))) return [];
+    if (
+      !active ||
+      !(ends - at < retiringWithinMs) ||
+      !channels.some((channel) => channel.models.has(id))
+    )
+      return [];
     const values = { model: id, date: shutdownDate ?? '' };
-    return [{ code: 'model_retiring' as const, values, since: instant(ends - retiringWithinMs), path: modelPath(id) }];
+    return [
+      {
+        code: 'model_retiring' as const,
+        values,
+        since: instant(ends - retiringWithinMs),
+        path: modelPath(id),
+      },
+    ];
   });
 }
 
 const modelPath = (id: string): string => `/operator/models/${encodeURIComponent(id)}`;
 
 function slowDatabase(reports: readonly NodeReport[]): readonly Attention[] {
-  const slowest = reports.reduce<NodeReport | undefined>((most, one) => (one.databaseMs > (most?.databaseMs ?? 0) ? one : most), undefined);
+  const slowest = reports.reduce<NodeReport | undefined>(
+    (most, one) => (one.databaseMs > (most?.databaseMs ?? 0) ? one : most),
+    undefined,
+  );
   if (slowest === undefined || slowest.databaseMs < slowDatabaseMs) return [];
   return [
     {

@@ -10,12 +10,21 @@ export function csvAsList(text: string): string | undefined {
   const [head, ...rest] = lines;
   const names = cellsOf(head ?? '').map((name) => name.trim());
   if (names[0] !== 'id' || names.length < 2) return undefined;
-  const entries = rest.map((line) => (line.trim() === '' ? '' : JSON.stringify(entryOf(names, cellsOf(line)))));
+  const entries = rest.map((line) =>
+    line.trim() === '' ? '' : JSON.stringify(entryOf(names, cellsOf(line))),
+  );
   const last = entries.findLastIndex((entry) => entry !== '');
-  return ['[', ...entries.map((entry, index) => (entry === '' || index === last ? entry : `${entry},`)), ']'].join('\n');
+  return [
+    '[',
+    ...entries.map((entry, index) => (entry === '' || index === last ? entry : `${entry},`)),
+    ']',
+  ].join('\n');
 }
 
-function entryOf(names: readonly string[], cells: readonly string[]): Readonly<Record<string, unknown>> {
+function entryOf(
+  names: readonly string[],
+  cells: readonly string[],
+): Readonly<Record<string, unknown>> {
   const filled = names.flatMap((name, index) => {
     const cell = cells[index]?.trim() ?? '';
     return cell === '' ? [] : [[name, cell] as const];

@@ -16,7 +16,15 @@ const largePercent = 50;
 
 /** Classes that cost what the plain one costs when nobody prices them, which is seldom what is meant. */
 const classes: readonly Measure[] = [
-  ...(['cached_input', 'cache_write_5m', 'cache_write_1h', 'audio_input', 'audio_output', 'image_input', 'image_output'] as const),
+  ...([
+    'cached_input',
+    'cache_write_5m',
+    'cache_write_1h',
+    'audio_input',
+    'audio_output',
+    'image_input',
+    'image_output',
+  ] as const),
 ];
 
 /** What another price would have brought with the last seven days' usage. */
@@ -28,9 +36,14 @@ export async function pricePreview(
 ): Promise<PricePreview> {
   const span = { from: now - (now % hourMs) - weekMs, to: now };
   const sold = await soldTo(database, model.id, span);
-  const multipliers = new Map(catalogue.groups.map(({ name, multiplierPpm }) => [name, multiplierPpm]));
+  const multipliers = new Map(
+    catalogue.groups.map(({ name, multiplierPpm }) => [name, multiplierPpm]),
+  );
   const of = (some: Price, lines: readonly SoldTo[]): bigint =>
-    lines.reduce((sum, line) => sum + takenFor(some, [line], multipliers.get(line.group) ?? one), 0n);
+    lines.reduce(
+      (sum, line) => sum + takenFor(some, [line], multipliers.get(line.group) ?? one),
+      0n,
+    );
   const [before, after] = [of(model.price, sold), of(price, sold)];
   const cost = await vendorCost(database, catalogue, model.id, sold, span);
   const warnings = warningsOf(catalogue, model, price, sold);
@@ -44,18 +57,34 @@ export async function pricePreview(
       multiplier: multiplierText(multiplierPpm),
       prices: pricesOf(price, multiplierPpm),
     })),
-    revenue: { now: yuan(before), new: yuan(after), change: before === 0n ? null : Number(((after - before) * one) / before) / 1e6 },
+    revenue: {
+      now: yuan(before),
+      new: yuan(after),
+      change: before === 0n ? null : Number(((after - before) * one) / before) / 1e6,
+    },
     vendor_cost: cost === undefined ? null : yuan(cost),
-    margin: cost === undefined ? null : { now: shareOf(before - cost, before), new: shareOf(after - cost, after) },
+    margin:
+      cost === undefined
+        ? null
+        : { now: shareOf(before - cost, before), new: shareOf(after - cost, after) },
     users: usersOf(sold, (lines) => of(price, lines) - of(model.price, lines)),
     warnings,
     publishable: !warnings.some(({ code }) => code === 'class_without_price'),
   };
 }
 
-function linesOf(now: Price, then: Price, sold: readonly SoldTo[], of: (price: Price, lines: readonly SoldTo[]) => bigint) {
+function linesOf(
+  now: Price,
+  then: Price,
+  sold: readonly SoldTo[],
+  of: (price: Price, lines: readonly SoldTo[]) => bigint,
+) {
   const measures = [
-    ...new Set([...Object.keys(now.rates), ...Object.keys(then.rates), ...sold.map(({ measure }) => measure)]),
+    ...new Set([
+      ...Object.keys(now.rates),
+      ...Object.keys(then.rates),
+      ...sold.map(({ measure }) => measure),
+    ]),
   ] as Measure[];
   const unit = (rates: Rates, measure: Measure) => {
     const rate = rates[measure];
@@ -74,9 +103,13 @@ function linesOf(now: Price, then: Price, sold: readonly SoldTo[], of: (price: P
   });
 }
 
-function usersOf(sold: readonly SoldTo[], more: (lines: readonly SoldTo[]) => bigint): PricePreview['users'] {
+function usersOf(
+  sold: readonly SoldTo[],
+  more: (lines: readonly SoldTo[]) => bigint,
+): PricePreview['users'] {
   const accounts = new Map<string, SoldTo[]>();
-  for (const line of sold) accounts.set(line.account, [...(accounts.get(line.account) ?? []), line]);
+  for (const line of sold)
+    accounts.set(line.account, [...(accounts.get(line.account) ?? []), line]);
   const users = { pay_more: 0, pay_less: 0, same: 0 };
   for (const lines of accounts.values()) {
     const difference = more(lines);
@@ -93,7 +126,9 @@ async function vendorCost(
   sold: readonly SoldTo[],
   span: { readonly from: number; readonly to: number },
 ): Promise<bigint | undefined> {
-  const shares = (await database.snapshot(() => sharesOfChannels(span))).filter((share) => share.model === model);
+  const shares = (await database.snapshot(() => sharesOfChannels(span))).filter(
+    (share) => share.model === model,
+  );
   let sum = 0n;
   for (const { channel, share } of shares) {
     const price = channels.find(({ name }) => name === channel)?.costs.get(model);
@@ -103,31 +138,59 @@ async function vendorCost(
   return shares.length === 0 ? undefined : sum;
 }
 
-function warningsOf(catalogue: RecordedCatalogue, model: RecordedModel, price: Price, sold: readonly SoldTo[]): readonly PriceWarning[] {
-  const large = priceDifferences(model.price, price).filter(({ percent }) => percent !== undefined && Math.abs(percent) > largePercent);
+function warningsOf(
+  catalogue: RecordedCatalogue,
+  model: RecordedModel,
+  price: Price,
+  sold: readonly SoldTo[],
+): readonly PriceWarning[] {
+  const large = priceDifferences(model.price, price).filter(
+    ({ percent }) => percent !== undefined && Math.abs(percent) > largePercent,
+  );
   const reported = new Set(sold.map(({ measure }) => measure));
   const unpriced = classes.filter(
-    (measure) => reported.has(measure) && price.rates[measure] === undefined && price.by?.measure !== measure,
+    (measure) =>
+      reported.has(measure) && price.rates[measure] === undefined && price.by?.measure !== measure,
   );
   return [
     ...belowCost(catalogue, model.id, price),
-    ...large.map(({ member, percent = 0 }) => ({ code: 'large_change' as const, values: { class: member, percent: String(percent) } })),
-    ...unpriced.map((measure) => ({ code: 'class_without_price' as const, values: { class: measure } })),
-    ...(model.origin === 'configuration' ? [{ code: 'until_the_configuration_changes' as const, values: {} }] : []),
+    ...large.map(({ member, percent = 0 }) => ({
+      code: 'large_change' as const,
+      values: { class: member, percent: String(percent) },
+    })),
+    ...unpriced.map((measure) => ({
+      code: 'class_without_price' as const,
+      values: { class: measure },
+    })),
+    ...(model.origin === 'configuration'
+      ? [{ code: 'until_the_configuration_changes' as const, values: {} }]
+      : []),
   ];
 }
 
 /** Of every class that some group would pay less for than a channel's vendor takes. */
-export function belowCost({ groups, channels }: RecordedCatalogue, model: string, price: Price): readonly PriceWarning[] {
+export function belowCost(
+  { groups, channels }: RecordedCatalogue,
+  model: string,
+  price: Price,
+): readonly PriceWarning[] {
   return channels.flatMap((channel) => {
     const cost = channel.costs.get(model);
     if (cost === undefined || channel.state !== 'active') return [];
     const buying = groups.filter(({ name }) => channel.groups.includes(name));
-    const measures = (Object.keys(cost.rates) as Measure[]).filter((measure) => price.rates[measure] !== undefined);
+    const measures = (Object.keys(cost.rates) as Measure[]).filter(
+      (measure) => price.rates[measure] !== undefined,
+    );
     return buying.flatMap(({ name: group, multiplierPpm }) =>
       measures
-        .filter((measure) => (price.rates[measure] ?? 0n) * multiplierPpm < (cost.rates[measure] ?? 0n) * one)
-        .map((measure) => ({ code: 'below_vendor_cost' as const, values: { class: measure, group, channel: channel.name } })),
+        .filter(
+          (measure) =>
+            (price.rates[measure] ?? 0n) * multiplierPpm < (cost.rates[measure] ?? 0n) * one,
+        )
+        .map((measure) => ({
+          code: 'below_vendor_cost' as const,
+          values: { class: measure, group, channel: channel.name },
+        })),
     );
   });
 }

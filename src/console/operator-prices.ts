@@ -6,7 +6,12 @@ import { importing, type PriceImport } from '../catalog/import-prices.ts';
 import type { Price } from '../catalog/price.ts';
 import { priceDifferences } from '../catalog/price-differences.ts';
 import { priceVersions, publishPrice } from '../catalog/prices.ts';
-import { readRecorded, recordedCatalogue, type RecordedCatalogue, type RecordedModel } from '../catalog/recorded.ts';
+import {
+  readRecorded,
+  recordedCatalogue,
+  type RecordedCatalogue,
+  type RecordedModel,
+} from '../catalog/recorded.ts';
 import { priceText } from '../catalog/stored.ts';
 import { catalogTopic, lockVersion } from '../catalog/topic.ts';
 import { readPrice } from '../catalog/written-price.ts';
@@ -24,14 +29,22 @@ import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { instant } from './written.ts';
 
-const change = z.strictObject({ model: z.string(), price: z.unknown(), reason: z.string().optional() });
+const change = z.strictObject({
+  model: z.string(),
+  price: z.unknown(),
+  reason: z.string().optional(),
+});
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 const published = z.strictObject({
   changes: z.array(change).min(1, 'empty').max(100, 'too_many'),
   reason,
   effective_at: time.optional(),
 });
-const imported = z.strictObject({ text: z.string(), dry_run: z.boolean(), reason: reason.optional() });
+const imported = z.strictObject({
+  text: z.string(),
+  dry_run: z.boolean(),
+  reason: reason.optional(),
+});
 const listBytesMax = 4 * 1024 * 1024;
 
 /** Prices are published in versions: looked at before, never changed after. */
@@ -46,14 +59,16 @@ export function priceRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       async handle({ params }): Promise<List<PriceVersion>> {
         const versions = await priceVersions(database, params['id'] ?? '');
         return {
-          items: versions.map(({ version, effectiveAt, publishedAt, price, reason: why, source, actor }) => ({
-            version,
-            since: instant(effectiveAt),
-            published_at: instant(publishedAt),
-            prices: pricesOf(price, one),
-            reason: why ?? null,
-            actor: actor ?? (source === 'import' ? 'command' : source),
-          })),
+          items: versions.map(
+            ({ version, effectiveAt, publishedAt, price, reason: why, source, actor }) => ({
+              version,
+              since: instant(effectiveAt),
+              published_at: instant(publishedAt),
+              prices: pricesOf(price, one),
+              reason: why ?? null,
+              actor: actor ?? (source === 'import' ? 'command' : source),
+            }),
+          ),
         };
       },
     }),
@@ -67,7 +82,13 @@ export function priceRows(rooms: OperatorRooms): readonly ConsoleRow[] {
         return pricePreview(database, catalogue, priced(catalogue, input, ''), clock.now());
       },
     }),
-    row({ method: 'POST', path: 'operator/prices/publish', role, input: published, handle: (visit) => publish(rooms, visit) }),
+    row({
+      method: 'POST',
+      path: 'operator/prices/publish',
+      role,
+      input: published,
+      handle: (visit) => publish(rooms, visit),
+    }),
     row({
       method: 'POST',
       path: 'operator/prices/import',
@@ -80,18 +101,30 @@ export function priceRows(rooms: OperatorRooms): readonly ConsoleRow[] {
 }
 
 /** The price as it would be charged; throws what is wrong with it, below `at`. */
-function priced({ models }: RecordedCatalogue, { model: id, price: written }: z.output<typeof change>, at: string) {
+function priced(
+  { models }: RecordedCatalogue,
+  { model: id, price: written }: z.output<typeof change>,
+  at: string,
+) {
   const model = models.find((some) => some.id === id && some.active);
   if (model === undefined) return fail('invalid', { fields: { [`${at}model`]: 'unknown' } });
   const report = lineless();
   const parsed = report.parse(priceSchema, asWritten(written), []);
   const price = parsed && readPrice(model.kind, parsed, report, []);
   if (price !== undefined && report.clean) return { model, price };
-  const fields = Object.fromEntries(report.problems.map(({ path, message }) => [`${at}price${path === '' ? '' : `.${path}`}`, message]));
+  const fields = Object.fromEntries(
+    report.problems.map(({ path, message }) => [
+      `${at}price${path === '' ? '' : `.${path}`}`,
+      message,
+    ]),
+  );
   return fail('invalid', { fields, message: report.problems[0]?.message ?? '' });
 }
 
-async function publish({ database, clock }: OperatorRooms, visit: ConsoleVisit<z.output<typeof published>>): Promise<PublishAnswer> {
+async function publish(
+  { database, clock }: OperatorRooms,
+  visit: ConsoleVisit<z.output<typeof published>>,
+): Promise<PublishAnswer> {
   const { input, user, at, headers } = visit;
   idempotencyKeyIn(headers);
   const { effective_at: effectiveAt = at } = input;
@@ -104,7 +137,11 @@ async function publish({ database, clock }: OperatorRooms, visit: ConsoleVisit<z
   for (const { model, price } of wanted) {
     const preview = await pricePreview(database, catalogue, { model, price }, clock.now());
     if (!preview.publishable)
-      fail('invalid', { message: 'A class that is in use has no price.', current: preview, fields: { price: 'class_without_price' } });
+      fail('invalid', {
+        message: 'A class that is in use has no price.',
+        current: preview,
+        fields: { price: 'class_without_price' },
+      });
   }
   return database.transact(function* (): Script<PublishAnswer> {
     yield* lockVersion();
@@ -113,9 +150,16 @@ async function publish({ database, clock }: OperatorRooms, visit: ConsoleVisit<z
     for (const { model, price, why } of wanted) {
       const before = models.find(({ id }) => id === model.id) ?? model;
       const again = yield* isLatest(before, price, effectiveAt > at);
-      const author = { source: 'console', actor: user.id, reason: why, at, effectiveAt: Math.max(at, effectiveAt) } as const;
+      const author = {
+        source: 'console',
+        actor: user.id,
+        reason: why,
+        at,
+        effectiveAt: Math.max(at, effectiveAt),
+      } as const;
       const version = again ?? (yield* publishPrice(model.id, price, author));
-      if (again === undefined) yield* writeAudit(at, { ...byOperator(visit), ...told(before, price, why) });
+      if (again === undefined)
+        yield* writeAudit(at, { ...byOperator(visit), ...told(before, price, why) });
       versions.push({ model: model.id, version });
     }
     yield bump(catalogTopic);
@@ -124,38 +168,74 @@ async function publish({ database, clock }: OperatorRooms, visit: ConsoleVisit<z
 }
 
 /** Whoever sends a form twice has published once: the version that says the same already. */
-function* isLatest({ id }: RecordedModel, price: Price, later: boolean): Script<number | undefined> {
+function* isLatest(
+  { id }: RecordedModel,
+  price: Price,
+  later: boolean,
+): Script<number | undefined> {
   const [last] = yield {
     sql: 'SELECT version, price, published_at, effective_at FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT 1',
     params: [id],
   };
   const waits = last?.['effective_at'] !== last?.['published_at'];
-  return last?.['price'] === priceText(price) && waits === later ? Number(last['version']) : undefined;
+  return last?.['price'] === priceText(price) && waits === later
+    ? Number(last['version'])
+    : undefined;
 }
 
 function told({ id, price: before }: RecordedModel, after: Price, reason: string) {
   const differences = priceDifferences(before, after);
-  const side = (of: 'from' | 'to') => Object.fromEntries(differences.map((difference) => [difference.member, difference[of] ?? null]));
-  return { action: 'price.publish', target: `model:${id}`, before: side('from'), after: side('to'), reason };
+  const side = (of: 'from' | 'to') =>
+    Object.fromEntries(
+      differences.map((difference) => [difference.member, difference[of] ?? null]),
+    );
+  return {
+    action: 'price.publish',
+    target: `model:${id}`,
+    before: side('from'),
+    after: side('to'),
+    reason,
+  };
 }
 
-async function takeOver({ database, bundled }: OperatorRooms, visit: ConsoleVisit<z.output<typeof imported>>): Promise<ImportReport> {
+async function takeOver(
+  { database, bundled }: OperatorRooms,
+  visit: ConsoleVisit<z.output<typeof imported>>,
+): Promise<ImportReport> {
   const { input, user, at } = visit;
   const { dry_run: dry, reason: why } = input;
   const text = csvAsList(input.text) ?? input.text;
   const brings = await bundled();
-  if (dry) return reported(await database.snapshot(() => importing(text, undefined, brings)), input.text);
+  if (dry)
+    return reported(await database.snapshot(() => importing(text, undefined, brings)), input.text);
   if (why === undefined) return fail('invalid', { fields: { reason: 'empty' } });
   const done = await database.transact(function* () {
-    const taken = yield* importing(text, { source: 'import', actor: user.id, reason: why, at }, brings);
-    const facts = { models: taken.changed.map(({ id }) => id), added: taken.added.map(({ id }) => id) };
-    if (taken.applied) yield* writeAudit(at, { ...byOperator(visit), action: 'price.import', target: 'prices', after: facts, reason: why });
+    const taken = yield* importing(
+      text,
+      { source: 'import', actor: user.id, reason: why, at },
+      brings,
+    );
+    const facts = {
+      models: taken.changed.map(({ id }) => id),
+      added: taken.added.map(({ id }) => id),
+    };
+    if (taken.applied)
+      yield* writeAudit(at, {
+        ...byOperator(visit),
+        action: 'price.import',
+        target: 'prices',
+        after: facts,
+        reason: why,
+      });
     return taken;
   });
   return reported(done, input.text);
 }
 
-function reported({ applied, added, changed, unchanged, refused }: PriceImport, text: string): ImportReport {
+function reported(
+  { applied, added, changed, unchanged, refused }: PriceImport,
+  text: string,
+): ImportReport {
   const lines = text.split('\n');
   return {
     new: added.map(({ id, price }) => ({ model: id, prices: pricesOf(price, one) })),

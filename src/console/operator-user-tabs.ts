@@ -7,9 +7,13 @@ import type { ConsoleRow } from './row.ts';
 const families = ['statement', 'statement.csv', 'usage', 'usage.csv', 'keys', 'orders', 'tasks'];
 
 /** The same questions as users ask, about one of them: `operator/users/:user/statement`, … Nothing is done in his name. */
-export function userTabRows(database: Database, rows: readonly ConsoleRow[]): readonly ConsoleRow[] {
+export function userTabRows(
+  database: Database,
+  rows: readonly ConsoleRow[],
+): readonly ConsoleRow[] {
   const read = rows.filter(
-    ({ method, role, path }) => method === 'GET' && role === 'user' && families.includes(path.split('/', 1)[0] ?? ''),
+    ({ method, role, path }) =>
+      method === 'GET' && role === 'user' && families.includes(path.split('/', 1)[0] ?? ''),
   );
   return read.map((asked) => ({
     ...asked,

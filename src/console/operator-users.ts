@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { writeAudit } from '../accounts/audit.ts';
-import { otherOperators, stillOperator, type UserOverview, userPage } from '../accounts/user-page.ts';
+import {
+  otherOperators,
+  stillOperator,
+  type UserOverview,
+  userPage,
+} from '../accounts/user-page.ts';
 import { findUser, setUserRole, setUserState, type User } from '../accounts/users.ts';
 import { formatYuan, type Nano, nanoPerYuan } from '../base/money.ts';
 import { fundsOf } from '../ledger/moves.ts';
@@ -31,7 +36,9 @@ const listed = z.object({
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 /** 10 million yuan: more than that is a slip of the finger. */
 const amountMost = 10_000_000n * nanoPerYuan;
-const amount = money.refine((some) => some > 0n, 'below_minimum').refine((some) => some <= amountMost, 'above_maximum');
+const amount = money
+  .refine((some) => some > 0n, 'below_minimum')
+  .refine((some) => some <= amountMost, 'above_maximum');
 const amounted = z.strictObject({ amount, reason });
 const reasoned = z.strictObject({ reason });
 const promoted = z.strictObject({ role: z.enum(['user', 'operator']), reason });
@@ -41,23 +48,48 @@ export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
   const { database } = rooms;
   const role = 'operator';
   return [
-    row({ method: 'GET', path: 'operator/users', role, input: listed, handle: (visit) => list(rooms, visit) }),
-    row({ method: 'GET', path: 'operator/users/:user', role, handle: ({ params, at }) => one(rooms, params['user'] ?? '', at) }),
-    row({ method: 'POST', path: 'operator/users/:user/credit', role, input: amounted, handle: (visit) => give(rooms, visit) }),
-    row({ method: 'POST', path: 'operator/users/:user/debit', role, input: amounted, handle: (visit) => takeBack(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'operator/users',
+      role,
+      input: listed,
+      handle: (visit) => list(rooms, visit),
+    }),
+    row({
+      method: 'GET',
+      path: 'operator/users/:user',
+      role,
+      handle: ({ params, at }) => one(rooms, params['user'] ?? '', at),
+    }),
+    row({
+      method: 'POST',
+      path: 'operator/users/:user/credit',
+      role,
+      input: amounted,
+      handle: (visit) => give(rooms, visit),
+    }),
+    row({
+      method: 'POST',
+      path: 'operator/users/:user/debit',
+      role,
+      input: amounted,
+      handle: (visit) => takeBack(rooms, visit),
+    }),
     row({
       method: 'POST',
       path: 'operator/users/:user/suspend',
       role,
       input: reasoned,
-      handle: (visit) => turn(visit, 'user.suspend', ({ id }) => suspended(id, visit.user.id, true)),
+      handle: (visit) =>
+        turn(visit, 'user.suspend', ({ id }) => suspended(id, visit.user.id, true)),
     }),
     row({
       method: 'POST',
       path: 'operator/users/:user/restore',
       role,
       input: reasoned,
-      handle: (visit) => turn(visit, 'user.restore', ({ id }) => suspended(id, visit.user.id, false)),
+      handle: (visit) =>
+        turn(visit, 'user.restore', ({ id }) => suspended(id, visit.user.id, false)),
     }),
     row({
       method: 'POST',
@@ -66,7 +98,12 @@ export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       input: promoted,
       handle: (visit) =>
         turn(visit, 'user.role', function* ({ id, role: before }) {
-          if (before === 'operator' && visit.input.role === 'user' && (yield* otherOperators(id)) === 0) fail('last_operator');
+          if (
+            before === 'operator' &&
+            visit.input.role === 'user' &&
+            (yield* otherOperators(id)) === 0
+          )
+            fail('last_operator');
           return (yield* setUserRole(id, visit.input.role)) ?? fail('not_found');
         }),
     }),
@@ -85,7 +122,13 @@ export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       const [found] = yield* userPage({ id, limit: 1 });
       const before = found?.user ?? fail('not_found');
       const after = yield* change(before);
-      const told = { ...byOperator(visit), action, target: `user:${id}`, account: id, reason: input.reason };
+      const told = {
+        ...byOperator(visit),
+        action,
+        target: `user:${id}`,
+        account: id,
+        reason: input.reason,
+      };
       yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
     });
     return { user: await one(rooms, id, at), transfer: null };
@@ -100,7 +143,10 @@ function* suspended(id: string, by: string, yes: boolean): Script<User> {
   return (yield* setUserState(id, yes ? 'suspended' : 'active')) ?? fail('not_found');
 }
 
-async function list({ database, cursors }: OperatorRooms, { input, at }: ConsoleVisit<z.output<typeof listed>>): Promise<Page<UserView>> {
+async function list(
+  { database, cursors }: OperatorRooms,
+  { input, at }: ConsoleVisit<z.output<typeof listed>>,
+): Promise<Page<UserView>> {
   const { limit, after, ...filter } = input;
   const of = ['users', filter];
   const before = after === undefined ? undefined : cursors.read(of, after).id;
@@ -109,12 +155,19 @@ async function list({ database, cursors }: OperatorRooms, { input, at }: Console
     const items: UserView[] = [];
     for (const overview of found.slice(0, limit)) items.push(yield* viewOf(overview, at));
     const last = items.at(-1);
-    const next = found.length > limit && last !== undefined ? cursors.write(of, { towards: 'next', at: 0, id: last.id }) : null;
+    const next =
+      found.length > limit && last !== undefined
+        ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
+        : null;
     return { items, next, prev: null, as_of: instant(at) };
   });
 }
 
-async function one({ database }: Pick<OperatorRooms, 'database'>, id: string, at: number): Promise<UserView> {
+async function one(
+  { database }: Pick<OperatorRooms, 'database'>,
+  id: string,
+  at: number,
+): Promise<UserView> {
   const view = await database.snapshot(function* () {
     const [overview] = yield* userPage({ id, limit: 1 });
     return overview && (yield* viewOf(overview, at));
@@ -148,14 +201,26 @@ function transferId(kind: 'grant' | 'debit', visit: ConsoleVisit<unknown>): stri
   return `${kind}_${createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 32)}`;
 }
 
-async function give(rooms: OperatorRooms, visit: ConsoleVisit<z.output<typeof amounted>>): Promise<UserAnswer> {
+async function give(
+  rooms: OperatorRooms,
+  visit: ConsoleVisit<z.output<typeof amounted>>,
+): Promise<UserAnswer> {
   const { input, params, at } = visit;
   const id = transferId('grant', visit);
   const user = (await findUser(rooms.database, params['user'] ?? '')) ?? fail('not_found');
   await rooms.database.transact(function* () {
-    const grant = { id, account: user.id, from: 'grants', amount: input.amount, code: 'grant', ref: input.reason, at };
+    const grant = {
+      id,
+      account: user.id,
+      from: 'grants',
+      amount: input.amount,
+      code: 'grant',
+      ref: input.reason,
+      at,
+    };
     const done = yield* credit(grant);
-    if (done === 'exists_different') fail('conflict', { message: 'This idempotency-key was used for something else.' });
+    if (done === 'exists_different')
+      fail('conflict', { message: 'This idempotency-key was used for something else.' });
     if (done === 'created') yield* tell(visit, 'user.credit', user.id, id, input.amount);
   });
   return { user: await one(rooms, user.id, at), transfer: id };
@@ -165,7 +230,10 @@ async function give(rooms: OperatorRooms, visit: ConsoleVisit<z.output<typeof am
 const floatsWaitMs = 3_000;
 const floatsLookMs = 200;
 
-async function takeBack(rooms: OperatorRooms, visit: ConsoleVisit<z.output<typeof amounted>>): Promise<UserAnswer> {
+async function takeBack(
+  rooms: OperatorRooms,
+  visit: ConsoleVisit<z.output<typeof amounted>>,
+): Promise<UserAnswer> {
   const { database, clock } = rooms;
   const { params, at } = visit;
   const id = transferId('debit', visit);
@@ -178,7 +246,11 @@ async function takeBack(rooms: OperatorRooms, visit: ConsoleVisit<z.output<typeo
   return { user: await one(rooms, user.id, at), transfer: id };
 }
 
-function* debit(visit: ConsoleVisit<z.output<typeof amounted>>, account: string, id: string): Script<'done' | 'insufficient'> {
+function* debit(
+  visit: ConsoleVisit<z.output<typeof amounted>>,
+  account: string,
+  id: string,
+): Script<'done' | 'insufficient'> {
   const { input, at } = visit;
   const [known] = yield { sql: 'SELECT debit, amount FROM transfer WHERE id=$1', params: [id] };
   if (known !== undefined) {
@@ -186,7 +258,8 @@ function* debit(visit: ConsoleVisit<z.output<typeof amounted>>, account: string,
       fail('conflict', { message: 'This idempotency-key was used for something else.' });
     return 'done';
   }
-  if ((yield* openPayout({ id, account, amount: input.amount, at })) === 'insufficient') return 'insufficient';
+  if ((yield* openPayout({ id, account, amount: input.amount, at })) === 'insufficient')
+    return 'insufficient';
   yield* endPayout(id, { kind: 'paid', to: 'grants', code: 'debit', ref: input.reason, at });
   yield* tell(visit, 'user.debit', account, id, -input.amount);
   return 'done';
@@ -200,5 +273,12 @@ function* tell(
   amount: Nano,
 ): Script<void> {
   const after = { amount: formatYuan(amount), transfer };
-  yield* writeAudit(visit.at, { ...byOperator(visit), action, target: `user:${account}`, account, after, reason: visit.input.reason });
+  yield* writeAudit(visit.at, {
+    ...byOperator(visit),
+    action,
+    target: `user:${account}`,
+    account,
+    after,
+    reason: visit.input.reason,
+  });
 }

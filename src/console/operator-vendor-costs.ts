@@ -28,7 +28,8 @@ export function* vendorCosts(
   return costs;
 }
 
-const scaled = (micros: bigint, share: number): bigint => (share === 1 ? micros : (micros * BigInt(Math.round(share * 1e6))) / one);
+const scaled = (micros: bigint, share: number): bigint =>
+  share === 1 ? micros : (micros * BigInt(Math.round(share * 1e6))) / one;
 
 /** What such quantities cost at a price, tiers and variants left aside, since sums do not tell of them. A measure at a time, rounded up once. */
 export function takenFor(
@@ -37,7 +38,10 @@ export function takenFor(
   multiplierPpm = one,
 ): bigint {
   const tariff = tariffOf({ rates: price.rates, tiers: [], by: price.by }, multiplierPpm);
-  return quantities.reduce((sum, { measure, micros }) => sum + lineCost(tariff, measure, micros), 0n);
+  return quantities.reduce(
+    (sum, { measure, micros }) => sum + lineCost(tariff, measure, micros),
+    0n,
+  );
 }
 
 function lineCost(tariff: ReturnType<typeof tariffOf>, measure: Measure, micros: bigint): bigint {

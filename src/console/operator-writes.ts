@@ -4,7 +4,8 @@ import { fail } from './problem.ts';
 import type { ConsoleVisit } from './row.ts';
 
 /** Who acts, as the audit trail tells it. */
-export const byOperator = ({ user, ip }: Pick<ConsoleVisit, 'user' | 'ip'>) => ({ actorKind: 'operator', actor: user.id, ip }) as const;
+export const byOperator = ({ user, ip }: Pick<ConsoleVisit, 'user' | 'ip'>) =>
+  ({ actorKind: 'operator', actor: user.id, ip }) as const;
 
 /** What became of a change of the catalogue, when something did; everything else is a no. */
 export function doneOr<Thing>(edited: Edited<Thing>, view: (thing: Thing) => unknown): Done<Thing> {

@@ -6,16 +6,24 @@ import type { OperatorOrder, OrderState, OrderView, RefundView } from './contrac
 import { instant, instantOrNull, yuan } from './written.ts';
 
 /** Orders as their owners see them, in the order given. */
-export async function orderViews(database: Database, orders: readonly Order[]): Promise<readonly OrderView[]> {
+export async function orderViews(
+  database: Database,
+  orders: readonly Order[],
+): Promise<readonly OrderView[]> {
   const refunds = await refundsOf(
     database,
-    orders.flatMap(({ id, refunded, refunding, state }) => (state === 'credited' || refunded + refunding > 0n ? [id] : [])),
+    orders.flatMap(({ id, refunded, refunding, state }) =>
+      state === 'credited' || refunded + refunding > 0n ? [id] : [],
+    ),
   );
   return orders.map((order) => orderView(order, refunds));
 }
 
 /** The same as operators see them. */
-export async function operatorOrders(database: Database, orders: readonly Order[]): Promise<readonly OperatorOrder[]> {
+export async function operatorOrders(
+  database: Database,
+  orders: readonly Order[],
+): Promise<readonly OperatorOrder[]> {
   const views = await orderViews(database, orders);
   const names = await userNames(
     database,

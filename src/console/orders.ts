@@ -25,7 +25,11 @@ export interface OrderRooms {
 }
 
 const listed = z.object({ limit: pageLimit, after: z.string().optional() });
-const wished = z.strictObject({ amount: money, wallet: z.enum(walletIds, 'unknown'), page: z.enum(['qr', 'web'], 'unknown').optional() });
+const wished = z.strictObject({
+  amount: money,
+  wallet: z.enum(walletIds, 'unknown'),
+  page: z.enum(['qr', 'web'], 'unknown').optional(),
+});
 
 /** Top-ups of the user: order, pay, see that it arrived. */
 export function orderRows(rooms: OrderRooms): readonly ConsoleRow[] {
@@ -38,28 +42,40 @@ export function orderRows(rooms: OrderRooms): readonly ConsoleRow[] {
       role,
       input: listed,
       handle: ({ user, input, at }) =>
-        ordersPage(rooms, ['orders', user.id], { account: user.id }, input, at, (some) => orderViews(database, some)),
+        ordersPage(rooms, ['orders', user.id], { account: user.id }, input, at, (some) =>
+          orderViews(database, some),
+        ),
     }),
-    row({ method: 'POST', path: 'orders', role, input: wished, perMinute: 20, handle: (visit) => create(rooms, visit) }),
+    row({
+      method: 'POST',
+      path: 'orders',
+      role,
+      input: wished,
+      perMinute: 20,
+      handle: (visit) => create(rooms, visit),
+    }),
     row({
       method: 'GET',
       path: 'orders/:id',
       role,
-      handle: async ({ user, params }): Promise<OrderView> => viewOf(rooms, await findOrder(database, params['id'] ?? '', user.id)),
+      handle: async ({ user, params }): Promise<OrderView> =>
+        viewOf(rooms, await findOrder(database, params['id'] ?? '', user.id)),
     }),
     row({
       method: 'POST',
       path: 'orders/:id/check',
       role,
       perMinute: 60,
-      handle: async (visit) => answer(rooms, visit, await payments.check(visit.params['id'] ?? '', visit.user.id)),
+      handle: async (visit) =>
+        answer(rooms, visit, await payments.check(visit.params['id'] ?? '', visit.user.id)),
     }),
     row({
       method: 'POST',
       path: 'orders/:id/close',
       role,
       perMinute: 60,
-      handle: async (visit) => answer(rooms, visit, await payments.closeOrder(visit.params['id'] ?? '', visit.user.id)),
+      handle: async (visit) =>
+        answer(rooms, visit, await payments.closeOrder(visit.params['id'] ?? '', visit.user.id)),
     }),
   ];
 }
@@ -73,7 +89,10 @@ export async function changedOrders(database: Database, account: string, since: 
   return views.map((order, index) => ({ changedAt: orders[index]?.changedAt ?? since, order }));
 }
 
-async function create(rooms: OrderRooms, visit: ConsoleVisit<z.output<typeof wished>>): Promise<OrderAnswer> {
+async function create(
+  rooms: OrderRooms,
+  visit: ConsoleVisit<z.output<typeof wished>>,
+): Promise<OrderAnswer> {
   const { user, input, headers, reply } = visit;
   const { amount, wallet, page = 'qr' } = input;
   const made = await rooms.payments.order({
@@ -84,12 +103,19 @@ async function create(rooms: OrderRooms, visit: ConsoleVisit<z.output<typeof wis
     idempotencyKey: idempotencyKeyIn(headers),
     subject: user.language === 'en' ? 'Balance top-up' : '余额充值',
   });
-  if (made.kind === 'no such wallet') fail('invalid', { fields: { [page === 'web' ? 'page' : 'wallet']: 'not_offered' } });
-  if (made.kind === 'wrong amount') fail('invalid', { fields: { amount: wrongOf(amount, rooms.payments.amounts) } });
-  if (made.kind === 'key reused') fail('conflict', { message: 'This idempotency-key made another order.' });
-  if (made.kind === 'too many') fail('conflict', { message: 'Too many orders wait to be paid: pay or close one first.' });
+  if (made.kind === 'no such wallet')
+    fail('invalid', { fields: { [page === 'web' ? 'page' : 'wallet']: 'not_offered' } });
+  if (made.kind === 'wrong amount')
+    fail('invalid', { fields: { amount: wrongOf(amount, rooms.payments.amounts) } });
+  if (made.kind === 'key reused')
+    fail('conflict', { message: 'This idempotency-key made another order.' });
+  if (made.kind === 'too many')
+    fail('conflict', { message: 'Too many orders wait to be paid: pay or close one first.' });
   if (made.kind === 'unavailable' && made.order.state === 'waiting')
-    fail('unavailable', { message: 'The wallet does not answer. Please retry; nothing was charged.', retryAfterMs: 2_000 });
+    fail('unavailable', {
+      message: 'The wallet does not answer. Please retry; nothing was charged.',
+      retryAfterMs: 2_000,
+    });
   reply.status(201);
   return answer(rooms, visit, made.order);
 }
@@ -102,11 +128,18 @@ function wrongOf(amount: bigint, { least, most }: Payments['amounts']): string {
 const viewOf = async ({ database }: OrderRooms, order: Order | undefined): Promise<OrderView> =>
   (await orderViews(database, order === undefined ? [] : [order]))[0] ?? fail('not_found');
 
-async function answer(rooms: OrderRooms, { user }: Pick<ConsoleVisit, 'user'>, order: Order | undefined): Promise<OrderAnswer> {
+async function answer(
+  rooms: OrderRooms,
+  { user }: Pick<ConsoleVisit, 'user'>,
+  order: Order | undefined,
+): Promise<OrderAnswer> {
   const { database, catalog, clock } = rooms;
   const view = await viewOf(rooms, order);
   const holder = { userId: user.id, zone: user.zone };
-  return { order: view, balance: await database.snapshot(() => balanceView(holder, catalog(), clock.now())) };
+  return {
+    order: view,
+    balance: await database.snapshot(() => balanceView(holder, catalog(), clock.now())),
+  };
 }
 
 /** A page of orders, newest first; `of` names the list for its cursors. */
@@ -120,7 +153,12 @@ export async function ordersPage<View extends OrderView>(
 ): Promise<Page<View>> {
   const place = after === undefined ? undefined : cursors.read(of, after);
   const newer = place?.towards === 'prev';
-  const found = await listOrders(database, { ...filter, beyond: place?.id, newer, limit: limit + 1 });
+  const found = await listOrders(database, {
+    ...filter,
+    beyond: place?.id,
+    newer,
+    limit: limit + 1,
+  });
   const more = found.length > limit;
   const items = await views(newer ? found.slice(-limit) : found.slice(0, limit));
   const cursor = (towards: 'next' | 'prev', item: View | undefined): string | null =>

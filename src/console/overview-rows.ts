@@ -29,7 +29,12 @@ export interface OverviewRooms {
 const input = z.object({ by: z.enum(['model', 'key']).default('model') });
 
 /** The whole page in one request, of one moment. */
-export function overviewRows({ database, clock, catalog, announced }: OverviewRooms): readonly ConsoleRow[] {
+export function overviewRows({
+  database,
+  clock,
+  catalog,
+  announced,
+}: OverviewRooms): readonly ConsoleRow[] {
   return [
     row({
       method: 'GET',
@@ -38,7 +43,9 @@ export function overviewRows({ database, clock, catalog, announced }: OverviewRo
       input,
       async handle({ user: { id: userId, zone }, input: { by } }): Promise<OverviewView> {
         const now = clock.now();
-        const view = await database.snapshot(() => overview({ database, snapshot: catalog(), userId, zone, now, by }));
+        const view = await database.snapshot(() =>
+          overview({ database, snapshot: catalog(), userId, zone, now, by }),
+        );
         return { ...view, announcements: await announced(userId, now) };
       },
     }),
@@ -66,7 +73,10 @@ function* overview(asked: Asked): Script<Omit<OverviewView, 'announcements'>> {
     cost: yuan(all.costs.slice(-count).reduce((sum, cost) => sum + cost, 0n)),
     requests: all.counts.slice(-count).reduce((sum, requests) => sum + requests, 0),
   });
-  const soFar = yield* charged(userId, { from: yesterday.from, to: Math.min(yesterday.to, yesterday.from + (now - today.from)) });
+  const soFar = yield* charged(userId, {
+    from: yesterday.from,
+    to: Math.min(yesterday.to, yesterday.from + (now - today.from)),
+  });
   const { rows } = yield* paging({ account: userId, from: 0, to: endOfTime, limit: lastCharges });
   return {
     balance: yield* balanceView({ userId, zone }, snapshot, now),
@@ -74,7 +84,12 @@ function* overview(asked: Asked): Script<Omit<OverviewView, 'announcements'>> {
     yesterday_so_far: yuan(soFar.cost),
     last_7_days: last(7),
     series: yield* seriesView(userId, zone, { days, by }, series),
-    top: yield* topModels(asked.database, userId, { from: days[0]?.from ?? today.from, to: today.to }, models),
+    top: yield* topModels(
+      asked.database,
+      userId,
+      { from: days[0]?.from ?? today.from, to: today.to },
+      models,
+    ),
     last_charges: yield* chargeRows(userId, rows),
     start: yield* startCard(asked, rows.length > 0),
     zone,
@@ -94,7 +109,9 @@ export function* topModels(
   const lines = yield* metered(database, { account, ...span, filter: { keyId } }, ['model']);
   return models.slice(0, topMax).map(({ id, cost, requests }) => {
     const mix = mixOf(
-      lines.flatMap(({ of, measure, micros }) => (of.model === id ? [{ measure, quantity: Number(micros / 1_000_000n) }] : [])),
+      lines.flatMap(({ of, measure, micros }) =>
+        of.model === id ? [{ measure, quantity: Number(micros / 1_000_000n) }] : [],
+      ),
     );
     return {
       model: id,
@@ -112,10 +129,15 @@ function* startCard({ userId, snapshot }: Asked, isCharged: boolean): Script<Sta
     sql: "SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY id DESC LIMIT 1",
     params: [userId],
   };
-  const oldest = isCharged ? yield* paging({ account: userId, from: 0, to: endOfTime, order: 'oldest', limit: 1 }) : undefined;
+  const oldest = isCharged
+    ? yield* paging({ account: userId, from: 0, to: endOfTime, order: 'oldest', limit: 1 })
+    : undefined;
   const [first] = yield* chargeRows(userId, oldest?.rows ?? []);
   const group = keys[0]?.['group_name'];
-  const sample = typeof group === 'string' ? snapshot.listing(group).find(({ kind }) => kind === 'chat') : undefined;
+  const sample =
+    typeof group === 'string'
+      ? snapshot.listing(group).find(({ kind }) => kind === 'chat')
+      : undefined;
   const toppedUp = moves.some(({ amount }) => amount > 0n);
   return {
     done: toppedUp && keys.length > 0 && isCharged,

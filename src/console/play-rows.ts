@@ -8,7 +8,11 @@ import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 export type Played = 'chat' | 'images' | 'images/edits' | 'videos';
 
 /** Runs a request as the interface does for a client whose key this is; resolves when it is answered. Throws a Refusal. */
-export type Play = (what: Played, who: Principal, visit: Pick<ConsoleVisit, 'id' | 'at' | 'headers' | 'body' | 'reply'>) => Promise<void>;
+export type Play = (
+  what: Played,
+  who: Principal,
+  visit: Pick<ConsoleVisit, 'id' | 'at' | 'headers' | 'body' | 'reply'>,
+) => Promise<void>;
 
 export interface PlayRooms {
   readonly database: Database;
@@ -30,7 +34,10 @@ export function playRows({ database, play, playBytesMax }: PlayRooms): readonly 
       async handle(visit): Promise<undefined> {
         const { user, headers, at } = visit;
         const id = headers['x-paying-key'];
-        const who = typeof id === 'string' ? await database.snapshot(() => principalOfKey(user.id, id, at)) : undefined;
+        const who =
+          typeof id === 'string'
+            ? await database.snapshot(() => principalOfKey(user.id, id, at))
+            : undefined;
         if (who === undefined) return fail('not_found', { param: 'x-paying-key' });
         await play(what, who, visit);
         return undefined;

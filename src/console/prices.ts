@@ -18,12 +18,23 @@ const units: Readonly<Partial<Record<Measure, PriceUnit>>> = {
 export const unitOf = (measure: Measure): PriceUnit => units[measure] ?? 'token';
 
 /** Tokens and characters are priced by the million, everything else by the piece. */
-export const perOf = (measure: Measure): 1 | 1_000_000 => (['token', 'character'].includes(unitOf(measure)) ? 1_000_000 : 1);
+export const perOf = (measure: Measure): 1 | 1_000_000 =>
+  ['token', 'character'].includes(unitOf(measure)) ? 1_000_000 : 1;
 
 /** A rate in nano-yuan per million units, as it is shown. */
-export function unitPrice(measure: Measure, rate: Nano, more: Pick<UnitPrice, 'variant' | 'above_input_tokens'> = {}): UnitPrice {
+export function unitPrice(
+  measure: Measure,
+  rate: Nano,
+  more: Pick<UnitPrice, 'variant' | 'above_input_tokens'> = {},
+): UnitPrice {
   const per = perOf(measure);
-  return { amount: per === 1 ? pieceText(rate) : formatYuan(rate), per, unit: unitOf(measure), class: measure, ...more };
+  return {
+    amount: per === 1 ? pieceText(rate) : formatYuan(rate),
+    per,
+    unit: unitOf(measure),
+    class: measure,
+    ...more,
+  };
 }
 
 /** Yuan for one piece, of nanos for a million: up to fifteen decimals, all of them. */
@@ -36,7 +47,10 @@ function pieceText(rate: Nano): string {
 /** All that a price says, at a multiplier in millionths, rounded up as charges are. */
 export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): readonly UnitPrice[] {
   const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
-  const plain = (some: Rates, more: Pick<UnitPrice, 'above_input_tokens'> = {}): readonly UnitPrice[] =>
+  const plain = (
+    some: Rates,
+    more: Pick<UnitPrice, 'above_input_tokens'> = {},
+  ): readonly UnitPrice[] =>
     measures.flatMap((measure) => {
       const rate = some[measure];
       return rate === undefined ? [] : [unitPrice(measure, sold(rate), more)];
@@ -44,7 +58,9 @@ export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): re
   return [
     ...plain(rates),
     ...tiers.flatMap((tier) => plain(tier.rates, { above_input_tokens: tier.aboveInputTokens })),
-    ...Object.entries(by?.rates ?? {}).map(([variant, rate]) => unitPrice(by?.measure ?? 'request', sold(rate), { variant })),
+    ...Object.entries(by?.rates ?? {}).map(([variant, rate]) =>
+      unitPrice(by?.measure ?? 'request', sold(rate), { variant }),
+    ),
   ];
 }
 

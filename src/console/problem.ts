@@ -6,8 +6,14 @@ export const problems = {
   invalid: { status: 400, message: 'A field cannot be taken as it is.' },
   invalid_cursor: { status: 400, message: 'The cursor belongs to another list, order or filter.' },
   malformed_json: { status: 400, message: 'The body is not JSON.' },
-  idempotency_key_missing: { status: 400, message: 'This needs an idempotency-key header of 8 to 200 characters.' },
-  if_match_missing: { status: 400, message: 'This needs an if-match header with the version that is to be changed.' },
+  idempotency_key_missing: {
+    status: 400,
+    message: 'This needs an idempotency-key header of 8 to 200 characters.',
+  },
+  if_match_missing: {
+    status: 400,
+    message: 'This needs an if-match header with the version that is to be changed.',
+  },
   session_expired: { status: 401, message: 'Nobody is signed in here any more.' },
   operator_only: { status: 403, message: 'Operators only.' },
   csrf: { status: 403, message: 'The request does not come from the console.' },
@@ -17,7 +23,10 @@ export const problems = {
   version_conflict: { status: 409, message: 'It has changed since you read it.' },
   read_only: { status: 409, message: 'The configuration names it, and is where it is changed.' },
   in_use: { status: 409, message: 'Others still need it.' },
-  would_unserve: { status: 409, message: 'Models would be left without a channel: say that this is accepted.' },
+  would_unserve: {
+    status: 409,
+    message: 'Models would be left without a channel: say that this is accepted.',
+  },
   insufficient: { status: 409, message: 'There is not so much that is not held.' },
   last_operator: { status: 409, message: 'Nobody else could run this installation.' },
   last_identity: { status: 409, message: 'It is the only way in: link another one first.' },
@@ -57,7 +66,11 @@ export function fail(code: ProblemCode, details?: ProblemDetails): never {
   throw new Problem(code, details);
 }
 
-const types: Readonly<Record<number, string>> = { 401: 'authentication_error', 403: 'permission_error', 429: 'rate_limit_error' };
+const types: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+};
 
 export interface Refused {
   readonly status: number;
@@ -77,7 +90,10 @@ export function refusedBy({ code, message, details }: Problem): Refused {
 }
 
 /** The product's envelope with two members more, and `current` beside it where there is one. JSON text. */
-export function envelope({ message, type, param, code, fields, current }: Refused, requestId: string): string {
+export function envelope(
+  { message, type, param, code, fields, current }: Refused,
+  requestId: string,
+): string {
   const error = { message, type, param, code, ...(fields && { fields }), request_id: requestId };
   return JSON.stringify(current === undefined ? { error } : { error, current });
 }

@@ -85,10 +85,20 @@ export function row<Input = undefined>(declared: OpenRow<Input>): ConsoleRow;
 export function row<Input>(declared: SignedRow<Input> | OpenRow<Input>): ConsoleRow {
   const { method, path, role, bodyBytesMax, perMinute, input } = declared;
   const limits = { ...(bodyBytesMax && { bodyBytesMax }), ...(perMinute && { perMinute }) };
-  return { method, path, role, ...limits, serve: (arrival) => answer(declared, arrival, read(input, arrival)) };
+  return {
+    method,
+    path,
+    role,
+    ...limits,
+    serve: (arrival) => answer(declared, arrival, read(input, arrival)),
+  };
 }
 
-function answer<Input>(declared: SignedRow<Input> | OpenRow<Input>, { written: _, ...arrival }: Arrival, input: Input): unknown {
+function answer<Input>(
+  declared: SignedRow<Input> | OpenRow<Input>,
+  { written: _, ...arrival }: Arrival,
+  input: Input,
+): unknown {
   if (declared.role === 'anyone') return declared.handle({ ...arrival, input });
   if (arrival.caller === undefined) throw new Problem('session_expired');
   return declared.handle({ ...arrival, ...arrival.caller, input });

@@ -38,16 +38,29 @@ export function* daily({ account, days, by, filter = {} }: Question): Script<rea
   const found: { readonly day: number; readonly spent: Spent }[] = [];
   // A day that is cut begins or ends anywhere; those between tell how the zone's days lie.
   if (days.slice(1).every(({ from }) => from % hourMs === 0)) {
-    const spent = yield* spending({ account, from: first.from, to: last.to, filter }, ['hour', column]);
-    for (const one of spent) found.push({ day: Math.max(0, spanIndex(days, Number(one.of.hour))), spent: one });
+    const spent = yield* spending({ account, from: first.from, to: last.to, filter }, [
+      'hour',
+      column,
+    ]);
+    for (const one of spent)
+      found.push({ day: Math.max(0, spanIndex(days, Number(one.of.hour))), spent: one });
   } else {
     for (const [day, { from, to }] of days.entries())
-      for (const one of yield* spending({ account, from, to, filter }, [column])) found.push({ day, spent: one });
+      for (const one of yield* spending({ account, from, to, filter }, [column]))
+        found.push({ day, spent: one });
   }
-  const series = new Map<string, { cost: Nano; requests: number; costs: Nano[]; counts: number[] }>();
+  const series = new Map<
+    string,
+    { cost: Nano; requests: number; costs: Nano[]; counts: number[] }
+  >();
   for (const { day, spent } of found) {
     const id = spent.of[column] ?? '';
-    const one = series.get(id) ?? { cost: 0n, requests: 0, costs: days.map(() => 0n), counts: days.map(() => 0) };
+    const one = series.get(id) ?? {
+      cost: 0n,
+      requests: 0,
+      costs: days.map(() => 0n),
+      counts: days.map(() => 0),
+    };
     one.cost += spent.cost;
     one.requests += spent.requests;
     one.costs[day] = (one.costs[day] ?? 0n) + spent.cost;
@@ -74,12 +87,15 @@ export function* seriesView(
         )
       : new Map<string, string>();
   const rest = all.slice(seriesMax);
-  const shown = all.slice(0, seriesMax).map((one) => written(one, one.id, names.get(one.id) ?? one.id));
+  const shown = all
+    .slice(0, seriesMax)
+    .map((one) => written(one, one.id, names.get(one.id) ?? one.id));
   return {
     by,
     zone,
     days: days.map(({ day }) => day),
-    series: rest.length === 0 ? shown : [...shown, written(sumOf(rest, days.length), null, 'other')],
+    series:
+      rest.length === 0 ? shown : [...shown, written(sumOf(rest, days.length), null, 'other')],
     totals: sumOf(all, days.length).costs.map(yuan),
   };
 }

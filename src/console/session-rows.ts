@@ -28,16 +28,18 @@ export function sessionRows({ database, site }: SessionRooms): readonly ConsoleR
       path: 'sessions',
       role: 'user',
       handle: async ({ user, session, at }): Promise<List<DeviceView>> => ({
-        items: (await listSessions(database, user.id, at)).map(({ id, way, browser, ip, createdAt, seenAt, expiresAt }) => ({
-          id,
-          way,
-          current: id === session.id,
-          browser,
-          ip,
-          created_at: new Date(createdAt).toISOString(),
-          seen_at: new Date(seenAt).toISOString(),
-          expires_at: new Date(expiresAt).toISOString(),
-        })),
+        items: (await listSessions(database, user.id, at)).map(
+          ({ id, way, browser, ip, createdAt, seenAt, expiresAt }) => ({
+            id,
+            way,
+            current: id === session.id,
+            browser,
+            ip,
+            created_at: new Date(createdAt).toISOString(),
+            seen_at: new Date(seenAt).toISOString(),
+            expires_at: new Date(expiresAt).toISOString(),
+          }),
+        ),
       }),
     }),
     row({

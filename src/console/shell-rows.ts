@@ -7,7 +7,14 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Site } from '../signin/site.ts';
 import type { Database } from '../storage/database.ts';
 import { balanceView } from './balance-view.ts';
-import type { AnnouncementView, List, Me, SessionView, SignInMethod, WalletName } from './contract.ts';
+import type {
+  AnnouncementView,
+  List,
+  Me,
+  SessionView,
+  SignInMethod,
+  WalletName,
+} from './contract.ts';
 import { versionIn } from './headers.ts';
 import { money, name } from './input.ts';
 import { fail } from './problem.ts';
@@ -44,7 +51,14 @@ const settings = z.strictObject({
 });
 
 /** What every page needs, and what users say about themselves. */
-export function shellRows({ database, clock, catalog, site, shell, announced }: ShellRooms): readonly ConsoleRow[] {
+export function shellRows({
+  database,
+  clock,
+  catalog,
+  site,
+  shell,
+  announced,
+}: ShellRooms): readonly ConsoleRow[] {
   return [
     row({
       method: 'GET',
@@ -53,7 +67,11 @@ export function shellRows({ database, clock, catalog, site, shell, announced }: 
       async handle({ caller, headers }): Promise<SessionView> {
         const now = clock.now();
         const user = caller?.user;
-        const balance = user && (await database.snapshot(() => balanceView({ userId: user.id, zone: user.zone }, catalog(), now)));
+        const balance =
+          user &&
+          (await database.snapshot(() =>
+            balanceView({ userId: user.id, zone: user.zone }, catalog(), now),
+          ));
         return {
           site: shell.name,
           base_url: site.urlFor(headers),
@@ -73,7 +91,11 @@ export function shellRows({ database, clock, catalog, site, shell, announced }: 
       path: 'me',
       role: 'user',
       input: settings,
-      async handle({ user, headers, input: { low_balance: lowBalance, email, name: called, zone, language, shortcuts } }): Promise<Me> {
+      async handle({
+        user,
+        headers,
+        input: { low_balance: lowBalance, email, name: called, zone, language, shortcuts },
+      }): Promise<Me> {
         const change = {
           ...(called !== undefined && { name: called }),
           ...(zone !== undefined && { zone }),
@@ -93,17 +115,36 @@ export function shellRows({ database, clock, catalog, site, shell, announced }: 
       method: 'GET',
       path: 'announcements',
       role: 'user',
-      handle: async ({ user }): Promise<List<AnnouncementView>> => ({ items: await announced(user.id, clock.now()) }),
+      handle: async ({ user }): Promise<List<AnnouncementView>> => ({
+        items: await announced(user.id, clock.now()),
+      }),
     }),
   ];
 }
 
-export function meOf({ id, name: called, role, zone, language, lowBalance, email, shortcuts, version, createdAt }: User): Me {
+export function meOf({
+  id,
+  name: called,
+  role,
+  zone,
+  language,
+  lowBalance,
+  email,
+  shortcuts,
+  version,
+  createdAt,
+}: User): Me {
   return {
     id,
     name: called,
     role,
-    settings: { zone, language: language ?? null, low_balance: yuanOrNull(lowBalance), email: email ?? null, shortcuts },
+    settings: {
+      zone,
+      language: language ?? null,
+      low_balance: yuanOrNull(lowBalance),
+      email: email ?? null,
+      shortcuts,
+    },
     version,
     created_at: instant(createdAt),
   };

@@ -14,16 +14,39 @@ export type StatementLevel = 'day' | 'request' | 'line';
 
 const pageRows = 500;
 const dayHeader = ['time', 'utc_offset', 'what', 'id', 'requests', 'amount_yuan', 'balance_yuan'];
-const requestHeader = ['time', 'utc_offset', 'what', 'id', 'model', 'kind', 'key', 'status', 'amount_yuan'];
-const lineHeader = [...requestHeader.slice(0, -1), 'class', 'quantity', 'price_yuan', 'per', 'unit', 'amount_yuan'];
+const requestHeader = [
+  'time',
+  'utc_offset',
+  'what',
+  'id',
+  'model',
+  'kind',
+  'key',
+  'status',
+  'amount_yuan',
+];
+const lineHeader = [
+  ...requestHeader.slice(0, -1),
+  'class',
+  'quantity',
+  'price_yuan',
+  'per',
+  'unit',
+  'amount_yuan',
+];
 
 /**
  * A statement as a table. Whatever the level, its amounts add up from the opening to the closing balance: a charge of the period that is committed while
  * the table is written is in both.
  */
-export async function* statementCsv(database: Database, question: StatementQuestion, level: StatementLevel): AsyncGenerator<string> {
+export async function* statementCsv(
+  database: Database,
+  question: StatementQuestion,
+  level: StatementLevel,
+): AsyncGenerator<string> {
   const view = await database.snapshot(() => statement(question));
-  yield csvStart + csvLine(level === 'day' ? dayHeader : level === 'request' ? requestHeader : lineHeader);
+  yield csvStart +
+    csvLine(level === 'day' ? dayHeader : level === 'request' ? requestHeader : lineHeader);
   const write = writerOf(question.zone, level);
   yield write.edge('opening', Date.parse(view.opening.at), view.opening.balance);
   let late = 0n;
@@ -32,7 +55,11 @@ export async function* statementCsv(database: Database, question: StatementQuest
     else if (level === 'day') yield write.charges(row);
     else late += (yield* chargesWithin(database, question, level, row)) + nanoOf(row.amount);
   }
-  yield write.edge('closing', Date.parse(view.closing.at), yuan(nanoOf(view.closing.balance) - late));
+  yield write.edge(
+    'closing',
+    Date.parse(view.closing.at),
+    yuan(nanoOf(view.closing.balance) - late),
+  );
 }
 
 function writerOf(zone: string, level: StatementLevel) {
@@ -40,7 +67,11 @@ function writerOf(zone: string, level: StatementLevel) {
   const empty = (count: number): readonly null[] => Array.from({ length: count }, () => null);
   const gap = level === 'request' ? 4 : 9;
   const edge = (what: string, at: number, balance: string): string =>
-    csvLine(level === 'day' ? [...when(at), what, null, null, null, balance] : [...when(at), what, null, ...empty(gap), balance]);
+    csvLine(
+      level === 'day'
+        ? [...when(at), what, null, null, null, balance]
+        : [...when(at), what, null, ...empty(gap), balance],
+    );
   return {
     edge,
     move: (row: MoveRow): string =>
@@ -51,7 +82,14 @@ function writerOf(zone: string, level: StatementLevel) {
         ...(level === 'day' ? [null, row.amount, row.balance] : [...empty(gap), row.amount]),
       ]),
     charges: (row: Extract<StatementView['rows'][number], { readonly kind: 'charges' }>): string =>
-      csvLine([...when(Date.parse(row.from)), 'charges', null, row.requests, row.amount, row.balance]),
+      csvLine([
+        ...when(Date.parse(row.from)),
+        'charges',
+        null,
+        row.requests,
+        row.amount,
+        row.balance,
+      ]),
   };
 }
 
@@ -68,7 +106,13 @@ async function* chargesWithin(
   do {
     const place = after;
     const page = await database.snapshot(function* () {
-      const found = yield* paging({ account, ...span, order: 'oldest', limit: pageRows, ...(place && { after: place }) });
+      const found = yield* paging({
+        account,
+        ...span,
+        order: 'oldest',
+        limit: pageRows,
+        ...(place && { after: place }),
+      });
       const names = yield* keyNamesOf(
         account,
         found.rows.map((row) => String(row['key_id'])),
@@ -97,8 +141,19 @@ async function* chargesWithin(
 function linesText(cells: readonly (string | null)[], written: string, shortfall: bigint): string {
   const lines = linesOf(written).map((line) => {
     const { amount, unit } = unitPrice(line.measure, line.rate);
-    return csvLine([...cells, line.measure, String(line.quantity), amount, perOf(line.measure), unit, yuan(-line.cost)]);
+    return csvLine([
+      ...cells,
+      line.measure,
+      String(line.quantity),
+      amount,
+      perOf(line.measure),
+      unit,
+      yuan(-line.cost),
+    ]);
   });
-  const forgiven = shortfall === 0n ? '' : csvLine([...cells, 'forgiven', null, null, null, null, yuan(shortfall)]);
+  const forgiven =
+    shortfall === 0n
+      ? ''
+      : csvLine([...cells, 'forgiven', null, null, null, null, yuan(shortfall)]);
   return lines.join('') + forgiven;
 }

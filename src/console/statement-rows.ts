@@ -43,7 +43,12 @@ const mendEveryMs = 600_000;
 const mendedMax = 10_000;
 const ranged = z.object({ from: day.optional(), to: day.optional() });
 const saved = ranged.extend({ level: z.enum(['day', 'request', 'line']).default('day') });
-const listed = z.object({ from: time.optional(), to: time.optional(), limit: pageLimit, after: z.string().optional() });
+const listed = z.object({
+  from: time.optional(),
+  to: time.optional(),
+  limit: pageLimit,
+  after: z.string().optional(),
+});
 
 /** Where the money went, down to each price line, and that it adds up. */
 export function statementRows(rooms: StatementRooms): readonly ConsoleRow[] {
@@ -55,9 +60,17 @@ export function statementRows(rooms: StatementRooms): readonly ConsoleRow[] {
       path: 'statement',
       role: 'user',
       input: ranged,
-      handle: ({ user, input }): Promise<StatementView> => addedUp(rooms, mended, questionOf(user, input, clock.now())),
+      handle: ({ user, input }): Promise<StatementView> =>
+        addedUp(rooms, mended, questionOf(user, input, clock.now())),
     }),
-    row({ method: 'POST', path: 'statement/verify', role: 'user', input: ranged, perMinute: 6, handle: (visit) => verify(rooms, visit) }),
+    row({
+      method: 'POST',
+      path: 'statement/verify',
+      role: 'user',
+      input: ranged,
+      perMinute: 6,
+      handle: (visit) => verify(rooms, visit),
+    }),
     row({
       method: 'GET',
       path: 'statement.csv',
@@ -67,14 +80,28 @@ export function statementRows(rooms: StatementRooms): readonly ConsoleRow[] {
       async handle({ user, input, reply }) {
         const question = questionOf(user, input, clock.now());
         const name = `statement-${question.first}-${question.last}-${input.level}.csv`;
-        await reply.file({ name, type: csvType, text: statementCsv(database, question, input.level) });
+        await reply.file({
+          name,
+          type: csvType,
+          text: statementCsv(database, question, input.level),
+        });
       },
     }),
-    row({ method: 'GET', path: 'statement/:date', role: 'user', input: listed, handle: (visit) => dayOf(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'statement/:date',
+      role: 'user',
+      input: listed,
+      handle: (visit) => dayOf(rooms, visit),
+    }),
   ];
 }
 
-function questionOf(user: { readonly id: string; readonly zone: string }, input: z.output<typeof ranged>, now: number): StatementQuestion {
+function questionOf(
+  user: { readonly id: string; readonly zone: string },
+  input: z.output<typeof ranged>,
+  now: number,
+): StatementQuestion {
   const today = zoneDayAt(user.zone, now).day;
   const month = monthSoFar(input.to ?? today);
   const [first, last] = [input.from ?? month.first, input.to ?? month.last];
@@ -95,17 +122,25 @@ async function addedUp(
   if (view.adds_up || now - (mended.get(account) ?? -Infinity) < mendEveryMs) return view;
   if (mended.size >= mendedMax) mended.clear();
   mended.set(account, now);
-  return (await mendHours(database, account)) === 0 ? view : database.snapshot(() => statement(question));
+  return (await mendHours(database, account)) === 0
+    ? view
+    : database.snapshot(() => statement(question));
 }
 
 /** The charges of a day, oldest first; each with the balance after it. */
-async function dayOf(rooms: StatementRooms, visit: ConsoleVisit<z.output<typeof listed>>): Promise<StatementDay> {
+async function dayOf(
+  rooms: StatementRooms,
+  visit: ConsoleVisit<z.output<typeof listed>>,
+): Promise<StatementDay> {
   const { database, cursors } = rooms;
   const { user, params, input, at } = visit;
   const date = params['date'] ?? '';
   if (!isDay(date)) return fail('not_found');
   const whole = zoneDay(user.zone, date);
-  const span = { from: Math.max(whole.from, input.from ?? whole.from), to: Math.min(whole.to, input.to ?? whole.to) };
+  const span = {
+    from: Math.max(whole.from, input.from ?? whole.from),
+    to: Math.min(whole.to, input.to ?? whole.to),
+  };
   const of = ['statement', user.id, user.zone, date, span.from, span.to];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
   const page = await database.snapshot(function* () {
@@ -118,8 +153,14 @@ async function dayOf(rooms: StatementRooms, visit: ConsoleVisit<z.output<typeof 
     });
     const first = rows[0];
     const charges = yield* chargeRows(user.id, rows);
-    const before = first === undefined ? 0n : yield* balanceBefore(user.id, Number(first['finished_at']), String(first['id']));
-    const moves = first === undefined ? [] : yield* movesOf(user.id, { from: Number(first['finished_at']), to: span.to });
+    const before =
+      first === undefined
+        ? 0n
+        : yield* balanceBefore(user.id, Number(first['finished_at']), String(first['id']));
+    const moves =
+      first === undefined
+        ? []
+        : yield* movesOf(user.id, { from: Number(first['finished_at']), to: span.to });
     return { rows, next, charges, before, moves };
   });
   let balance = page.before;
@@ -128,15 +169,22 @@ async function dayOf(rooms: StatementRooms, visit: ConsoleVisit<z.output<typeof 
     const record = page.rows[index];
     const chargedAt = Number(record?.['finished_at']);
     const cost = BigInt(record?.['cost'] ?? 0) - BigInt(record?.['shortfall'] ?? 0);
-    for (; (page.moves[moved]?.at ?? Infinity) <= chargedAt; moved++) balance += page.moves[moved]?.amount ?? 0n;
+    for (; (page.moves[moved]?.at ?? Infinity) <= chargedAt; moved++)
+      balance += page.moves[moved]?.amount ?? 0n;
     balance -= cost;
     return { what: 'charge', ...charge, amount: yuan(-cost), balance: yuan(balance) };
   });
   return {
     day: date,
     zone: user.zone,
-    items: place === undefined ? withReleased(items, await rooms.released(user.id, span.from, span.to)) : items,
-    next: page.next === undefined ? null : cursors.write(of, { towards: 'next', at: page.next.chargedAt, id: page.next.id }),
+    items:
+      place === undefined
+        ? withReleased(items, await rooms.released(user.id, span.from, span.to))
+        : items,
+    next:
+      page.next === undefined
+        ? null
+        : cursors.write(of, { towards: 'next', at: page.next.chargedAt, id: page.next.id }),
     prev: null,
     as_of: instant(at),
   };
@@ -154,7 +202,10 @@ function* balanceBefore(account: string, at: number, id: string): Script<Nano> {
 }
 
 /** What was held and released on the first page, in its order: information, no amount. */
-function withReleased(items: readonly StatementLine[], released: readonly ReleasedTask[]): readonly StatementLine[] {
+function withReleased(
+  items: readonly StatementLine[],
+  released: readonly ReleasedTask[],
+): readonly StatementLine[] {
   const lines = released.map(
     ({ id, model, capability, keyName, held, heldAt, releasedAt, error }): StatementLine => ({
       what: 'not_charged',
@@ -186,14 +237,23 @@ async function verify(
   let differs: StatementProof['differs'] = null;
   for (const { from, to } of zoneDays(user.zone, question.first, question.last)) {
     for (let begin = from; begin < Math.min(to, asOf + 1); begin += stepMs) {
-      const some = await database.snapshot(() => compareCharges(user.id, { from: begin, to: Math.min(begin + stepMs, to, asOf + 1) }));
+      const some = await database.snapshot(() =>
+        compareCharges(user.id, { from: begin, to: Math.min(begin + stepMs, to, asOf + 1) }),
+      );
       lines += some.lines;
       amount += some.amount;
       if (some.differs !== undefined)
-        differs ??= { id: some.differs.id, recorded: yuanOrNull(some.differs.recorded), transferred: yuanOrNull(some.differs.transferred) };
+        differs ??= {
+          id: some.differs.id,
+          recorded: yuanOrNull(some.differs.recorded),
+          transferred: yuanOrNull(some.differs.transferred),
+        };
     }
   }
-  const again = view.charges.amount === yuan(-amount) ? view : await database.snapshot(() => statement(question));
+  const again =
+    view.charges.amount === yuan(-amount)
+      ? view
+      : await database.snapshot(() => statement(question));
   return {
     ok: differs === null && again.adds_up && again.charges.amount === yuan(-amount),
     lines,

@@ -22,17 +22,27 @@ interface Sum {
 }
 
 /** Where an account's money came from and went, day by day, adding up to the nano. To be run in a snapshot. */
-export function* statement({ account, zone, first, last, now }: StatementQuestion): Script<StatementView> {
+export function* statement({
+  account,
+  zone,
+  first,
+  last,
+  now,
+}: StatementQuestion): Script<StatementView> {
   const days = zoneDays(zone, first, last);
   const from = days[0]?.from ?? now;
   const to = days.at(-1)?.to ?? now;
   const funds = (yield* fundsOf(account)) ?? { balance: 0n, credited: 0n, held: 0n, holds: 0 };
   const moves = yield* movesOf(account, { from, to });
-  const opening = (yield* movedWithin(account, { from: 0, to: from })) - (yield* charged(account, { from: 0, to: from })).cost;
+  const opening =
+    (yield* movedWithin(account, { from: 0, to: from })) -
+    (yield* charged(account, { from: 0, to: from })).cost;
   const spans = days.flatMap((day) => cutAt(day, moves));
   const spent = yield* spentBySpan(account, days, spans);
   const { rows, balance, charges } = rowsOf(spans, spent, moves, opening);
-  const after = (yield* movedWithin(account, { from: to, to: endOfTime })) - (yield* charged(account, { from: to, to: endOfTime })).cost;
+  const after =
+    (yield* movedWithin(account, { from: to, to: endOfTime })) -
+    (yield* charged(account, { from: to, to: endOfTime })).cost;
   const sums = sumsOf(moves);
   const sum = ({ count, amount }: Sum) => ({ count, amount: yuan(amount) });
   return {
@@ -71,7 +81,9 @@ function* spentBySpan(
   spans: readonly Cut[],
 ): Script<ReadonlyMap<Cut, { readonly requests: number; readonly cost: Nano }>> {
   const daily = yield* chargedBySpan(account, days);
-  const whole = new Map(days.map((day, index) => [day.day, { day, spent: daily[index] ?? { requests: 0, cost: 0n } }]));
+  const whole = new Map(
+    days.map((day, index) => [day.day, { day, spent: daily[index] ?? { requests: 0, cost: 0n } }]),
+  );
   const spent = new Map<Cut, { readonly requests: number; readonly cost: Nano }>();
   for (const span of spans) {
     const day = whole.get(span.day);
@@ -93,7 +105,8 @@ function rowsOf(
   let balance = opening;
   let [count, amount] = [0, 0n];
   for (const span of spans) {
-    for (const move of moves.filter(({ at }) => at === span.from)) rows.push(moveRow(move, span.day, (balance += move.amount)));
+    for (const move of moves.filter(({ at }) => at === span.from))
+      rows.push(moveRow(move, span.day, (balance += move.amount)));
     const { requests, cost } = spent.get(span) ?? { requests: 0, cost: 0n };
     if (requests === 0) continue;
     balance -= cost;
@@ -125,7 +138,11 @@ const moveRow = (move: Move, day: string, balance: Nano): MoveRow => ({
   balance: yuan(balance),
 });
 
-export function kindOf({ amount, code, other }: Pick<Move, 'amount' | 'code' | 'other'>): MoveRow['kind'] {
+export function kindOf({
+  amount,
+  code,
+  other,
+}: Pick<Move, 'amount' | 'code' | 'other'>): MoveRow['kind'] {
   const wallet = other.startsWith('wallet:');
   if (amount < 0n) return wallet ? 'withdrawal' : 'debit';
   if (code === 'refund') return 'refund';
@@ -150,4 +167,5 @@ export const monthSoFar = (today: string): { readonly first: string; readonly la
   last: today,
 });
 
-export const daysBetween = (first: string, last: string): number => Math.round((Date.parse(last) - Date.parse(first)) / 86_400_000) + 1;
+export const daysBetween = (first: string, last: string): number =>
+  Math.round((Date.parse(last) - Date.parse(first)) / 86_400_000) + 1;

@@ -33,7 +33,13 @@ const releasedMax = 200;
 /** Videos on their way, and those of the last day. */
 export function taskRows(rooms: TaskRooms): readonly ConsoleRow[] {
   return [
-    row({ method: 'GET', path: 'tasks', role: 'user', input: listed, handle: (visit) => list(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'tasks',
+      role: 'user',
+      input: listed,
+      handle: (visit) => list(rooms, visit),
+    }),
     row({
       method: 'GET',
       path: 'tasks/:id',
@@ -44,7 +50,10 @@ export function taskRows(rooms: TaskRooms): readonly ConsoleRow[] {
   ];
 }
 
-async function list(rooms: TaskRooms, { user, input, at, headers }: ConsoleVisit<z.output<typeof listed>>): Promise<Page<TaskView>> {
+async function list(
+  rooms: TaskRooms,
+  { user, input, at, headers }: ConsoleVisit<z.output<typeof listed>>,
+): Promise<Page<TaskView>> {
   const { database, cursors } = rooms;
   const of = ['tasks', user.id];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
@@ -53,7 +62,12 @@ async function list(rooms: TaskRooms, { user, input, at, headers }: ConsoleVisit
     const beyond = place === undefined ? '' : ` AND (created_at, id)${back ? '>' : '<'}($4, $5)`;
     const found = yield {
       sql: `SELECT * FROM task WHERE account=$1 AND created_at>$2${beyond} ORDER BY created_at${back ? '' : ' DESC'}, id${back ? '' : ' DESC'} LIMIT $3`,
-      params: [user.id, at - taskKeptMs, input.limit + 1, ...(place === undefined ? [] : [place.at, place.id])],
+      params: [
+        user.id,
+        at - taskKeptMs,
+        input.limit + 1,
+        ...(place === undefined ? [] : [place.at, place.id]),
+      ],
     };
     return {
       rows: found,
@@ -113,15 +127,29 @@ export async function taskView(
 }
 
 /** Undefined when this user has no such task, or had it a day ago. */
-async function taskDetail(rooms: TaskRooms, userId: string, id: string, host: string | undefined): Promise<TaskDetail | undefined> {
+async function taskDetail(
+  rooms: TaskRooms,
+  userId: string,
+  id: string,
+  host: string | undefined,
+): Promise<TaskDetail | undefined> {
   const { database, clock } = rooms;
   const now = clock.now();
   const found = await database.snapshot(function* () {
-    const [task] = yield { sql: 'SELECT * FROM task WHERE id=$1 AND account=$2 AND created_at>$3', params: [id, userId, now - taskKeptMs] };
+    const [task] = yield {
+      sql: 'SELECT * FROM task WHERE id=$1 AND account=$2 AND created_at>$3',
+      params: [id, userId, now - taskKeptMs],
+    };
     if (task === undefined) return undefined;
     const to = Math.ceil(now / hourMs) * hourMs;
-    const lately = together(yield* speeds({ model: String(task['model']), from: to - usualHours * hourMs, to }));
-    return { task: readTask(task), names: yield* keyNamesOf(userId, [String(task['key_id'])]), lately };
+    const lately = together(
+      yield* speeds({ model: String(task['model']), from: to - usualHours * hourMs, to }),
+    );
+    return {
+      task: readTask(task),
+      names: yield* keyNamesOf(userId, [String(task['key_id'])]),
+      lately,
+    };
   });
   if (found === undefined) return undefined;
   const { task, names, lately } = found;
@@ -133,7 +161,12 @@ async function taskDetail(rooms: TaskRooms, userId: string, id: string, host: st
 }
 
 /** Tasks that failed within a stretch of time: what was held for them was let go. As long as their rows are kept. */
-export function releasedTasks(database: Database, userId: string, from: number, to: number): Promise<readonly ReleasedTask[]> {
+export function releasedTasks(
+  database: Database,
+  userId: string,
+  from: number,
+  to: number,
+): Promise<readonly ReleasedTask[]> {
   return database.snapshot(function* (): Script<readonly ReleasedTask[]> {
     const rows = yield {
       sql: `SELECT * FROM task WHERE account=$1 AND state='failed' AND ended_at>=$2 AND ended_at<$3 ORDER BY ended_at, id LIMIT ${releasedMax}`,

@@ -15,8 +15,16 @@ export async function* chargesOf(
   let after: UsagePlace | undefined;
   do {
     const from = after;
-    const page = await database.snapshot(function* (): Script<{ rows: readonly ChargeRow[]; next: UsagePlace | undefined }> {
-      const { rows, next } = yield* paging({ ...question, order: 'oldest', limit: pageRows, ...(from && { after: from }) });
+    const page = await database.snapshot(function* (): Script<{
+      rows: readonly ChargeRow[];
+      next: UsagePlace | undefined;
+    }> {
+      const { rows, next } = yield* paging({
+        ...question,
+        order: 'oldest',
+        limit: pageRows,
+        ...(from && { after: from }),
+      });
       return { rows: yield* chargeRows(question.account, rows), next };
     });
     yield page.rows;
@@ -58,10 +66,23 @@ export async function* usageCsv(
   }
 }
 
-function cellsOf({ at, tokens, quantity, ...charge }: ChargeRow, zone: string): readonly (string | number | null)[] {
+function cellsOf(
+  { at, tokens, quantity, ...charge }: ChargeRow,
+  zone: string,
+): readonly (string | number | null)[] {
   const { time, offset } = localTime(zone, Date.parse(at));
   return [
-    ...[time, offset, charge.id, charge.model, charge.kind, charge.key_name, charge.group, charge.status, charge.estimated ? 'yes' : 'no'],
+    ...[
+      time,
+      offset,
+      charge.id,
+      charge.model,
+      charge.kind,
+      charge.key_name,
+      charge.group,
+      charge.status,
+      charge.estimated ? 'yes' : 'no',
+    ],
     ...[
       tokens?.input ?? null,
       tokens?.cached_input ?? null,
@@ -69,6 +90,12 @@ function cellsOf({ at, tokens, quantity, ...charge }: ChargeRow, zone: string): 
       tokens?.output ?? null,
       tokens?.reasoning ?? null,
     ],
-    ...[quantity?.amount ?? null, quantity?.unit ?? null, charge.first_byte_ms, charge.total_ms, charge.cost],
+    ...[
+      quantity?.amount ?? null,
+      quantity?.unit ?? null,
+      charge.first_byte_ms,
+      charge.total_ms,
+      charge.cost,
+    ],
   ];
 }

@@ -49,9 +49,27 @@ export type WrittenFilter = z.output<typeof filtered>;
 export function usageRows(rooms: UsageRooms): readonly ConsoleRow[] {
   const { database } = rooms;
   return [
-    row({ method: 'GET', path: 'usage', role: 'user', input: listed, handle: (visit) => list(rooms, visit) }),
-    row({ method: 'GET', path: 'usage/summary', role: 'user', input: filtered, handle: (visit) => summary(rooms, visit) }),
-    row({ method: 'GET', path: 'usage/series', role: 'user', input: parted, handle: (visit) => series(rooms, visit) }),
+    row({
+      method: 'GET',
+      path: 'usage',
+      role: 'user',
+      input: listed,
+      handle: (visit) => list(rooms, visit),
+    }),
+    row({
+      method: 'GET',
+      path: 'usage/summary',
+      role: 'user',
+      input: filtered,
+      handle: (visit) => summary(rooms, visit),
+    }),
+    row({
+      method: 'GET',
+      path: 'usage/series',
+      role: 'user',
+      input: parted,
+      handle: (visit) => series(rooms, visit),
+    }),
     row({
       method: 'GET',
       path: 'usage.csv',
@@ -61,7 +79,11 @@ export function usageRows(rooms: UsageRooms): readonly ConsoleRow[] {
       async handle({ user, input, at, reply }) {
         const question = { account: user.id, ...spanOf(input, at), filter: filterOf(input) };
         const { day } = zoneDayAt(user.zone, at);
-        await reply.file({ name: `usage-${day}.csv`, type: csvType, text: usageCsv(database, question, user.zone) });
+        await reply.file({
+          name: `usage-${day}.csv`,
+          type: csvType,
+          text: usageCsv(database, question, user.zone),
+        });
       },
     }),
     row({
@@ -69,7 +91,9 @@ export function usageRows(rooms: UsageRooms): readonly ConsoleRow[] {
       path: 'usage/:id',
       role: 'user',
       async handle({ user, params }): Promise<ChargeDetail> {
-        const detail = await database.snapshot(() => chargeDetail(user, params['id'] ?? '', rooms.catalog()));
+        const detail = await database.snapshot(() =>
+          chargeDetail(user, params['id'] ?? '', rooms.catalog()),
+        );
         return detail ?? fail('not_found');
       },
     }),
@@ -80,7 +104,14 @@ export const csvType = 'text/csv; charset=utf-8';
 
 export function filterOf({ key, model, kind, status, min_cost: costMin }: WrittenFilter): Filter {
   const estimated = status === 'estimated' ? true : undefined;
-  return { keyId: key, model, capability: kind, status: estimated ? undefined : status, estimated, costMin };
+  return {
+    keyId: key,
+    model,
+    capability: kind,
+    status: estimated ? undefined : status,
+    estimated,
+    costMin,
+  };
 }
 
 /** A range ends now unless it is said, and is not longer than a year. */
@@ -99,7 +130,12 @@ async function list(
   const { limit, after, from, to, ...filter } = input;
   // As it was written: `-7d` moves on, and the cursor stays.
   const written = [from?.(0), to?.(0)];
-  const of = ['usage', user.id, written, Object.entries(filter).map(([name, value]) => [name, String(value)])];
+  const of = [
+    'usage',
+    user.id,
+    written,
+    Object.entries(filter).map(([name, value]) => [name, String(value)]),
+  ];
   if (filter.request !== undefined) return one(database, user.id, filter.request, at);
   const place = after === undefined ? undefined : cursors.read(of, after);
   const back = place?.towards === 'prev';
@@ -113,9 +149,20 @@ async function list(
       ...(place && { after: { chargedAt: place.at, id: place.id } }),
     });
     const shown = back ? [...rows].reverse() : rows;
-    const edge = (towards: 'next' | 'prev', record: (typeof rows)[number] | undefined): string | null =>
-      record === undefined ? null : cursors.write(of, { towards, at: Number(record['finished_at']), id: String(record['id']) });
-    const further = next && cursors.write(of, { towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
+    const edge = (
+      towards: 'next' | 'prev',
+      record: (typeof rows)[number] | undefined,
+    ): string | null =>
+      record === undefined
+        ? null
+        : cursors.write(of, {
+            towards,
+            at: Number(record['finished_at']),
+            id: String(record['id']),
+          });
+    const further =
+      next &&
+      cursors.write(of, { towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
     return {
       items: yield* chargeRows(user.id, shown),
       next: back ? edge('next', shown.at(-1)) : (further ?? null),
@@ -126,7 +173,12 @@ async function list(
 }
 
 /** The page that has one request, or none. */
-async function one(database: Database, userId: string, id: string, at: number): Promise<Page<ChargeRow>> {
+async function one(
+  database: Database,
+  userId: string,
+  id: string,
+  at: number,
+): Promise<Page<ChargeRow>> {
   const items = await database.snapshot(function* () {
     const record = yield* usageRecord(userId, id);
     return yield* chargeRows(userId, record === undefined ? [] : [record]);
@@ -134,22 +186,34 @@ async function one(database: Database, userId: string, id: string, at: number): 
   return { items, next: null, prev: null, as_of: instant(at) };
 }
 
-async function summary({ database }: UsageRooms, { user, input, at }: ConsoleVisit<WrittenFilter>): Promise<UsageSummary> {
+async function summary(
+  { database }: UsageRooms,
+  { user, input, at }: ConsoleVisit<WrittenFilter>,
+): Promise<UsageSummary> {
   const filter = filterOf(input);
   return database.snapshot(function* (): Script<UsageSummary> {
     const span = spanOf(input, at);
-    const from = filter.costMin === undefined ? span.from : yield* withinReach(user.id, span, addedUpMax);
+    const from =
+      filter.costMin === undefined ? span.from : yield* withinReach(user.id, span, addedUpMax);
     const question = { account: user.id, from, to: span.to, filter };
     const byStatus = yield* spending(question, ['status']);
     const lines = yield* metered(database, question, []);
     const requests = byStatus.reduce((sum, spent) => sum + spent.requests, 0);
-    const cut = byStatus.filter(({ of }) => of.status === 'cut' || of.status === 'error').reduce((sum, spent) => sum + spent.requests, 0);
+    const cut = byStatus
+      .filter(({ of }) => of.status === 'cut' || of.status === 'error')
+      .reduce((sum, spent) => sum + spent.requests, 0);
     return {
       from: instant(from),
       requests,
       cost: yuan(byStatus.reduce((sum, { cost }) => sum + cost, 0n)),
-      tokens: mixOf(lines.map(({ measure, micros }) => ({ measure, quantity: Number(micros / 1_000_000n) }))),
-      quantities: lines.map(({ measure, micros, cost }) => ({ class: measure, amount: microsText(micros), cost: yuan(cost) })),
+      tokens: mixOf(
+        lines.map(({ measure, micros }) => ({ measure, quantity: Number(micros / 1_000_000n) })),
+      ),
+      quantities: lines.map(({ measure, micros, cost }) => ({
+        class: measure,
+        amount: microsText(micros),
+        cost: yuan(cost),
+      })),
       error_share: shareOf(BigInt(cut), BigInt(requests)),
       as_of: instant(at),
     };
@@ -163,13 +227,20 @@ export function microsText(micros: bigint): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-async function series({ database }: UsageRooms, { user, input, at }: ConsoleVisit<z.output<typeof parted>>): Promise<UsageSeries> {
+async function series(
+  { database }: UsageRooms,
+  { user, input, at }: ConsoleVisit<z.output<typeof parted>>,
+): Promise<UsageSeries> {
   const { by } = input;
   return database.snapshot(function* (): Script<UsageSeries> {
     const filter = filterOf(input);
     const span = spanOf(input, at);
-    const from = filter.costMin === undefined ? span.from : yield* withinReach(user.id, span, addedUpMax);
-    const [first, last] = [zoneDayAt(user.zone, from), zoneDayAt(user.zone, Math.max(from, Math.min(span.to, at + 1) - 1))];
+    const from =
+      filter.costMin === undefined ? span.from : yield* withinReach(user.id, span, addedUpMax);
+    const [first, last] = [
+      zoneDayAt(user.zone, from),
+      zoneDayAt(user.zone, Math.max(from, Math.min(span.to, at + 1) - 1)),
+    ];
     // The first and the last day are cut where the range is.
     const days = zoneDays(user.zone, first.day, last.day).map((one) => ({
       day: one.day,

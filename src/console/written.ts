@@ -12,9 +12,11 @@ export const nanoOf = (amount: Yuan): Nano => BigInt(amount.replace('.', ''));
 
 export const instant = (at: number): Instant => new Date(at).toISOString();
 
-export const instantOrNull = (at: number | undefined): Instant | null => (at === undefined ? null : instant(at));
+export const instantOrNull = (at: number | undefined): Instant | null =>
+  at === undefined ? null : instant(at);
 
-export const yuanOrNull = (amount: Nano | undefined): Yuan | null => (amount === undefined ? null : yuan(amount));
+export const yuanOrNull = (amount: Nano | undefined): Yuan | null =>
+  amount === undefined ? null : yuan(amount);
 
 /** Part of a whole, 0 to 1; null of nothing. */
 export const shareOf = (part: bigint, whole: bigint): number | null =>

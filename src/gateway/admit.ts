@@ -42,19 +42,26 @@ export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<
   if (offer === undefined) refuse('model_not_found', { model: request.model });
   refuseUnacceptable(offer, request);
   const { model, group } = offer;
-  const textTokens = request.textTokensMax ?? Math.ceil((request.bytes.length - request.mediaBytes) / bytesPerToken);
+  const textTokens =
+    request.textTokensMax ?? Math.ceil((request.bytes.length - request.mediaBytes) / bytesPerToken);
   const { mediaCount, units: requests } = request;
   const media =
-    mediaCount === 0 && requests === undefined ? noMedia : { inputTokens: mediaCount * tokensPerMedium, output: false, requests };
+    mediaCount === 0 && requests === undefined
+      ? noMedia
+      : { inputTokens: mediaCount * tokensPerMedium, output: false, requests };
   const inputTokens = textTokens + media.inputTokens;
-  const outputTokens = (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
+  const outputTokens =
+    (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
   const entered = parts.limiter.enter(
     `${request.principal.userId}/${group.name}`,
     group.limits,
     inputTokens + Math.min(outputTokens, outputTokensForLimit),
     shareOf(request.principal),
   );
-  if (entered instanceof Promise) return entered.then((told) => admittedBy(told, request, offer, textTokens, media, outputTokens));
+  if (entered instanceof Promise)
+    return entered.then((told) =>
+      admittedBy(told, request, offer, textTokens, media, outputTokens),
+    );
   return admittedBy(entered, request, offer, textTokens, media, outputTokens);
 }
 
@@ -75,20 +82,42 @@ function admittedBy(
 /** What this model is for, and what it takes no matter how it is asked. */
 export function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
   if (!kindsFor[request.capability].includes(model.kind))
-    refuse('wrong_endpoint', { model: model.id, kind: model.kind, endpoint: endpointFor[model.kind], param: 'model' });
+    refuse('wrong_endpoint', {
+      model: model.id,
+      kind: model.kind,
+      endpoint: endpointFor[model.kind],
+      param: 'model',
+    });
   const { outputTokensAsked: asked, outputParam: param } = request;
-  if (param !== undefined && asked !== undefined && model.outputTokensMax !== undefined && asked > model.outputTokensMax) {
-    refuse('out_of_range', { param, expected: `<= ${model.outputTokensMax} for the model '${model.id}'`, got: asked });
+  if (
+    param !== undefined &&
+    asked !== undefined &&
+    model.outputTokensMax !== undefined &&
+    asked > model.outputTokensMax
+  ) {
+    refuse('out_of_range', {
+      param,
+      expected: `<= ${model.outputTokensMax} for the model '${model.id}'`,
+      got: asked,
+    });
   }
   if (request.media.size === 0 || model.modalities === undefined) return;
   for (const [content, param] of request.media) {
     if (!model.modalities.in.includes(content))
-      refuse('unsupported_content', { model: model.id, content, param, accepted: model.modalities.in.join(', ') });
+      refuse('unsupported_content', {
+        model: model.id,
+        content,
+        param,
+        accepted: model.modalities.in.join(', '),
+      });
   }
 }
 
 /** The output tokens that the client asked for, at most those that the model can write. */
-export function outputLimit({ outputTokensAsked: asked }: ClientRequest, { outputTokensMax: most }: Model): number | undefined {
+export function outputLimit(
+  { outputTokensAsked: asked }: ClientRequest,
+  { outputTokensMax: most }: Model,
+): number | undefined {
   return asked === undefined || most === undefined ? asked : Math.min(asked, most);
 }
 
@@ -104,7 +133,10 @@ export class LimitReached extends Error {
 }
 
 /** The input's text, counted: the quick estimate of an admission is generous. What came as tokens was counted by the client. */
-export async function countedText({ textTokens }: Admitted, request: ClientRequest): Promise<number> {
+export async function countedText(
+  { textTokens }: Admitted,
+  request: ClientRequest,
+): Promise<number> {
   const text = request.text();
   if (request.choices > 0) return countQuestion(text);
   return text === '' ? textTokens : countTokens(text);
@@ -112,7 +144,8 @@ export async function countedText({ textTokens }: Admitted, request: ClientReque
 
 /** What so many tokens of output would cost this admission at worst, input included. */
 export function worstCaseOf(admitted: Admitted, outputTokens: number): Nano {
-  if (admitted.most !== undefined) return costOf(admitted.offer.tariff, admitted.most, admitted.variant).total;
+  if (admitted.most !== undefined)
+    return costOf(admitted.offer.tariff, admitted.most, admitted.variant).total;
   return worstCase(admitted.offer.tariff, admitted.textTokens, outputTokens, admitted.media);
 }
 

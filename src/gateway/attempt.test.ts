@@ -62,13 +62,19 @@ test('a proof is made of the request as it leaves, and leaves with it', async ()
     return { headers: { authorization: 'proof' } };
   });
   expect((await result).kind).toBe('answer');
-  expect(seen).toMatchObject({ method: 'POST', url: `${server.url}/base/chat/completions`, headers: { 'x-static': 'kept' } });
+  expect(seen).toMatchObject({
+    method: 'POST',
+    url: `${server.url}/base/chat/completions`,
+    headers: { 'x-static': 'kept' },
+  });
   expect(seen?.body.toString()).toBe(server.received[0]?.text);
   expect(server.received[0]?.headers).toMatchObject({ authorization: 'proof', 'x-static': 'kept' });
 });
 
 test('a proof that has to be fetched is waited for', async () => {
-  const { server, result } = await attempted(() => Promise.resolve({ headers: { authorization: 'fetched' } }));
+  const { server, result } = await attempted(() =>
+    Promise.resolve({ headers: { authorization: 'fetched' } }),
+  );
   expect((await result).kind).toBe('answer');
   expect(server.received[0]?.headers['authorization']).toBe('fetched');
 });
@@ -85,7 +91,11 @@ test('no proof is a fault before the vendor was reached: another channel may be 
     () => Promise.resolve({ kind: 'credentials', message: 'no' } as const),
   ]) {
     const { server, result } = await attempted(authorize);
-    expect(await result).toEqual({ kind: 'fault', stage: 'connecting', fault: { kind: 'credentials', message: 'no' } });
+    expect(await result).toEqual({
+      kind: 'fault',
+      stage: 'connecting',
+      fault: { kind: 'credentials', message: 'no' },
+    });
     expect(server.received).toHaveLength(0);
   }
 });
@@ -95,7 +105,11 @@ test('a proof that cannot be fetched is the network’s fault', async () => {
     await postControl('http://127.0.0.1:1/token', {}, '');
     return { headers: {} };
   });
-  expect(await result).toMatchObject({ kind: 'fault', stage: 'connecting', fault: { kind: 'network' } });
+  expect(await result).toMatchObject({
+    kind: 'fault',
+    stage: 'connecting',
+    fault: { kind: 'network' },
+  });
 });
 
 test('a client that leaves while the proof is fetched is forgotten', async () => {
@@ -117,14 +131,23 @@ const broken = (): never => {
 };
 
 test('a reader that breaks over what a vendor said ends the attempt, and nobody waits for ever', async () => {
-  const refused = await attempted(undefined, { fault: broken }, (_request, response) => json(response, 500, '{}'));
-  expect(await refused.result).toMatchObject({ kind: 'fault', stage: 'waiting', fault: { kind: 'protocol', message: 'Error: a bug' } });
+  const refused = await attempted(undefined, { fault: broken }, (_request, response) =>
+    json(response, 500, '{}'),
+  );
+  expect(await refused.result).toMatchObject({
+    kind: 'fault',
+    stage: 'waiting',
+    fault: { kind: 'protocol', message: 'Error: a bug' },
+  });
   const cut = await attempted(undefined, { fault: broken }, (_request, response) => {
     response.writeHead(500, { 'content-length': '100' }).write('{');
     setTimeout(() => response.destroy(), 50);
   });
   expect(await cut.result).toMatchObject({ kind: 'fault', fault: { kind: 'protocol' } });
-  expect(await (await attempted(undefined, { read: broken })).result).toMatchObject({ kind: 'fault', fault: { kind: 'protocol' } });
+  expect(await (await attempted(undefined, { read: broken })).result).toMatchObject({
+    kind: 'fault',
+    fault: { kind: 'protocol' },
+  });
 });
 
 test('a refusal without an end is read as far as it matters, and the vendor is let go', async () => {
@@ -136,6 +159,10 @@ test('a refusal without an end is read as far as it matters, and the vendor is l
       open = false;
     });
   });
-  expect(await result).toMatchObject({ kind: 'fault', stage: 'waiting', fault: { kind: 'overloaded' } });
+  expect(await result).toMatchObject({
+    kind: 'fault',
+    stage: 'waiting',
+    fault: { kind: 'overloaded' },
+  });
   await expect.poll(() => open).toBe(false);
 });

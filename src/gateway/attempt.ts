@@ -64,7 +64,12 @@ export class Attempt implements UpstreamListener {
   #resolve: (result: AttemptResult) => void = () => {};
 
   /** `receive` makes the receiver of a streamed reply, when there is one. */
-  constructor(adapter: Inquiry, call: Call, limits: GatewayLimits, receive: (attempt: Attempt) => Receiver) {
+  constructor(
+    adapter: Inquiry,
+    call: Call,
+    limits: GatewayLimits,
+    receive: (attempt: Attempt) => Receiver,
+  ) {
     this.#adapter = adapter;
     this.#call = call;
     this.#limits = limits;
@@ -81,23 +86,54 @@ export class Attempt implements UpstreamListener {
     const path = lane.place(ask.path, this.#call.upstreamModel);
     const method = ask.method ?? 'POST';
     if (lane.authorize === undefined)
-      lane.upstream.post({ method, path, sign: lane.sign, headers: ask.headers, body: ask.body, rest: ask.rest }, times, this.upstreamCall);
+      lane.upstream.post(
+        { method, path, sign: lane.sign, headers: ask.headers, body: ask.body, rest: ask.rest },
+        times,
+        this.upstreamCall,
+      );
     else {
       const headers = Object.assign({}, lane.sign, ask.headers);
-      this.#prove(lane.upstream, lane.authorize, { method, path, headers, body: ask.body, rest: ask.rest }, times);
+      this.#prove(
+        lane.upstream,
+        lane.authorize,
+        { method, path, headers, body: ask.body, rest: ask.rest },
+        times,
+      );
     }
   }
 
   /** Sends a request once it carries its proof. Nothing has reached the vendor before that, so that its failure is one of connecting. */
-  #prove(upstream: Upstream, authorize: Authorize, ask: UpstreamAsk & { readonly method: Method }, times: UpstreamTimes): void {
+  #prove(
+    upstream: Upstream,
+    authorize: Authorize,
+    ask: UpstreamAsk & { readonly method: Method },
+    times: UpstreamTimes,
+  ): void {
     const send = (proof: Proof): void => {
       if (this.upstreamCall.over) return;
       if ('kind' in proof) this.#resolve({ kind: 'fault', stage: 'connecting', fault: proof });
-      else upstream.post({ ...ask, headers: Object.assign({}, ask.headers, proof.headers) }, times, this.upstreamCall);
+      else
+        upstream.post(
+          { ...ask, headers: Object.assign({}, ask.headers, proof.headers) },
+          times,
+          this.upstreamCall,
+        );
     };
-    const proof = authorize({ method: ask.method, url: upstream.urlOf(ask.path), headers: ask.headers, body: ask.body });
+    const proof = authorize({
+      method: ask.method,
+      url: upstream.urlOf(ask.path),
+      headers: ask.headers,
+      body: ask.body,
+    });
     if (!(proof instanceof Promise)) send(proof);
-    else proof.then(send, (error: unknown) => this.#resolve({ kind: 'fault', stage: 'connecting', fault: transportFault(asError(error)) }));
+    else
+      proof.then(send, (error: unknown) =>
+        this.#resolve({
+          kind: 'fault',
+          stage: 'connecting',
+          fault: transportFault(asError(error)),
+        }),
+      );
   }
 
   /** The vendor has said its last word: ends the attempt with this result, unless it has ended. */
@@ -117,16 +153,33 @@ export class Attempt implements UpstreamListener {
     this.contentType = contentType;
     const coding = headers.get('content-encoding');
     if (status < 200 || status > 299)
-      this.#receiver = new RefusedReceiver(status, headers, coding, this.#adapter, this, this.#limits.faultBytesMax);
+      this.#receiver = new RefusedReceiver(
+        status,
+        headers,
+        coding,
+        this.#adapter,
+        this,
+        this.#limits.faultBytesMax,
+      );
     else if (this.#readsAsStream(contentType, coding)) {
       this.#receiver = this.#receive(this);
-    } else this.#receiver = new WholeReceiver(contentType, coding, this.#adapter, this.#call, this, this.#limits.answerBytesMax);
+    } else
+      this.#receiver = new WholeReceiver(
+        contentType,
+        coding,
+        this.#adapter,
+        this.#call,
+        this,
+        this.#limits.answerBytesMax,
+      );
   }
 
   /** A whole answer to a client that wants a stream goes the stream's way, too: its translator knows what to make of it. */
   #readsAsStream(contentType: string, coding: string | undefined): boolean {
     if (!this.#call.streamUpstream || contentType.startsWith('text/html')) return false;
-    return !contentType.startsWith('application/json') || (this.#call.stream && coding === undefined);
+    return (
+      !contentType.startsWith('application/json') || (this.#call.stream && coding === undefined)
+    );
   }
 
   data(piece: Buffer): boolean {
@@ -138,7 +191,9 @@ export class Attempt implements UpstreamListener {
   }
 
   failed(stage: CallStage, error: Error): void {
-    this.#conclude(() => this.#receiver?.broken() ?? { kind: 'fault', stage, fault: transportFault(error) });
+    this.#conclude(
+      () => this.#receiver?.broken() ?? { kind: 'fault', stage, fault: transportFault(error) },
+    );
   }
 
   /** Nothing is heard of the vendor any more: what an adapter throws over its last words must not leave the client waiting. */
@@ -147,17 +202,25 @@ export class Attempt implements UpstreamListener {
       const result = read();
       if (result !== undefined) this.#resolve(result);
     } catch (error) {
-      this.#resolve({ kind: 'fault', stage: this.#receiver?.stage ?? 'waiting', fault: protocolFault(String(error)) });
+      this.#resolve({
+        kind: 'fault',
+        stage: this.#receiver?.stage ?? 'waiting',
+        fault: protocolFault(String(error)),
+      });
     }
   }
 }
 
 export function transportFault(error: Error): Fault {
   const code = 'code' in error ? String(error.code) : '';
-  return { kind: code === 'ETIMEDOUT' ? 'timeout' : 'network', message: `${code} ${error.message}`.trim() };
+  return {
+    kind: code === 'ETIMEDOUT' ? 'timeout' : 'network',
+    message: `${code} ${error.message}`.trim(),
+  };
 }
 
-const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 export function protocolFault(message: string): Fault {
   return { kind: 'protocol', message };
@@ -174,7 +237,14 @@ class WholeReceiver implements Receiver {
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(contentType: string, coding: string | undefined, adapter: Inquiry, call: Call, attempt: Attempt, bytesMax: number) {
+  constructor(
+    contentType: string,
+    coding: string | undefined,
+    adapter: Inquiry,
+    call: Call,
+    attempt: Attempt,
+    bytesMax: number,
+  ) {
     this.#contentType = contentType;
     this.#coding = coding;
     this.#adapter = adapter;
@@ -187,22 +257,40 @@ class WholeReceiver implements Receiver {
     this.#bytes += piece.length;
     if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece);
     else
-      this.#attempt.finish({ kind: 'fault', stage: 'waiting', fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`) });
+      this.#attempt.finish({
+        kind: 'fault',
+        stage: 'waiting',
+        fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
+      });
     return true;
   }
 
   end(): AttemptResult {
     const first = this.#pieces[0];
-    const joined = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
-    const read = this.#adapter.read(decoded(joined, this.#coding, this.#bytesMax), this.#contentType, this.#call);
+    const joined =
+      this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
+    const read = this.#adapter.read(
+      decoded(joined, this.#coding, this.#bytesMax),
+      this.#contentType,
+      this.#call,
+    );
     if (isFault(read)) return { kind: 'fault', stage: 'waiting', fault: read };
-    if (this.#call.stream) return { kind: 'fault', stage: 'waiting', fault: protocolFault('a whole answer where a stream was asked for') };
+    if (this.#call.stream)
+      return {
+        kind: 'fault',
+        stage: 'waiting',
+        fault: protocolFault('a whole answer where a stream was asked for'),
+      };
     return { kind: 'answer', answer: read };
   }
 
   broken(): AttemptResult {
     // Nothing of a whole answer has reached the client, so its loss is like silence: another channel may be asked.
-    return { kind: 'fault', stage: 'waiting', fault: { kind: 'network', message: 'the connection broke inside the answer' } };
+    return {
+      kind: 'fault',
+      stage: 'waiting',
+      fault: { kind: 'network', message: 'the connection broke inside the answer' },
+    };
   }
 }
 
@@ -217,7 +305,14 @@ class RefusedReceiver implements Receiver {
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(status: number, headers: ReplyHeaders, coding: string | undefined, adapter: Inquiry, attempt: Attempt, bytesMax: number) {
+  constructor(
+    status: number,
+    headers: ReplyHeaders,
+    coding: string | undefined,
+    adapter: Inquiry,
+    attempt: Attempt,
+    bytesMax: number,
+  ) {
     this.#status = status;
     this.#headers = headers;
     this.#coding = coding;
@@ -240,7 +335,11 @@ class RefusedReceiver implements Receiver {
     } catch {
       text = ''; // The status alone has to say it.
     }
-    return { kind: 'fault', stage: 'waiting', fault: this.#adapter.fault(this.#status, this.#headers.toObject(), text) };
+    return {
+      kind: 'fault',
+      stage: 'waiting',
+      fault: this.#adapter.fault(this.#status, this.#headers.toObject(), text),
+    };
   }
 
   broken(): AttemptResult {

@@ -1,7 +1,13 @@
 import { editBytes, jsonText, type Path } from '../base/json-edit.ts';
 import { refusal } from '../base/refusal.ts';
 import { type Content, isFailed } from '../media/downloads.ts';
-import type { Adapter, Call, PictureAdapter, SoundAdapter, WholeAdapter } from '../providers/adapter.ts';
+import type {
+  Adapter,
+  Call,
+  PictureAdapter,
+  SoundAdapter,
+  WholeAdapter,
+} from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { MediaAddress } from './request.ts';
@@ -29,12 +35,17 @@ export function unread(
   adapter: Adapter | WholeAdapter | PictureAdapter | SoundAdapter | undefined,
   call: Call,
 ): readonly MediaAddress[] {
-  if (adapter === undefined || !('needsBytes' in adapter) || adapter.needsBytes === undefined) return [];
+  if (adapter === undefined || !('needsBytes' in adapter) || adapter.needsBytes === undefined)
+    return [];
   const { needsBytes } = adapter;
   return addresses.filter((address) => needsBytes(address, call));
 }
 
-async function withBytes(exchange: Exchange, wanted: readonly MediaAddress[], call: Call): Promise<Call | Refused> {
+async function withBytes(
+  exchange: Exchange,
+  wanted: readonly MediaAddress[],
+  call: Call,
+): Promise<Call | Refused> {
   const had = exchange.downloaded;
   const missing = wanted.filter(({ url }) => !had.has(url));
   if (missing.length === 0) return replaced(call, wanted, had);
@@ -51,10 +62,16 @@ async function withBytes(exchange: Exchange, wanted: readonly MediaAddress[], ca
   return replaced(call, wanted, exchange.downloaded);
 }
 
-function replaced(call: Call, wanted: readonly MediaAddress[], had: ReadonlyMap<string, Content>): Call {
+function replaced(
+  call: Call,
+  wanted: readonly MediaAddress[],
+  had: ReadonlyMap<string, Content>,
+): Call {
   const changes = wanted.flatMap((address) => {
     const content = had.get(address.url);
-    return content === undefined ? [] : [{ path: pathOf(address.place), to: address.written(content.type, content.base64) }];
+    return content === undefined
+      ? []
+      : [{ path: pathOf(address.place), to: address.written(content.type, content.base64) }];
   });
   let body: unknown = call.body;
   for (const { path, to } of changes) body = put(body, path, to);
@@ -67,13 +84,16 @@ function replaced(call: Call, wanted: readonly MediaAddress[], had: ReadonlyMap<
 
 /** `messages[0].content[1].image_url.url` → where that is. */
 function pathOf(param: string): Path {
-  return param.split(/[.[\]]+/).flatMap((step) => (step === '' ? [] : [/^\d+$/.test(step) ? Number(step) : step]));
+  return param
+    .split(/[.[\]]+/)
+    .flatMap((step) => (step === '' ? [] : [/^\d+$/.test(step) ? Number(step) : step]));
 }
 
 /** A copy in which the value at `path` is another; all beside it is shared. */
 function put(value: unknown, [step, ...rest]: Path, to: unknown): unknown {
   if (step === undefined) return to;
-  if (Array.isArray(value)) return value.map((item: unknown, i) => (i === step ? put(item, rest, to) : item));
+  if (Array.isArray(value))
+    return value.map((item: unknown, i) => (i === step ? put(item, rest, to) : item));
   return isMembers(value) ? { ...value, [step]: put(value[step], rest, to) } : value;
 }
 

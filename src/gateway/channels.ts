@@ -2,7 +2,13 @@ import { isPictured } from '../base/capability.ts';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { CallStage } from '../http/upstream.ts';
-import type { Adapter, Call, SoundAdapter, StreamedPictureAdapter, StreamTranslator } from '../providers/adapter.ts';
+import type {
+  Adapter,
+  Call,
+  SoundAdapter,
+  StreamedPictureAdapter,
+  StreamTranslator,
+} from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
 import { choiceOf, spentBy } from './choice.ts';
@@ -42,14 +48,19 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
     if (candidate === undefined) break;
     const begunMs = nowMs - exchange.startedAtMs;
     try {
-      last = await (hedgeMs === undefined ? trial.ask(candidate, begunMs) : askHedged(exchange, trial, candidate, begunMs, hedgeMs));
+      last = await (hedgeMs === undefined
+        ? trial.ask(candidate, begunMs)
+        : askHedged(exchange, trial, candidate, begunMs, hedgeMs));
     } finally {
       exchange.vendorMs += exchange.elapsedMs() - begunMs;
     }
     if (!last.goesOn) return last;
   }
   if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
-  return { result: last?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel }, receiver: undefined };
+  return {
+    result: last?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
+    receiver: undefined,
+  };
 }
 
 /** What the attempts of one request have come to so far. */
@@ -63,7 +74,10 @@ export class Trial {
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
     this.#candidates = speaking(exchange);
-    this.#choice = this.#candidates.length > 1 ? choiceOf(exchange.request, exchange.admitted.offer.group.policy) : undefined;
+    this.#choice =
+      this.#candidates.length > 1
+        ? choiceOf(exchange.request, exchange.admitted.offer.group.policy)
+        : undefined;
   }
 
   pick(nowMs: number): Candidate | undefined {
@@ -75,7 +89,8 @@ export class Trial {
   pickBeside(asked: Candidate, nowMs: number): Candidate | undefined {
     const { health, random } = this.#exchange.parts;
     const others = this.#candidates.filter(
-      ({ channel, id }) => channel.name !== asked.channel.name && health.state(id, nowMs).breaker === 'closed',
+      ({ channel, id }) =>
+        channel.name !== asked.channel.name && health.state(id, nowMs).breaker === 'closed',
     );
     return health.pick(others, this.#tried, nowMs, random, this.#choice);
   }
@@ -100,14 +115,18 @@ export class Trial {
     return { result, receiver: one.receiver, candidate, goesOn };
   }
 
-  #faulted(candidate: Candidate, { fault, stage }: AttemptResult & { readonly kind: 'fault' }): boolean {
+  #faulted(
+    candidate: Candidate,
+    { fault, stage }: AttemptResult & { readonly kind: 'fault' },
+  ): boolean {
     const { parts, request } = this.#exchange;
     parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
     tellFailure(this.#exchange, candidate, fault, stage);
     this.#failures ??= new Map();
     const count = (this.#failures.get(fault.kind) ?? 0) + 1;
     this.#failures.set(fault.kind, count);
-    if (!mayRetry(fault.kind, stage, count, isPictured(request.capability) ? 'media' : 'text')) return false;
+    if (!mayRetry(fault.kind, stage, count, isPictured(request.capability) ? 'media' : 'text'))
+      return false;
     // A vendor may close an idle connection in the instant in which we use it: that says nothing of the channel, so it gets a second chance.
     if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
       this.#tried = [...this.#tried, ...spentBy(fault.kind, candidate, this.#candidates)];
@@ -115,19 +134,41 @@ export class Trial {
   }
 }
 
-const wasAnswered = ({ kind }: AttemptResult): boolean => kind === 'answer' || kind === 'streamed' || kind === 'length';
+const wasAnswered = ({ kind }: AttemptResult): boolean =>
+  kind === 'answer' || kind === 'streamed' || kind === 'length';
 
-function tellPace(exchange: Exchange, candidate: Candidate, { kind }: AttemptResult, begunMs: number): void {
+function tellPace(
+  exchange: Exchange,
+  candidate: Candidate,
+  { kind }: AttemptResult,
+  begunMs: number,
+): void {
   const { parts, request, firstByteMs } = exchange;
-  if (!request.stream && kind === 'answer') parts.health.took(candidate, false, exchange.elapsedMs() - begunMs);
-  else if (kind === 'outrun') parts.health.tookMore(candidate, true, exchange.elapsedMs() - begunMs);
-  else if (kind === 'streamed' && firstByteMs !== undefined) parts.health.took(candidate, true, firstByteMs - begunMs);
+  if (!request.stream && kind === 'answer')
+    parts.health.took(candidate, false, exchange.elapsedMs() - begunMs);
+  else if (kind === 'outrun')
+    parts.health.tookMore(candidate, true, exchange.elapsedMs() - begunMs);
+  else if (kind === 'streamed' && firstByteMs !== undefined)
+    parts.health.took(candidate, true, firstByteMs - begunMs);
 }
 
-function tellFailure({ parts, request }: Exchange, { channel }: Candidate, { kind, message }: Fault, stage: CallStage): void {
+function tellFailure(
+  { parts, request }: Exchange,
+  { channel }: Candidate,
+  { kind, message }: Fault,
+  stage: CallStage,
+): void {
   const why = kind === 'network' || kind === 'timeout' ? message : undefined;
   const key = channel.moreSecrets === undefined ? undefined : (channel.keyNumber ?? 1);
-  parts.failed({ id: request.id, channel: channel.name, key, model: request.model, fault: kind, stage, why });
+  parts.failed({
+    id: request.id,
+    channel: channel.name,
+    key,
+    model: request.model,
+    fault: kind,
+    stage,
+    why,
+  });
 }
 
 const noneTried: readonly Candidate[] = [];
@@ -140,17 +181,28 @@ function speaking({ parts, admitted, request }: Exchange): readonly Candidate[] 
   return parts.lanes.speaking(candidates, request.capability);
 }
 
-async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane, contest: Contest | undefined): Promise<Tried> {
+async function attemptOn(
+  exchange: Exchange,
+  candidate: Candidate,
+  lane: Lane,
+  contest: Contest | undefined,
+): Promise<Tried> {
   const { parts, request, purse } = exchange;
   exchange.attempts += 1;
   exchange.candidate = candidate;
   const adapter = lane.adapter(request.capability);
-  if (adapter === undefined) throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
+  if (adapter === undefined)
+    throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
   // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
   const plain = exchange.callFor(candidate, request.stream || purse.canGrow());
   if (!('stream' in adapter) || answersWhole(adapter, plain))
     return {
-      result: await attemptWhole(exchange, adapter, request.image === undefined ? plain : atOnce(plain), lane),
+      result: await attemptWhole(
+        exchange,
+        adapter,
+        request.image === undefined ? plain : atOnce(plain),
+        lane,
+      ),
       receiver: undefined,
     };
   const prepared = 'collect' in adapter ? prepare(exchange, lane, adapter, plain) : plain;
@@ -162,7 +214,12 @@ async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane, c
     receiver =
       request.stream || !('collect' in adapter)
         ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType), contest)
-        : new CollectingReceiver(exchange, self, adapter.collect(call), parts.limits.answerBytesMax);
+        : new CollectingReceiver(
+            exchange,
+            self,
+            adapter.collect(call),
+            parts.limits.answerBytesMax,
+          );
     return receiver;
   });
   if (contest === undefined) exchange.attempt = attempt;
@@ -174,11 +231,14 @@ async function attemptOn(exchange: Exchange, candidate: Candidate, lane: Lane, c
 }
 
 /** Who does not show how a picture comes about makes it at once, and that is the stream. */
-const atOnce = (call: Call): Call => (call.stream ? { ...call, stream: false, streamUpstream: false } : call);
+const atOnce = (call: Call): Call =>
+  call.stream ? { ...call, stream: false, streamUpstream: false } : call;
 
 /** In one piece, or as pieces that are each whole. Sound is put together from no stream, and a picture neither. */
-const answersWhole = (adapter: Adapter | SoundAdapter | StreamedPictureAdapter, call: Call): boolean =>
-  'collect' in adapter ? adapter.parts?.(call) !== undefined : !call.stream;
+const answersWhole = (
+  adapter: Adapter | SoundAdapter | StreamedPictureAdapter,
+  call: Call,
+): boolean => ('collect' in adapter ? adapter.parts?.(call) !== undefined : !call.stream);
 
 function forwardingReceiver(
   exchange: Exchange,
@@ -186,7 +246,8 @@ function forwardingReceiver(
   translator: StreamTranslator,
   contest: Contest | undefined,
 ): ForwardingReceiver {
-  if (contest !== undefined) return new ForwardingReceiver(contest.runningFor(attempt, translator), attempt, translator);
+  if (contest !== undefined)
+    return new ForwardingReceiver(contest.runningFor(attempt, translator), attempt, translator);
   exchange.meter = translator.meter;
   exchange.streamType = translator.type;
   return new ForwardingReceiver(exchange, attempt, translator);

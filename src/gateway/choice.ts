@@ -15,7 +15,8 @@ export function choiceOf(request: ClientRequest, policy: Policy = 'weighted'): C
 /** Who names a cache means it, whatever the policy; `sticky` finds what belongs together by itself. Only of the same account: no other has its cache. */
 function together({ body, principal }: ClientRequest, policy: Policy): number | undefined {
   const { prompt_cache_key: named, user } = body;
-  if (typeof named === 'string' && named !== '') return togetherOf([principal.userId, 'key', named]);
+  if (typeof named === 'string' && named !== '')
+    return togetherOf([principal.userId, 'key', named]);
   if (policy !== 'sticky') return undefined;
   if (typeof user === 'string' && user !== '') return togetherOf([principal.userId, 'user', user]);
   return togetherOf([principal.userId, 'start', startOf(body)]);
@@ -46,7 +47,9 @@ function startOf({ system, instructions, messages, input, prompt }: ClientReques
 
 /** What stands before the first question, and the question. */
 function untilAsked(turns: readonly unknown[]): readonly unknown[] {
-  const first = turns.findIndex((turn) => typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === 'user');
+  const first = turns.findIndex(
+    (turn) => typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === 'user',
+  );
   return turns.slice(0, first + 1 || 1);
 }
 
@@ -54,7 +57,11 @@ function untilAsked(turns: readonly unknown[]): readonly unknown[] {
 const faultsOfKeys: ReadonlySet<FaultKind> = new Set(['credentials', 'quota', 'rate_limited']);
 
 /** The candidates that this request asks no more, after a fault of one. */
-export function spentBy(fault: FaultKind, failed: Candidate, candidates: readonly Candidate[]): readonly Candidate[] {
+export function spentBy(
+  fault: FaultKind,
+  failed: Candidate,
+  candidates: readonly Candidate[],
+): readonly Candidate[] {
   if (faultsOfKeys.has(fault) || failed.channel.moreSecrets === undefined) return [failed];
   return candidates.filter(({ channel }) => channel.name === failed.channel.name);
 }

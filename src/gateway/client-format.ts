@@ -11,7 +11,9 @@ export interface ClientFormat {
   /** Sent while the model is silent. Empty: there is nothing that could be. */
   readonly keepAlive: string;
   /** `nextEvent`: its number, in formats that number their events. Undefined: the connection breaks, since bytes of sound say nothing of errors. */
-  readonly errorEvent: ((error: Refusal, requestId: string, nextEvent: number) => string) | undefined;
+  readonly errorEvent:
+    | ((error: Refusal, requestId: string, nextEvent: number) => string)
+    | undefined;
   /** A whole answer as the end of a stream, for vendors that do not stream what clients may want streamed. Latin1. */
   readonly wholeAsEvents?: (answer: Buffer) => string;
   limitHeaders(pass: Pass, reply: Reply): void;

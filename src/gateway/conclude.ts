@@ -22,29 +22,57 @@ export async function conclude(exchange: Exchange, { result, receiver }: Tried):
   if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
   if (result.kind === 'left' || result.kind === 'outrun') {
-    if (meter !== undefined && meter.outputBytes > 0) return concludeStream(exchange, meter, '', 'left');
+    if (meter !== undefined && meter.outputBytes > 0)
+      return concludeStream(exchange, meter, '', 'left');
     return { ...nothing, status: 499, outcome: 'left' };
   }
   if (result.kind === 'refused')
-    return { ...nothing, status: reply.started ? 200 : 400, outcome: result.refusal.refusal, refusal: result.refusal };
+    return {
+      ...nothing,
+      status: reply.started ? 200 : 400,
+      outcome: result.refusal.refusal,
+      refusal: result.refusal,
+    };
   return concludeFault(exchange, result.fault, meter);
 }
 
-const nothing = { charged: false, cost: 0n, inputTokens: 0, outputTokens: 0, refusal: undefined } as const;
+const nothing = {
+  charged: false,
+  cost: 0n,
+  inputTokens: 0,
+  outputTokens: 0,
+  refusal: undefined,
+} as const;
 
-async function concludeFault(exchange: Exchange, fault: Fault, meter: StreamMeter | undefined): Promise<Outcome> {
+async function concludeFault(
+  exchange: Exchange,
+  fault: Fault,
+  meter: StreamMeter | undefined,
+): Promise<Outcome> {
   const { parts, admitted, request, reply } = exchange;
-  const retryAfterMs = parts.health.retryAfterMs(admitted.offer.candidates, parts.clock.monotonicMs());
+  const retryAfterMs = parts.health.retryAfterMs(
+    admitted.offer.candidates,
+    parts.clock.monotonicMs(),
+  );
   const why = refusalFor(fault, request.id, retryAfterMs, exchange.candidate?.channel.secret);
   if (reply.started && meter !== undefined && meter.outputBytes > 0) {
     const outcome = await concludeStream(exchange, meter, '', 'cut');
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
   }
-  return { ...nothing, status: reply.started ? 200 : 0, outcome: outcomeOfFault(fault), refusal: why };
+  return {
+    ...nothing,
+    status: reply.started ? 200 : 0,
+    outcome: outcomeOfFault(fault),
+    refusal: why,
+  };
 }
 
 /** A whole answer: charged first, sent after the commit, withheld when it cannot be charged. */
-async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 'length'): Promise<Outcome> {
+async function concludeWhole(
+  exchange: Exchange,
+  answer: Answer,
+  status: 'ok' | 'length',
+): Promise<Outcome> {
   const told = withMeasured(exchange, answer.quantities);
   const quantities = told ?? (await countedAnswer(exchange, answer.outputText));
   const estimated = answer.estimated ?? told === undefined;
@@ -54,7 +82,8 @@ async function concludeWhole(exchange: Exchange, answer: Answer, status: 'ok' | 
   if (outcome.refusal !== undefined) return outcome;
   if (remembered !== undefined) await remembered;
   exchange.firstByteMs ??= exchange.elapsedMs();
-  const counted = told === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
+  const counted =
+    told === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
   const body = counted ?? answer.body;
   const kept = exchange.request.keep === undefined || (await keep(exchange, body));
   if (exchange.request.stream) sendAsEvents(exchange, body);
@@ -67,13 +96,24 @@ function sendAsEvents({ reply, format }: Exchange, body: Buffer): void {
   reply.end((format.wholeAsEvents?.(body) ?? '') + format.done);
 }
 
-async function concludeStream(exchange: Exchange, meter: StreamMeter, tail: string, status: Ending['status']): Promise<Outcome> {
+async function concludeStream(
+  exchange: Exchange,
+  meter: StreamMeter,
+  tail: string,
+  status: Ending['status'],
+): Promise<Outcome> {
   const { quantities, estimated } = await countedMeter(exchange, meter, status);
   const remembered = meter.signatures && remember(exchange, meter.signatures);
-  const outcome = await charge(exchange, { status, quantities, estimated, upstreamId: meter.upstreamId });
+  const outcome = await charge(exchange, {
+    status,
+    quantities,
+    estimated,
+    upstreamId: meter.upstreamId,
+  });
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
   if (remembered !== undefined) await remembered;
-  const kept = exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));
+  const kept =
+    exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));
   if (!exchange.reply.started) exchange.firstByte();
   exchange.reply.end(tail + countedEvent(exchange, meter, quantities) + exchange.format.done);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
@@ -87,11 +127,19 @@ async function countedMeter(
   const { image, sized } = exchange.request;
   if (image !== undefined) return paintedStream(exchange, meter, status);
   const told = sized === undefined ? meter.quantities : heardOf(exchange, meter, status);
-  return { quantities: told ?? (await countedStream(exchange, meter)), estimated: told === undefined };
+  return {
+    quantities: told ?? (await countedStream(exchange, meter)),
+    estimated: told === undefined,
+  };
 }
 
-function countedEvent({ format, request, reservedAt }: Exchange, meter: StreamMeter, quantities: Quantities): string {
-  if (meter.quantities !== undefined || !request.includeUsage || format.counted === undefined) return '';
+function countedEvent(
+  { format, request, reservedAt }: Exchange,
+  meter: StreamMeter,
+  quantities: Quantities,
+): string {
+  if (meter.quantities !== undefined || !request.includeUsage || format.counted === undefined)
+    return '';
   return format.counted.event(request, Math.floor(reservedAt / 1_000), quantities);
 }
 
@@ -105,8 +153,15 @@ async function keep({ request }: Exchange, last: Buffer): Promise<boolean> {
   }
 }
 
-async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: Tried['receiver']): Promise<Outcome> {
-  const quantities = meter.finished && meter.quantities !== undefined ? meter.quantities : await countedStream(exchange, meter);
+async function concludeLength(
+  exchange: Exchange,
+  meter: StreamMeter,
+  receiver: Tried['receiver'],
+): Promise<Outcome> {
+  const quantities =
+    meter.finished && meter.quantities !== undefined
+      ? meter.quantities
+      : await countedStream(exchange, meter);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
     // The client set another limit, or none: this is the one that the money was.
@@ -114,7 +169,12 @@ async function concludeLength(exchange: Exchange, meter: StreamMeter, receiver: 
     return concludeWhole(exchange, { ...answer, quantities }, 'length');
   }
   if (receiver === undefined || meter.outputBytes === 0)
-    return { ...nothing, status: 429, outcome: 'insufficient_quota', refusal: refusal('insufficient_quota') };
+    return {
+      ...nothing,
+      status: 429,
+      outcome: 'insufficient_quota',
+      refusal: refusal('insufficient_quota'),
+    };
   const tail = receiver.cutShort(quantities);
   if (!exchange.reply.started) exchange.firstByte();
   return concludeStream(exchange, { ...meter, quantities }, tail, 'length');

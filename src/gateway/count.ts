@@ -11,7 +11,8 @@ export async function countTokens(text: string): Promise<number> {
   const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base');
   const counted = text.slice(0, tokenizedCharsMax);
   let tokens = Math.ceil((text.length - counted.length) / charsPerTokenEstimated);
-  for (let at = 0; at < counted.length; at += sliceChars) tokens += count(counted.slice(at, at + sliceChars), { allowedSpecial: 'all' });
+  for (let at = 0; at < counted.length; at += sliceChars)
+    tokens += count(counted.slice(at, at + sliceChars), { allowedSpecial: 'all' });
   return tokens;
 }
 
@@ -26,7 +27,8 @@ export function tokensOfBytes(bytes: number): number {
 const tokensPerCharacterSpoken = 1.5;
 
 /** Output tokens of a text that was read aloud. */
-export const spokenTokens = (characters: number): number => Math.ceil(characters * tokensPerCharacterSpoken);
+export const spokenTokens = (characters: number): number =>
+  Math.ceil(characters * tokensPerCharacterSpoken);
 
 /** Tokens of what a model is asked, framing included. */
 export async function countQuestion(text: string): Promise<number> {

@@ -97,7 +97,11 @@ export class Exchange implements Running, Watched {
     if (this.wrote) this.#silentMs = 0;
     else this.#silentMs += this.parts.watch.everyMs;
     this.wrote = false;
-    if (this.request.stream && this.format.keepAlive !== '' && this.#silentMs >= this.parts.limits.keepAliveMs) {
+    if (
+      this.request.stream &&
+      this.format.keepAlive !== '' &&
+      this.#silentMs >= this.parts.limits.keepAliveMs
+    ) {
       this.#silentMs = 0;
       this.reply.startStream();
       this.reply.write(this.format.keepAlive);

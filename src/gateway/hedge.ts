@@ -7,7 +7,15 @@ import type { ClientRequest } from './request.ts';
 /** What a client gets as it is made, and what may be made twice: it is words, and nobody keeps it but us. */
 const repeatable: ReadonlySet<string> = new Set(['chat', 'messages', 'completions', 'responses']);
 /** Members that make a vendor do or keep something beside its answer. */
-const lasting = ['background', 'container', 'conversation', 'mcp_servers', 'plugins', 'store', 'web_search_options'] as const;
+const lasting = [
+  'background',
+  'container',
+  'conversation',
+  'mcp_servers',
+  'plugins',
+  'store',
+  'web_search_options',
+] as const;
 /** Tools that the client runs itself, whatever its format calls them. */
 const ownTools: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom']);
 
@@ -24,7 +32,8 @@ function mayBeMadeTwice({ capability, stream, choices, sized, body }: ClientRequ
   return !Array.isArray(tools) || tools.every((tool: unknown) => ownTools.has(typeOf(tool)));
 }
 
-const typeOf = (tool: unknown): unknown => (typeof tool === 'object' && tool !== null && 'type' in tool ? tool.type : undefined);
+const typeOf = (tool: unknown): unknown =>
+  typeof tool === 'object' && tool !== null && 'type' in tool ? tool.type : undefined;
 
 /** What became of a request that two channels were asked for. */
 export interface Hedge {
@@ -37,7 +46,13 @@ export interface Hedge {
 }
 
 /** Asks this channel, and another one too when nothing has come for so long and the model's requests have earned it. One answer comes of it. */
-export async function askHedged(exchange: Exchange, trial: Trial, first: Candidate, begunMs: number, afterMs: number): Promise<Asked> {
+export async function askHedged(
+  exchange: Exchange,
+  trial: Trial,
+  first: Candidate,
+  begunMs: number,
+  afterMs: number,
+): Promise<Asked> {
   const { parts, request, startedAtMs } = exchange;
   const contest = new Contest(exchange);
   exchange.attempt = contest;
@@ -46,9 +61,15 @@ export async function askHedged(exchange: Exchange, trial: Trial, first: Candida
     const early = await Promise.race([one, contest.silence(afterMs)]);
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
-    const second = exchange.attempts < parts.limits.attemptsMax ? trial.pickBeside(first, nowMs) : undefined;
+    const second =
+      exchange.attempts < parts.limits.attemptsMax ? trial.pickBeside(first, nowMs) : undefined;
     if (second === undefined || !parts.hedges.spend(request.model)) return await one;
-    const asked = await outcomeOf(contest, first, one, trial.ask(second, nowMs - startedAtMs, contest));
+    const asked = await outcomeOf(
+      contest,
+      first,
+      one,
+      trial.ask(second, nowMs - startedAtMs, contest),
+    );
     exchange.candidate = asked.best.candidate;
     exchange.hedge = told(first, second, asked);
     return asked.best;
@@ -64,12 +85,20 @@ interface Outcome {
 }
 
 /** Of two attempts the one that decides: the first that ends for good, else the last. */
-async function outcomeOf(contest: Contest, first: Candidate, one: Promise<Asked>, two: Promise<Asked>): Promise<Outcome> {
+async function outcomeOf(
+  contest: Contest,
+  first: Candidate,
+  one: Promise<Asked>,
+  two: Promise<Asked>,
+): Promise<Outcome> {
   // Whoever is broken off while it is still being made ready may fail at that: nobody waits for it.
   for (const each of [one, two]) each.catch(() => undefined);
   const sooner = await Promise.race([one, two]);
   if (sooner.goesOn || sooner.result.kind === 'outrun') {
-    return { best: await (sooner.candidate === first ? two : one), brokenOff: sooner.result.kind === 'outrun' };
+    return {
+      best: await (sooner.candidate === first ? two : one),
+      brokenOff: sooner.result.kind === 'outrun',
+    };
   }
   contest.finish(outrun);
   return { best: sooner, brokenOff: true };
@@ -77,7 +106,8 @@ async function outcomeOf(contest: Contest, first: Candidate, one: Promise<Asked>
 
 function told(first: Candidate, second: Candidate, { best, brokenOff }: Outcome): Hedge {
   const { candidate, result } = best;
-  const delivered = result.kind === 'streamed' || result.kind === 'answer' || result.kind === 'length';
+  const delivered =
+    result.kind === 'streamed' || result.kind === 'answer' || result.kind === 'length';
   const loser = candidate === first ? second : first;
   return {
     first: first.channel.name,

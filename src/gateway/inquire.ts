@@ -34,7 +34,9 @@ export async function countInput(
     format.limitHeaders(entered, reply);
     const told = await askVendors(parts, request, reply, offer);
     if (reply.closed) return;
-    const body = told?.body ?? render((await countQuestion(request.text())) + request.mediaCount * tokensPerMedium);
+    const body =
+      told?.body ??
+      render((await countQuestion(request.text())) + request.mediaCount * tokensPerMedium);
     reply.whole(200, 'application/json', body);
   } finally {
     entered.finish(0);
@@ -42,13 +44,28 @@ export async function countInput(
 }
 
 /** What costs nothing would otherwise have no end where a group has no limits, and vendors would be asked without one. */
-function enter({ limiter, limits }: Parts, { principal }: ClientRequest, { group }: Offer): ReturnType<SharedLimiter['enter']> {
-  if (group.limits.rpm !== undefined) return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0, shareOf(principal));
-  return limiter.enter(`counts/${principal.keyId}`, { ...group.limits, rpm: limits.countsPerMinute }, 0, shareOf(principal));
+function enter(
+  { limiter, limits }: Parts,
+  { principal }: ClientRequest,
+  { group }: Offer,
+): ReturnType<SharedLimiter['enter']> {
+  if (group.limits.rpm !== undefined)
+    return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0, shareOf(principal));
+  return limiter.enter(
+    `counts/${principal.keyId}`,
+    { ...group.limits, rpm: limits.countsPerMinute },
+    0,
+    shareOf(principal),
+  );
 }
 
 /** The vendor's count; undefined where nobody tells: a channel that does not count may answer all the same. Throws the Refusal of a fault that is the client's. */
-async function askVendors(parts: Parts, request: ClientRequest, reply: Reply, { candidates }: Offer): Promise<Answer | undefined> {
+async function askVendors(
+  parts: Parts,
+  request: ClientRequest,
+  reply: Reply,
+  { candidates }: Offer,
+): Promise<Answer | undefined> {
   const tried: Candidate[] = [];
   while (tried.length < parts.limits.attemptsMax && !reply.closed) {
     const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random);
@@ -63,13 +80,22 @@ async function askVendors(parts: Parts, request: ClientRequest, reply: Reply, { 
   return undefined;
 }
 
-async function askOne(parts: Parts, request: ClientRequest, reply: Reply, candidate: Candidate): Promise<AttemptResult | undefined> {
+async function askOne(
+  parts: Parts,
+  request: ClientRequest,
+  reply: Reply,
+  candidate: Candidate,
+): Promise<AttemptResult | undefined> {
   const lane = parts.lanes.of(candidate.channel);
   const inquiry = lane.counter(request.capability);
   if (inquiry === undefined) return undefined;
   const call = callFor(parts, request, candidate);
   // A count is not worth a download: it is made here.
-  if (request.addresses !== undefined && unread(request.addresses, lane.adapter(request.capability), call).length > 0) return undefined;
+  if (
+    request.addresses !== undefined &&
+    unread(request.addresses, lane.adapter(request.capability), call).length > 0
+  )
+    return undefined;
   const attempt = new Attempt(inquiry, call, parts.limits, () => {
     throw new Error('a count is no stream');
   });

@@ -34,6 +34,11 @@ export const endpointFor: Readonly<Record<ModelKind, string>> = {
 };
 
 /** Whether who speaks so can be asked for models of this kind. */
-export function speaksOf(kind: ModelKind, speaks: Readonly<Partial<Record<Capability, unknown>>>): boolean {
-  return capabilities.some((capability) => speaks[capability] !== undefined && kindsFor[capability].includes(kind));
+export function speaksOf(
+  kind: ModelKind,
+  speaks: Readonly<Partial<Record<Capability, unknown>>>,
+): boolean {
+  return capabilities.some(
+    (capability) => speaks[capability] !== undefined && kindsFor[capability].includes(kind),
+  );
 }

@@ -31,7 +31,9 @@ export interface Lane {
   readonly authorize: Authorize | undefined;
   /** Who can read again what this vendor signs; undefined where only the same account can. */
   readonly signer: string | undefined;
-  adapter(capability: AnsweredCapability): Adapter | WholeAdapter | PictureAdapter | StreamedPictureAdapter | SoundAdapter | undefined;
+  adapter(
+    capability: AnsweredCapability,
+  ): Adapter | WholeAdapter | PictureAdapter | StreamedPictureAdapter | SoundAdapter | undefined;
   taskAdapter(capability: TaskCapability): TaskAdapter | undefined;
   /** Where the vendor counts the tokens of such a request. */
   counter(capability: Capability): Inquiry | undefined;
@@ -50,7 +52,8 @@ interface Kept {
 }
 
 /** Its first key's lane has the channel's own name; no name of a channel begins with a line feed. */
-const laneName = (name: string, keyNumber: number | undefined): string => (keyNumber === undefined ? name : `\n${keyNumber} ${name}`);
+const laneName = (name: string, keyNumber: number | undefined): string =>
+  keyNumber === undefined ? name : `\n${keyNumber} ${name}`;
 
 /** The lanes of all channels, kept open across changes of the catalogue that do not touch them. */
 export class Lanes {
@@ -58,9 +61,16 @@ export class Lanes {
   readonly #means: Means;
   readonly #limits: UpstreamLimits;
   readonly #lanes = new Map<string, Kept>();
-  readonly #speaking = new WeakMap<readonly Candidate[], Map<AnsweredCapability, readonly Candidate[]>>();
+  readonly #speaking = new WeakMap<
+    readonly Candidate[],
+    Map<AnsweredCapability, readonly Candidate[]>
+  >();
 
-  constructor(vendors: ReadonlyMap<string, Vendor>, means: Means, limits: UpstreamLimits = upstreamLimits) {
+  constructor(
+    vendors: ReadonlyMap<string, Vendor>,
+    means: Means,
+    limits: UpstreamLimits = upstreamLimits,
+  ) {
     this.#vendors = vendors;
     this.#means = means;
     this.#limits = limits;
@@ -78,7 +88,12 @@ export class Lanes {
     if (known === undefined) this.#speaking.set(candidates, (known = new Map()));
     let speaking = known.get(capability);
     if (speaking === undefined)
-      known.set(capability, (speaking = candidates.filter(({ channel }) => this.of(channel).adapter(capability) !== undefined)));
+      known.set(
+        capability,
+        (speaking = candidates.filter(
+          ({ channel }) => this.of(channel).adapter(capability) !== undefined,
+        )),
+      );
     return speaking;
   }
 
@@ -117,14 +132,16 @@ export class Lanes {
   /** Attempts under way over a channel with all its keys; those over the address that it had before are not among them. */
   running({ name, moreSecrets = [] }: Channel): number {
     let running = this.#lanes.get(name)?.lane.running ?? 0;
-    for (const i of moreSecrets.keys()) running += this.#lanes.get(laneName(name, i + 2))?.lane.running ?? 0;
+    for (const i of moreSecrets.keys())
+      running += this.#lanes.get(laneName(name, i + 2))?.lane.running ?? 0;
     return running;
   }
 
   /** Of the connections to a channel's vendor: how many are open, or how many attempts wait for one. */
   connections(channel: string, which: 'open' | 'waiting'): number {
     let count = 0;
-    for (const { channel: of, lane } of this.#lanes.values()) if (of.name === channel) count += lane.upstream[which];
+    for (const { channel: of, lane } of this.#lanes.values())
+      if (of.name === channel) count += lane.upstream[which];
     return count;
   }
 
@@ -132,7 +149,11 @@ export class Lanes {
   keepOnly(snapshot: Snapshot): void {
     for (const [name, kept] of this.#lanes) {
       const channel = snapshot.channels.get(kept.channel.name);
-      if (channel !== undefined && (kept.channel.keyNumber ?? 1) <= 1 + (channel.moreSecrets?.length ?? 0)) continue;
+      if (
+        channel !== undefined &&
+        (kept.channel.keyNumber ?? 1) <= 1 + (channel.moreSecrets?.length ?? 0)
+      )
+        continue;
       this.#lanes.delete(name);
       void retire(kept);
     }
@@ -141,11 +162,14 @@ export class Lanes {
   async close(): Promise<void> {
     const all = [...this.#lanes.values()];
     this.#lanes.clear();
-    await Promise.all(all.flatMap(({ lane, siblings }) => [lane.upstream.close(), siblings.close()]));
+    await Promise.all(
+      all.flatMap(({ lane, siblings }) => [lane.upstream.close(), siblings.close()]),
+    );
   }
 }
 
-const retire = ({ lane, siblings }: Kept): Promise<unknown> => Promise.all([lane.upstream.retire(), siblings.retire()]);
+const retire = ({ lane, siblings }: Kept): Promise<unknown> =>
+  Promise.all([lane.upstream.retire(), siblings.retire()]);
 
 function sameAddress(a: Channel, b: Channel): boolean {
   return a.vendor === b.vendor && a.baseUrl === b.baseUrl && a.secret === b.secret;

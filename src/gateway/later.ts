@@ -13,7 +13,12 @@ import { Attempt, type AttemptResult } from './attempt.ts';
 import type { Lane } from './lanes.ts';
 import type { GatewayLimits, Parts } from './parts.ts';
 
-const nothingYet: Answer = { body: Buffer.alloc(0), quantities: undefined, upstreamId: undefined, outputText: '' };
+const nothingYet: Answer = {
+  body: Buffer.alloc(0),
+  quantities: undefined,
+  upstreamId: undefined,
+  outputText: '',
+};
 const noStream = (): never => {
   throw new Error('a whole answer is no stream');
 };
@@ -34,7 +39,12 @@ export class PatientAttempt {
   #submitting = true;
   #leave: (result: AttemptResult) => void = () => {};
 
-  constructor(adapter: PictureAdapter, call: Call, parts: Pick<Parts, 'clock' | 'limits'>, lane: Lane) {
+  constructor(
+    adapter: PictureAdapter,
+    call: Call,
+    parts: Pick<Parts, 'clock' | 'limits'>,
+    lane: Lane,
+  ) {
     this.#adapter = adapter;
     this.#call = call;
     this.#parts = parts;
@@ -48,7 +58,8 @@ export class PatientAttempt {
     this.#submitting = false;
     if (this.#later === undefined) return first;
     const result = this.#ended ?? (await this.#wait(this.#later));
-    if (result.kind !== 'answer' && !(result.kind === 'fault' && result.fault.ended)) this.#cancel();
+    if (result.kind !== 'answer' && !(result.kind === 'fault' && result.fault.ended))
+      this.#cancel();
     return result;
   }
 
@@ -91,7 +102,8 @@ export class PatientAttempt {
       last = undefined;
       if (next !== undefined) [later, faults] = [next, 0];
       else if (result.kind !== 'fault') return result;
-      else if (hasEnded(result.fault, clock.monotonicMs() - since >= goneAfterMs)) return accepted(result.fault);
+      else if (hasEnded(result.fault, clock.monotonicMs() - since >= goneAfterMs))
+        return accepted(result.fault);
       else [last, faults] = [result.fault, faults + 1];
     }
   }
@@ -101,18 +113,32 @@ export class PatientAttempt {
     const patient = { ...limits, whole: limits.later.reply };
     const inquiry = { read, fault: fault ?? this.#adapter.fault };
     const elsewhere = ask.url === undefined ? undefined : siblingOf(this.#lane, ask.url);
-    if (elsewhere === undefined) return this.#ask(this.#lane, { ...inquiry, ask: () => ask }, patient);
-    return this.#ask(elsewhere.lane, { ...inquiry, ask: () => ({ ...ask, path: elsewhere.path }) }, patient);
+    if (elsewhere === undefined)
+      return this.#ask(this.#lane, { ...inquiry, ask: () => ask }, patient);
+    return this.#ask(
+      elsewhere.lane,
+      { ...inquiry, ask: () => ({ ...ask, path: elsewhere.path }) },
+      patient,
+    );
   }
 
-  async #ask(lane: Lane, adapter: Pick<PictureAdapter, 'ask' | 'read' | 'fault'>, limits: GatewayLimits): Promise<AttemptResult> {
+  async #ask(
+    lane: Lane,
+    adapter: Pick<PictureAdapter, 'ask' | 'read' | 'fault'>,
+    limits: GatewayLimits,
+  ): Promise<AttemptResult> {
     const read: Inquiry['read'] = (reply, contentType, call) => {
       const said = adapter.read(reply, contentType, call);
       if (!isLater(said)) return said;
       this.#later = said;
       return nothingYet;
     };
-    const attempt = new Attempt({ ask: adapter.ask, read, fault: adapter.fault }, this.#call, limits, noStream);
+    const attempt = new Attempt(
+      { ask: adapter.ask, read, fault: adapter.fault },
+      this.#call,
+      limits,
+      noStream,
+    );
     this.#running = attempt;
     attempt.start(lane);
     const result = await attempt.result;
@@ -137,19 +163,25 @@ export class PatientAttempt {
     if (ask === undefined) return;
     const { limits } = this.#parts;
     const inquiry: Inquiry = { ask: () => ask, read: () => nothingYet, fault: this.#adapter.fault };
-    new Attempt(inquiry, this.#call, { ...limits, whole: limits.later.reply }, noStream).start(this.#lane);
+    new Attempt(inquiry, this.#call, { ...limits, whole: limits.later.reply }, noStream).start(
+      this.#lane,
+    );
   }
 }
 
 /** The vendor has taken it, and may be paid for it. */
 const accepted = (fault: Fault): AttemptResult => ({ kind: 'fault', stage: 'streaming', fault });
 
-const hasEnded = (fault: LaterFault, late: boolean): boolean => fault.ended === true || (late && fault.gone === true);
+const hasEnded = (fault: LaterFault, late: boolean): boolean =>
+  fault.ended === true || (late && fault.gone === true);
 
 const overdue = (totalMs: number, last: Fault | undefined): string =>
   `no answer within ${totalMs / 1_000} seconds${last === undefined ? '' : `; the last reply: ${last.message}`}`;
 
-function siblingOf(lane: Lane, address: string): { readonly lane: Lane; readonly path: string } | undefined {
+function siblingOf(
+  lane: Lane,
+  address: string,
+): { readonly lane: Lane; readonly path: string } | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   const upstream = lane.sibling(url);

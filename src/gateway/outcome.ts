@@ -41,5 +41,10 @@ export function report(exchange: Exchange, outcome: Outcome): void {
     vendorMs: exchange.vendorMs,
   });
   if (exchange.hedge !== undefined)
-    parts.hedged({ ...exchange.hedge, id: request.id, model: request.model, inputTokens: outcome.inputTokens });
+    parts.hedged({
+      ...exchange.hedge,
+      id: request.id,
+      model: request.model,
+      inputTokens: outcome.inputTokens,
+    });
 }

@@ -1,7 +1,13 @@
 import type { Fault } from '../base/fault.ts';
 import { refusal } from '../base/refusal.ts';
 import { fileType, headBytes } from '../media/file-type.ts';
-import { type FileSource, type Files, isNotStored, type NotStored, type StoredFile } from '../media/files.ts';
+import {
+  type FileSource,
+  type Files,
+  isNotStored,
+  type NotStored,
+  type StoredFile,
+} from '../media/files.ts';
 import type { Answer, Picture } from '../providers/adapter.ts';
 import type { ImageWish } from '../providers/image-wish.ts';
 import type { AttemptResult } from './attempt.ts';
@@ -16,7 +22,12 @@ const triesMax = 3;
  * The answer with its pictures in it, as the client wants them: as our own addresses, or as bytes. A picture that cannot be had is the vendor's
  * fault: then nothing is charged, and nobody else is asked.
  */
-export async function illustrated(exchange: Exchange, answer: Answer, pictures: readonly Picture[], lane: Lane): Promise<AttemptResult> {
+export async function illustrated(
+  exchange: Exchange,
+  answer: Answer,
+  pictures: readonly Picture[],
+  lane: Lane,
+): Promise<AttemptResult> {
   const leaving = new AbortController();
   exchange.attempt = { finish: () => leaving.abort() };
   const easel = new Easel(exchange, lane, leaving.signal);
@@ -26,8 +37,16 @@ export async function illustrated(exchange: Exchange, answer: Answer, pictures: 
     const failed = data.find((item) => 'why' in item);
     // What there is of them is delivered, and nothing else is charged.
     if (had.length > 0 || failed === undefined) {
-      const { quantities, estimated } = painted(exchange, answer.quantities, had.length, pictures.length);
-      return { kind: 'answer', answer: { ...answer, body: withData(answer.body, had), quantities, estimated } };
+      const { quantities, estimated } = painted(
+        exchange,
+        answer.quantities,
+        had.length,
+        pictures.length,
+      );
+      return {
+        kind: 'answer',
+        answer: { ...answer, body: withData(answer.body, had), quantities, estimated },
+      };
     }
     return notHad(failed, exchange.request.id);
   } catch (error) {
@@ -69,7 +88,9 @@ class Easel {
 
   async item({ from, revisedPrompt }: Picture): Promise<Item | NotStored> {
     const had = await this.#had(from);
-    return 'why' in had || revisedPrompt === undefined ? had : { ...had, revised_prompt: revisedPrompt };
+    return 'why' in had || revisedPrompt === undefined
+      ? had
+      : { ...had, revised_prompt: revisedPrompt };
   }
 
   async #had(from: Picture['from']): Promise<Item | NotStored> {
@@ -93,11 +114,15 @@ class Easel {
 
   async #bytes(from: Picture['from']): Promise<{ readonly b64_json: string } | NotStored> {
     const source = 'url' in from ? this.#source(from) : undefined;
-    const bytes = source === undefined ? undefined : await tried(() => this.#files.take(source, this.#bytesMax, this.#left));
+    const bytes =
+      source === undefined
+        ? undefined
+        : await tried(() => this.#files.take(source, this.#bytesMax, this.#left));
     if (bytes !== undefined && 'why' in bytes) return bytes;
     const base64 = 'base64' in from ? from.base64 : (bytes?.toString('base64') ?? '');
     const head = Buffer.from(base64.slice(0, headBytes), 'base64');
-    if (fileType(head, 'image') === undefined) return { why: 'wrong type', detail: 'it is no image that we know' };
+    if (fileType(head, 'image') === undefined)
+      return { why: 'wrong type', detail: 'it is no image that we know' };
     return { b64_json: base64 };
   }
 
@@ -107,7 +132,9 @@ class Easel {
 
   /** Pictures that no client will see take no room. What cannot be removed now expires. */
   async clear(): Promise<void> {
-    await Promise.allSettled(this.#stored.map(({ account, id }) => this.#files.remove(account, id)));
+    await Promise.allSettled(
+      this.#stored.map(({ account, id }) => this.#files.remove(account, id)),
+    );
   }
 }
 
@@ -121,9 +148,16 @@ async function tried<T extends object>(have: () => Promise<T | NotStored>): Prom
 const awayRetryMs = 5_000;
 
 function notHad({ why, detail }: NotStored, id: string): AttemptResult {
-  if (why === 'away') return { kind: 'refused', refusal: refusal('unavailable', { why: 'pictures cannot be kept', id }, awayRetryMs) };
+  if (why === 'away')
+    return {
+      kind: 'refused',
+      refusal: refusal('unavailable', { why: 'pictures cannot be kept', id }, awayRetryMs),
+    };
   if (why === 'full') return { kind: 'refused', refusal: refusal('too_many_files') };
-  const fault: Fault = { kind: why === 'unreachable' ? 'network' : 'protocol', message: `a picture of the answer: ${detail}` };
+  const fault: Fault = {
+    kind: why === 'unreachable' ? 'network' : 'protocol',
+    message: `a picture of the answer: ${detail}`,
+  };
   return { kind: 'fault', stage: 'streaming', fault };
 }
 

@@ -7,7 +7,13 @@ import { decoded } from '../http/content-coding.ts';
 import { postControl } from '../http/control.ts';
 import type { ReplyHeaders } from '../http/reply-head.ts';
 import { UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../http/upstream.ts';
-import { type Answer, type Call, type Inquiry, type Proof, type Vendor } from '../providers/adapter.ts';
+import {
+  type Answer,
+  type Call,
+  type Inquiry,
+  type Proof,
+  type Vendor,
+} from '../providers/adapter.ts';
 import { without } from './blame.ts';
 import { Lanes, type Lane } from './lanes.ts';
 
@@ -55,7 +61,8 @@ export async function probe(
   try {
     const lane = lanes.of(asked.channel);
     const adapter = lane.adapter(asked.capability);
-    if (adapter === undefined) return failed(`${asked.channel.vendor} is not asked for ${asked.capability}`);
+    if (adapter === undefined)
+      return failed(`${asked.channel.vendor} is not asked for ${asked.capability}`);
     const { hostname } = new URL(lane.upstream.urlOf('/'));
     await lookup(hostname.replace(/^\[|\]$/g, ''));
     stage('resolve');
@@ -63,18 +70,29 @@ export async function probe(
     stage('done');
     return { ...result, said: result.said && wordsWithout(asked.channel.secret, result.said) };
   } catch (error) {
-    return failed(wordsWithout(asked.channel.secret, error instanceof Error ? error.message : String(error)));
+    return failed(
+      wordsWithout(asked.channel.secret, error instanceof Error ? error.message : String(error)),
+    );
   } finally {
     void lanes.close();
   }
 }
 
 /** Vendors repeat a part of a key that they refuse, some of them the whole. */
-const wordsWithout = (secret: string | undefined, said: string): string => without(secret, said).slice(0, saidCharsMax);
+const wordsWithout = (secret: string | undefined, said: string): string =>
+  without(secret, said).slice(0, saidCharsMax);
 
-const failed = (said: string): Probed => ({ ok: false, status: undefined, quantities: undefined, said, answer: undefined });
+const failed = (said: string): Probed => ({
+  ok: false,
+  status: undefined,
+  quantities: undefined,
+  said,
+  answer: undefined,
+});
 
-const bodies: Readonly<Record<ProbedCapability, (model: string, prompt: string) => Readonly<Record<string, unknown>>>> = {
+const bodies: Readonly<
+  Record<ProbedCapability, (model: string, prompt: string) => Readonly<Record<string, unknown>>>
+> = {
   chat: (model, prompt) => ({ model, messages: [{ role: 'user', content: prompt }] }),
   embeddings: (model, prompt) => ({ model, input: prompt }),
   moderations: (model, prompt) => ({ model, input: prompt }),
@@ -97,24 +115,43 @@ function callFor({ channel, capability, model, prompt }: Probe, clock: Clock): C
   };
 }
 
-async function ask(lane: Lane, adapter: Reads, call: Call, stage: (name: ProbeStage) => void, signal: AbortSignal): Promise<Probed> {
+async function ask(
+  lane: Lane,
+  adapter: Reads,
+  call: Call,
+  stage: (name: ProbeStage) => void,
+  signal: AbortSignal,
+): Promise<Probed> {
   const { path, headers, body, method = 'POST', rest } = adapter.ask(call);
   const at = lane.place(path, call.upstreamModel);
   const whole = { ...lane.sign, ...headers };
-  const proof: Proof = (await lane.authorize?.({ method, url: lane.upstream.urlOf(at), headers: whole, body })) ?? { headers: {} };
+  const proof: Proof = (await lane.authorize?.({
+    method,
+    url: lane.upstream.urlOf(at),
+    headers: whole,
+    body,
+  })) ?? { headers: {} };
   if ('kind' in proof) return failed(proof.message);
   const reply = await new Promise<Reply>((resolve, reject) => {
     const listener = new ReplyListener(stage, resolve, reject);
     const upstreamCall = new ProbeCall(listener, stage);
     signal.addEventListener('abort', () => upstreamCall.abort(), { once: true });
     signal.addEventListener('abort', () => reject(new Error('the browser left')), { once: true });
-    lane.upstream.post({ method, path: at, headers: { ...whole, ...proof.headers }, body, rest }, times, upstreamCall);
+    lane.upstream.post(
+      { method, path: at, headers: { ...whole, ...proof.headers }, body, rest },
+      times,
+      upstreamCall,
+    );
   });
   return read(reply, adapter, call);
 }
 
 type Reads = Omit<Inquiry, 'read'> & {
-  read(reply: Buffer, contentType: string, call: Call): ReturnType<Inquiry['read']> | { afterMs: number };
+  read(
+    reply: Buffer,
+    contentType: string,
+    call: Call,
+  ): ReturnType<Inquiry['read']> | { afterMs: number };
 };
 
 interface Reply {
@@ -131,8 +168,15 @@ function read({ status, headers, body }: Reply, adapter: Reads, call: Call): Pro
   }
   const answer = adapter.read(plain, headers.get('content-type') ?? '', call);
   if ('kind' in answer) return { ...failed(answer.message), status };
-  if (!('body' in answer)) return { ok: true, status, quantities: undefined, said: undefined, answer: undefined };
-  return { ok: true, status, quantities: answer.quantities, said: undefined, answer: wordsOf(answer) };
+  if (!('body' in answer))
+    return { ok: true, status, quantities: undefined, said: undefined, answer: undefined };
+  return {
+    ok: true,
+    status,
+    quantities: answer.quantities,
+    said: undefined,
+    answer: wordsOf(answer),
+  };
 }
 
 /** What a person would read of an answer. */
@@ -164,7 +208,11 @@ class ReplyListener implements UpstreamListener {
   #bytes = 0;
   #head: Omit<Reply, 'body'> | undefined;
 
-  constructor(stage: (name: ProbeStage) => void, resolve: (reply: Reply) => void, reject: (error: Error) => void) {
+  constructor(
+    stage: (name: ProbeStage) => void,
+    resolve: (reply: Reply) => void,
+    reject: (error: Error) => void,
+  ) {
     this.#stage = stage;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -182,7 +230,8 @@ class ReplyListener implements UpstreamListener {
   }
 
   end(): void {
-    if (this.#head !== undefined) this.#resolve({ ...this.#head, body: Buffer.concat(this.#pieces) });
+    if (this.#head !== undefined)
+      this.#resolve({ ...this.#head, body: Buffer.concat(this.#pieces) });
     else this.#reject(new Error('the vendor closed the connection without an answer'));
   }
 

@@ -33,7 +33,9 @@ export class Purse {
     this.#admitted = admitted;
     this.#mostTokens = admitted.outputTokens;
     this.#coveredTokens =
-      reservation.amount >= worstCaseOf(admitted, tokensAtFirst) ? tokensAtFirst : affordableTokens(admitted, reservation.amount);
+      reservation.amount >= worstCaseOf(admitted, tokensAtFirst)
+        ? tokensAtFirst
+        : affordableTokens(admitted, reservation.amount);
     this.nextLookBytes = this.#lookAt();
   }
 
@@ -87,8 +89,14 @@ export class Purse {
     const target = this.#target();
     const missing = worstCaseOf(this.#admitted, target) - this.#reservation.amount;
     if (missing > 0n) {
-      const one = worstCaseOf(this.#admitted, this.#coveredTokens + 1) - worstCaseOf(this.#admitted, this.#coveredTokens);
-      const got = await this.#reservation.extendOrWait(missing, missing < one ? missing : one, waitMs);
+      const one =
+        worstCaseOf(this.#admitted, this.#coveredTokens + 1) -
+        worstCaseOf(this.#admitted, this.#coveredTokens);
+      const got = await this.#reservation.extendOrWait(
+        missing,
+        missing < one ? missing : one,
+        waitMs,
+      );
       if (got === 0n) return false;
       if (got < missing) {
         const affordable = affordableTokens(this.#admitted, this.#reservation.amount);

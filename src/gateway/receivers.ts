@@ -83,7 +83,8 @@ export class ForwardingReceiver implements Receiver {
 
   data(piece: Buffer): boolean {
     const out = this.translator.push(piece);
-    if (this.translator.meter.outputBytes < this.#running.purse.nextLookBytes) return this.#deliver(out);
+    if (this.translator.meter.outputBytes < this.#running.purse.nextLookBytes)
+      return this.#deliver(out);
     if (this.#payment.settleUp(this.#paid)) return this.#deliver(out);
     this.#held += out;
     return false;
@@ -128,7 +129,9 @@ export class ForwardingReceiver implements Receiver {
   }
 
   get stage(): 'waiting' | 'streaming' {
-    return this.translator.meter.outputBytes > 0 || this.#running.reply.started ? 'streaming' : 'waiting';
+    return this.translator.meter.outputBytes > 0 || this.#running.reply.started
+      ? 'streaming'
+      : 'waiting';
   }
 
   end(): AttemptResult | undefined {
@@ -175,12 +178,19 @@ export class CollectingReceiver implements Receiver {
   data(piece: Buffer): boolean {
     this.#bytes += piece.length;
     if (this.#bytes > this.#bytesMax) {
-      this.#attempt.finish({ kind: 'fault', stage: 'waiting', fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`) });
+      this.#attempt.finish({
+        kind: 'fault',
+        stage: 'waiting',
+        fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
+      });
       return true;
     }
     this.collector.push(piece);
     const { meter } = this.collector;
-    if (meter.outputBytes >= this.#running.purse.nextLookBytes && !this.#payment.settleUp(this.#paid)) {
+    if (
+      meter.outputBytes >= this.#running.purse.nextLookBytes &&
+      !this.#payment.settleUp(this.#paid)
+    ) {
       this.#owed = true;
       return false;
     }
@@ -198,7 +208,9 @@ export class CollectingReceiver implements Receiver {
 
   #close(): AttemptResult {
     const { meter } = this.collector;
-    const fault = meter.fault ?? (meter.finished ? undefined : protocolFault('the stream ended without its finish reason'));
+    const fault =
+      meter.fault ??
+      (meter.finished ? undefined : protocolFault('the stream ended without its finish reason'));
     if (fault !== undefined) return { kind: 'fault', stage: 'waiting', fault };
     return { kind: 'answer', answer: this.collector.answer() };
   }

@@ -21,11 +21,17 @@ export interface Reserved {
 }
 
 /** Sets the money aside: from memory in the common case, else by a draw, a call-in or a wait. Throws a Refusal when there is none; `left` when the client went away meanwhile. */
-export async function reserve(parts: Parts, request: ClientRequest, admitted: Admitted, reply: Reply): Promise<Reserved | 'left'> {
+export async function reserve(
+  parts: Parts,
+  request: ClientRequest,
+  admitted: Admitted,
+  reply: Reply,
+): Promise<Reserved | 'left'> {
   const at = parts.clock.now();
   const ask = askFor(parts, request, admitted, at);
   const reservation = parts.till.tryReserve(ask);
-  if (reservation !== undefined) return { admitted, purse: purseOf(request, admitted, reservation), at };
+  if (reservation !== undefined)
+    return { admitted, purse: purseOf(request, admitted, reservation), at };
   return reserveSlowly(parts, request, admitted, reply, at);
 }
 
@@ -40,22 +46,34 @@ async function reserveSlowly(
   reply.onLeave(() => leaving.abort());
   const sinceMs = parts.clock.monotonicMs();
   try {
-    const got = await parts.till.reserve({ ...askFor(parts, request, admitted, at), once: true }, leaving.signal);
+    const got = await parts.till.reserve(
+      { ...askFor(parts, request, admitted, at), once: true },
+      leaving.signal,
+    );
     if (got !== 'insufficient') return reserved(got, request, admitted, at);
     // The quick estimate is generous. Before anybody waits or is refused for it, the text is counted.
     const counted = await countedText(admitted, request);
     const precise: Admitted = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
-    const again = { ...askFor(parts, request, precise, at), askedMsAgo: parts.clock.monotonicMs() - sinceMs };
+    const again = {
+      ...askFor(parts, request, precise, at),
+      askedMsAgo: parts.clock.monotonicMs() - sinceMs,
+    };
     return reserved(await parts.till.reserve(again, leaving.signal), request, precise, at);
   } finally {
     reply.onLeave(undefined);
   }
 }
 
-function reserved(got: Reservation | ReserveRefusal, request: ClientRequest, admitted: Admitted, at: number): Reserved | 'left' {
+function reserved(
+  got: Reservation | ReserveRefusal,
+  request: ClientRequest,
+  admitted: Admitted,
+  at: number,
+): Reserved | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
-  if (typeof got === 'string') refuse('unavailable', { why: whyNot[got], id: request.id }, unavailableRetryMs);
+  if (typeof got === 'string')
+    refuse('unavailable', { why: whyNot[got], id: request.id }, unavailableRetryMs);
   return { admitted, purse: purseOf(request, admitted, got), at };
 }
 

@@ -14,7 +14,12 @@ import { reserve } from './reserve.ts';
  * The life of a request: admit → reserve → attempt → pump → settle → last byte. Throws a Refusal (or LimitReached) while the client has seen
  * nothing; after that it ends the answer itself. Whatever happens, the reservation ends once and the limits get their place back.
  */
-export async function run(parts: Parts, request: ClientRequest, reply: Reply, format: ClientFormat): Promise<void> {
+export async function run(
+  parts: Parts,
+  request: ClientRequest,
+  reply: Reply,
+  format: ClientFormat,
+): Promise<void> {
   const startedAtMs = parts.clock.monotonicMs();
   const admitting = admit(parts, request);
   const admitted = admitting instanceof Promise ? await admitting : admitting;
@@ -23,7 +28,16 @@ export async function run(parts: Parts, request: ClientRequest, reply: Reply, fo
     format.limitHeaders(admitted.pass, reply);
     const reserved = await reserve(parts, request, admitted, reply);
     if (reserved === 'left') return;
-    const exchange = new Exchange(parts, request, reserved.admitted, reply, reserved.purse, format, startedAtMs, reserved.at);
+    const exchange = new Exchange(
+      parts,
+      request,
+      reserved.admitted,
+      reply,
+      reserved.purse,
+      format,
+      startedAtMs,
+      reserved.at,
+    );
     const outcome = await deliver(exchange);
     tokens = outcome.inputTokens + outcome.outputTokens;
     report(exchange, outcome);

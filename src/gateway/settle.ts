@@ -19,7 +19,12 @@ export interface Ending {
 }
 
 export function outputTokens(quantities: Quantities): number {
-  return (quantities.output ?? 0) + (quantities.reasoning ?? 0) + (quantities.audio_output ?? 0) + (quantities.image_output ?? 0);
+  return (
+    (quantities.output ?? 0) +
+    (quantities.reasoning ?? 0) +
+    (quantities.audio_output ?? 0) +
+    (quantities.image_output ?? 0)
+  );
 }
 
 /** What a text answer without the vendor's count is charged for. */
@@ -28,7 +33,10 @@ export async function countedAnswer(exchange: Exchange, outputText: string): Pro
 }
 
 /** The same for a stream, whose text was not kept. */
-export async function countedStream(exchange: Exchange, { input, outputBytes }: StreamMeter): Promise<Quantities> {
+export async function countedStream(
+  exchange: Exchange,
+  { input, outputBytes }: StreamMeter,
+): Promise<Quantities> {
   const counted = input ?? (await inputCount(exchange));
   return exchange.request.speak === undefined
     ? { ...counted, output: tokensOfBytes(outputBytes) }
@@ -56,7 +64,12 @@ export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
   });
 }
 
-function recordOf(exchange: Exchange, ending: Ending, lines: readonly PriceLine[], finishedAt: number): RecordValues {
+function recordOf(
+  exchange: Exchange,
+  ending: Ending,
+  lines: readonly PriceLine[],
+  finishedAt: number,
+): RecordValues {
   const { request, admitted, candidate } = exchange;
   const durationMs = exchange.elapsedMs();
   return [
@@ -83,6 +96,7 @@ function recordOf(exchange: Exchange, ending: Ending, lines: readonly PriceLine[
 /** Written by hand: a record is made for every request. Money is text, since a rate may be more than a JSON number holds. */
 export function linesText(lines: readonly PriceLine[]): string {
   let text = '';
-  for (const line of lines) text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},"${line.rate}","${line.cost}"]`;
+  for (const line of lines)
+    text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},"${line.rate}","${line.cost}"]`;
   return `[${text}]`;
 }

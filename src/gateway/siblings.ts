@@ -28,7 +28,11 @@ export class Siblings {
 
   #trusts({ origin, protocol, port, hostname }: URL): boolean {
     if (origin === new URL(this.#home.urlOf('')).origin) return true;
-    return protocol === 'https:' && port === '' && this.#domains.some((domain) => hostname.endsWith(domain));
+    return (
+      protocol === 'https:' &&
+      port === '' &&
+      this.#domains.some((domain) => hostname.endsWith(domain))
+    );
   }
 
   async retire(): Promise<void> {

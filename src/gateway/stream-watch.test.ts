@@ -66,7 +66,14 @@ test('a look for which it was time while the last was under way begins when that
     },
   };
   const idle = Array.from({ length: 200 }, () => ({ look() {} }));
-  const all = [first, ...idle.slice(0, 150), middle, ...idle.slice(150), ...Array.from({ length: 100 }, () => ({ look() {} })), last];
+  const all = [
+    first,
+    ...idle.slice(0, 150),
+    middle,
+    ...idle.slice(150),
+    ...Array.from({ length: 100 }, () => ({ look() {} })),
+    last,
+  ];
   for (const watched of all) watch.add(watched);
   while (begins.length < 2) await wait(5);
   for (const watched of all) watch.remove(watched);

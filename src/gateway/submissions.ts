@@ -1,6 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { payBack } from '../ledger/ledger.ts';
-import { type AnswerMemory, type KeptAnswer, openAnswerMemory, type Submission } from '../recall/answers.ts';
+import {
+  type AnswerMemory,
+  type KeptAnswer,
+  openAnswerMemory,
+  type Submission,
+} from '../recall/answers.ts';
 import type { Database } from '../storage/database.ts';
 
 /** A submission in the hands of the request that answers it. Ends with `keep` or `forget`. */

@@ -11,7 +11,12 @@ import { illustrated } from './pictures.ts';
 const partsAtOnce = 8;
 
 /** One attempt on one channel at what is answered as a whole: in one call, or in as many as the vendor needs. The first part that fails ends them all, where it is worth nothing without the others. */
-export async function attemptWhole(exchange: Exchange, adapter: PictureAdapter, call: Call, lane: Lane): Promise<AttemptResult> {
+export async function attemptWhole(
+  exchange: Exchange,
+  adapter: PictureAdapter,
+  call: Call,
+  lane: Lane,
+): Promise<AttemptResult> {
   const misfit = adapter.misfit?.(call);
   if (misfit !== undefined) return notMade(misfit);
   const parts = adapter.parts?.(call);
@@ -67,6 +72,7 @@ const notMade = ({ param, why }: PictureMisfit): AttemptResult => ({
 /** A vendor that tells only what the price does not name (searches, where tokens are sold) has told nothing: its answer would be free. */
 function countedInPrice({ admitted }: Exchange, answer: Answer): Answer {
   const { quantities } = answer;
-  if (quantities === undefined || costOf(admitted.offer.tariff, quantities).lines.length > 0) return answer;
+  if (quantities === undefined || costOf(admitted.offer.tariff, quantities).lines.length > 0)
+    return answer;
   return { ...answer, quantities: undefined };
 }

@@ -16,16 +16,29 @@ export function windowsOf(
   if (limit === undefined && dailyLimit === undefined && monthlyLimit === undefined) return none;
   const windows: LimitWindow[] = [];
   if (limit !== undefined) windows.push({ id: `key:${keyId}:total`, amount: limit });
-  if (dailyLimit !== undefined) windows.push({ id: `key:${keyId}:day:${dayOf(at, offsetMinutes).name}`, amount: dailyLimit });
-  if (monthlyLimit !== undefined) windows.push({ id: `key:${keyId}:month:${monthOf(at, offsetMinutes).name}`, amount: monthlyLimit });
+  if (dailyLimit !== undefined)
+    windows.push({ id: `key:${keyId}:day:${dayOf(at, offsetMinutes).name}`, amount: dailyLimit });
+  if (monthlyLimit !== undefined)
+    windows.push({
+      id: `key:${keyId}:month:${monthOf(at, offsetMinutes).name}`,
+      amount: monthlyLimit,
+    });
   return windows;
 }
 
 /** What a key may spend from now on, in the windows that it has; undefined: as before. Belongs into the transaction that changes the key. */
 export function* changeWindows(
   keyId: string,
-  { limit, dailyLimit, monthlyLimit }: { readonly [limit in 'limit' | 'dailyLimit' | 'monthlyLimit']?: Nano | undefined },
+  {
+    limit,
+    dailyLimit,
+    monthlyLimit,
+  }: { readonly [limit in 'limit' | 'dailyLimit' | 'monthlyLimit']?: Nano | undefined },
 ): Script<void> {
-  for (const [window, amount] of Object.entries({ total: limit, day: dailyLimit, month: monthlyLimit }))
+  for (const [window, amount] of Object.entries({
+    total: limit,
+    day: dailyLimit,
+    month: monthlyLimit,
+  }))
     if (amount !== undefined) yield* changeLimit({ id: `key:${keyId}:${window}`, amount });
 }

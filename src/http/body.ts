@@ -4,7 +4,9 @@ import { refuse } from '../base/refusal.ts';
 
 /** Whether the head says how long the body is, and that it is no longer than `bytesMax`. Node holds the client to it. */
 export function tellsLength({ headers }: IncomingMessage, bytesMax: number): boolean {
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= bytesMax;
+  return (
+    headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= bytesMax
+  );
 }
 
 /** Calls `done` with the whole body; never, when the client leaves before its end. For bodies of a told length. */
@@ -18,7 +20,11 @@ export function collectBody(request: IncomingMessage, done: (body: Buffer) => vo
 }
 
 /** The whole body of a request that its endpoint reads itself; `left`: the client went away before its end. Throws the Refusal of one that is too large. */
-export async function readBody(body: unknown, headers: IncomingHttpHeaders, bytesMax: number): Promise<Buffer | 'left'> {
+export async function readBody(
+  body: unknown,
+  headers: IncomingHttpHeaders,
+  bytesMax: number,
+): Promise<Buffer | 'left'> {
   if (!(body instanceof Readable)) throw new Error('the endpoint reads its body itself');
   const pieces: Buffer[] = [];
   let bytes = 0;

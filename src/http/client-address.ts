@@ -7,7 +7,10 @@ export interface Networks {
 }
 
 /** Whose request it is: what the connection says, or what a trusted proxy says of it. */
-export type ClientAddress = (socketAddress: string | undefined, headers: IncomingHttpHeaders) => string;
+export type ClientAddress = (
+  socketAddress: string | undefined,
+  headers: IncomingHttpHeaders,
+) => string;
 
 /** Whether it is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`; of IPv4 as people write it, all four numbers of it. */
 export const isNetwork = (text: string): boolean =>
@@ -21,7 +24,9 @@ export function networksOf(texts: readonly string[]): Networks {
     has(text) {
       if (!ipaddr.isValid(text)) return false;
       const address = ipaddr.process(text);
-      return networks.some((network) => address.kind() === network[0].kind() && address.match(network));
+      return networks.some(
+        (network) => address.kind() === network[0].kind() && address.match(network),
+      );
     },
   };
 }
@@ -46,9 +51,12 @@ export function clientAddress(proxies: readonly string[] = []): ClientAddress {
 }
 
 function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), undefined];
+  const [address, bits] = text.includes('/')
+    ? ipaddr.parseCIDR(text)
+    : [ipaddr.parse(text), undefined];
   return [address, bits ?? (address.kind() === 'ipv4' ? 32 : 128)];
 }
 
 /** IPv4 as IPv4, however the socket writes it. */
-const plain = (address: string): string => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : address);
+const plain = (address: string): string =>
+  ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;

@@ -69,7 +69,12 @@ export class Connection implements ReplySink {
   #uploading: Readable | undefined;
 
   /** Opens it; `ready` is called once it is open, `failed` instead when that cannot be. */
-  constructor(place: Place, owner: ConnectionOwner, ready: (connection: Connection) => void, failed: (error: Error) => void) {
+  constructor(
+    place: Place,
+    owner: ConnectionOwner,
+    ready: (connection: Connection) => void,
+    failed: (error: Error) => void,
+  ) {
     this.#owner = owner;
     this.#reader = new ReplyReader(this);
     this.#socket = open(place, this.#onRead);
@@ -94,7 +99,8 @@ export class Connection implements ReplySink {
     call.sent(this);
     const socket = this.#socket;
     if (body instanceof Readable) this.#upload(head, body, firstByteLooks);
-    else if (Buffer.isBuffer(body) && body.length <= textBytesMax) post(socket, head + body.toString('latin1'));
+    else if (Buffer.isBuffer(body) && body.length <= textBytesMax)
+      post(socket, head + body.toString('latin1'));
     else {
       socket.cork();
       socket.write(head, 'latin1');
@@ -123,7 +129,12 @@ export class Connection implements ReplySink {
       if (this.#unusedLooks >= unusedLooksMax) this.close();
     } else if (!this.#paused) {
       this.#looksLeft -= 1;
-      if (this.#looksLeft <= 0) this.fail(new TooLate(this.#reader.begun ? 'the vendor fell silent' : 'the vendor did not answer in time'));
+      if (this.#looksLeft <= 0)
+        this.fail(
+          new TooLate(
+            this.#reader.begun ? 'the vendor fell silent' : 'the vendor did not answer in time',
+          ),
+        );
     }
   }
 
@@ -192,7 +203,12 @@ export class Connection implements ReplySink {
     const call = this.#call;
     this.#call = undefined;
     // A reply before the end of the request: what is left of that would be read as the next one.
-    if (this.#keeps && !this.#reader.surplus && this.#uploading === undefined && !this.#socket.destroyed) {
+    if (
+      this.#keeps &&
+      !this.#reader.surplus &&
+      this.#uploading === undefined &&
+      !this.#socket.destroyed
+    ) {
       this.#unusedLooks = 0;
       this.#owner.free(this);
     } else this.close();
@@ -203,7 +219,14 @@ export class Connection implements ReplySink {
 
   readonly #onEnd = (): void => {
     if (this.#call !== undefined && this.#reader.endsWithConnection) this.#complete();
-    else this.fail(new Error(this.#reader.begun ? 'the vendor closed inside its reply' : 'the vendor closed without a reply'));
+    else
+      this.fail(
+        new Error(
+          this.#reader.begun
+            ? 'the vendor closed inside its reply'
+            : 'the vendor closed without a reply',
+        ),
+      );
   };
 
   /** Ends it at once, and its call with this error. */
@@ -234,7 +257,14 @@ const arrivals = Buffer.allocUnsafeSlow(65_536);
 function open(place: Place, read: (count: number) => boolean): Socket {
   const { host, port } = place;
   const onread = { buffer: arrivals, callback: read };
-  const options = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: probeMs, onread };
+  const options = {
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: probeMs,
+    onread,
+  };
   if (!place.secure) return connectTcp(options);
   const socket = connectTls({
     ...options,
@@ -248,9 +278,17 @@ function open(place: Place, read: (count: number) => boolean): Socket {
 }
 
 /** Calls one of the two, once. What it remembers meanwhile is forgotten then: thousands of connections stay open for long. */
-function whenOpen(socket: Socket, { secure, connectTimeoutMs }: Place, opened: () => void, failed: (error: Error) => void): void {
+function whenOpen(
+  socket: Socket,
+  { secure, connectTimeoutMs }: Place,
+  opened: () => void,
+  failed: (error: Error) => void,
+): void {
   let why: Error | undefined;
-  const late = setTimeout(() => socket.destroy(new TooLate(`no connection within ${connectTimeoutMs} ms`)), connectTimeoutMs).unref();
+  const late = setTimeout(
+    () => socket.destroy(new TooLate(`no connection within ${connectTimeoutMs} ms`)),
+    connectTimeoutMs,
+  ).unref();
   const note = (error: Error): void => {
     why = error;
   };

@@ -50,7 +50,11 @@ export async function callControl(url: string, call: ControlCall): Promise<Contr
 }
 
 /** One small POST that is not on the hot path. Rejects as `callControl` does. */
-export async function postControl(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ControlReply> {
+export async function postControl(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<ControlReply> {
   const { status, bytes } = await callControl(url, { method: 'POST', headers, body });
   return { status, text: bytes.toString('utf8') };
 }

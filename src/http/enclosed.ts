@@ -17,7 +17,10 @@ export function followed(
 ): { readonly body: Readable | readonly Buffer[]; readonly length: number } {
   const length = rest.reduce((sum, part) => sum + lengthOf(part), body.length);
   const pieces = [body, ...rest];
-  return { body: pieces.every(isBytes) ? pieces : Readable.from(bytesOf(pieces), { objectMode: false }), length };
+  return {
+    body: pieces.every(isBytes) ? pieces : Readable.from(bytesOf(pieces), { objectMode: false }),
+    length,
+  };
 }
 
 const isBytes = (part: Buffer | Enclosed): part is Buffer => Buffer.isBuffer(part);
@@ -33,6 +36,9 @@ async function* bytesOf(parts: readonly (Buffer | Enclosed)[]): AsyncGenerator<B
     else if (part.as === 'bytes') yield* part.file.read();
     else
       for (let at = 0; at < part.file.size; at += base64PieceBytes)
-        yield Buffer.from((await part.file.slice(at, base64PieceBytes)).toString('base64'), 'latin1');
+        yield Buffer.from(
+          (await part.file.slice(at, base64PieceBytes)).toString('base64'),
+          'latin1',
+        );
   }
 }

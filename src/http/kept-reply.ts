@@ -24,7 +24,11 @@ export class KeptReply extends Reply {
   #finished: Promise<void> = Promise.resolve();
 
   /** Takes the place of `outer`. `begin`: see Reply. What `keep` throws is lost: the client has paid for the answer and gets it. */
-  constructor(outer: Reply, begin: () => Promise<void>, keep: (answer: WholeAnswer) => Promise<void>) {
+  constructor(
+    outer: Reply,
+    begin: () => Promise<void>,
+    keep: (answer: WholeAnswer) => Promise<void>,
+  ) {
     super(...outer.parts);
     this.#outer = outer;
     this.#begin = begin;
@@ -45,7 +49,9 @@ export class KeptReply extends Reply {
   override whole(status: number, contentType: string, body: Buffer | string): void {
     this.#outer.started = true;
     if (status !== 200) return super.whole(status, contentType, body);
-    this.#handOver({ contentType, body: body.toString() }, () => super.whole(status, contentType, body));
+    this.#handOver({ contentType, body: body.toString() }, () =>
+      super.whole(status, contentType, body),
+    );
   }
 
   override startStream(type?: string): void {
@@ -62,7 +68,9 @@ export class KeptReply extends Reply {
     this.#take(bytes);
     if (this.#bytes > keptBytesMax) return super.end(bytes);
     const body = Buffer.from(this.#pieces.join(''), 'latin1').toString();
-    this.#handOver({ contentType: 'text/event-stream; charset=utf-8', body }, () => super.end(bytes));
+    this.#handOver({ contentType: 'text/event-stream; charset=utf-8', body }, () =>
+      super.end(bytes),
+    );
   }
 
   override endBroken(bytes: string): void {

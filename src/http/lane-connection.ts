@@ -110,7 +110,11 @@ export class LaneConnection implements Wire {
   }
 
   head(status: number, headers: readonly string[]): void {
-    this.#head = responseHead(status, headers, `${this.#terms.always()}transfer-encoding: chunked\r\n`);
+    this.#head = responseHead(
+      status,
+      headers,
+      `${this.#terms.always()}transfer-encoding: chunked\r\n`,
+    );
   }
 
   write(text: string): boolean {

@@ -9,7 +9,9 @@ import { ResponseWire, type Wire } from './wire.ts';
 
 /** A lane whose requests wait for the test, before a node:http that refuses all. */
 async function open(): Promise<{ port: number; lane: Lane; wires: Wire[] }> {
-  const server = createServer((_request, response) => response.writeHead(401, { 'content-length': 0 }).end());
+  const server = createServer((_request, response) =>
+    response.writeHead(401, { 'content-length': 0 }).end(),
+  );
   const wires: Wire[] = [];
   const lane = new Lane(server, {
     paths: new Map([['/v1/plain', true]]),

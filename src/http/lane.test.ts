@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { client, listening, plain } from '../../test/support/raw-client.ts';
@@ -23,7 +29,13 @@ const answerOf = (heard: Heard): string => JSON.stringify(heard);
 
 /** Tells what it was asked. */
 const echo: Serve = ({ url, headers, body }, wire) => {
-  const answer = answerOf({ by: 'lane', method: 'POST', url, headers, body: body.toString('latin1') });
+  const answer = answerOf({
+    by: 'lane',
+    method: 'POST',
+    url,
+    headers,
+    body: body.toString('latin1'),
+  });
   wire.whole(200, ['content-length', String(Buffer.byteLength(answer))], answer);
 };
 
@@ -38,7 +50,13 @@ function echoNode(request: IncomingMessage, response: ServerResponse): void {
 async function open(serve: Serve = echo): Promise<{ port: number; lane: Lane; server: Server }> {
   const server = createServer(echoNode);
   const paths = new Map([['/v1/plain', true]]);
-  const lane = new Lane(server, { paths, clock: systemClock, keepAliveTimeoutMs: 75_000, bodyBytesMax: 1_000_000, serve });
+  const lane = new Lane(server, {
+    paths,
+    clock: systemClock,
+    keepAliveTimeoutMs: 75_000,
+    bodyBytesMax: 1_000_000,
+    serve,
+  });
   onTestFinished(() => lane.closeAll());
   return { port: await listening(server), lane, server };
 }
@@ -73,11 +91,18 @@ test('plain requests are read and answered, one after the other on one connectio
       by: 'lane',
       method: 'POST',
       url: '/v1/plain',
-      headers: { host: 'x', 'content-type': 'application/json', 'x-mixed-case': 'two  words', 'content-length': String(body.length) },
+      headers: {
+        host: 'x',
+        'content-type': 'application/json',
+        'x-mixed-case': 'two  words',
+        'content-length': String(body.length),
+      },
       body,
     });
   }
-  expect(text()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*?\r\ndate: \w{3}, [^]*?\r\nconnection: keep-alive\r\nkeep-alive: timeout=75\r\n\r\n/);
+  expect(text()).toMatch(
+    /^HTTP\/1\.1 200 OK\r\n[^]*?\r\ndate: \w{3}, [^]*?\r\nconnection: keep-alive\r\nkeep-alive: timeout=75\r\n\r\n/,
+  );
 });
 
 test('a request in two pieces is still plain; one that dribbles in is somebody else’s', async () => {
@@ -123,7 +148,8 @@ test('requests that were sent before the answer to the one before them are answe
 test('what is not plain goes to node:http as it came, and so does the rest of its connection', async () => {
   const { port } = await open();
   const get = 'GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n';
-  const chunked = 'POST /v1/plain HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n';
+  const chunked =
+    'POST /v1/plain HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n';
   const long = plain('x'.repeat(100_000));
   for (const other of [get, chunked, long]) {
     const { socket, text } = client(port);
@@ -133,7 +159,11 @@ test('what is not plain goes to node:http as it came, and so does the rest of it
       await expect.poll(() => heard(text()).length).toBe(before + 1);
     }
     expect(heard(text()).map(({ by }) => by)).toEqual(['lane', 'node', 'node']);
-    expect(heard(text()).map(({ body }) => body.length)).toEqual([5, { [get]: 0, [chunked]: 3, [long]: 100_000 }[other], 4]);
+    expect(heard(text()).map(({ body }) => body.length)).toEqual([
+      5,
+      { [get]: 0, [chunked]: 3, [long]: 100_000 }[other],
+      4,
+    ]);
   }
 });
 
@@ -172,7 +202,9 @@ test('what asks more of the connection, or might be read in two ways, is not dec
 test('who leaves is noticed, and who only stops sending as well', async () => {
   for (const leave of ['destroy', 'end'] as const) {
     const told: boolean[] = [];
-    const { port } = await open((_request, wire) => wire.onClosed((complete) => told.push(complete)));
+    const { port } = await open((_request, wire) =>
+      wire.onClosed((complete) => told.push(complete)),
+    );
     const { socket } = client(port);
     socket.write(plain('{}'));
     await wait(30);
@@ -320,7 +352,10 @@ async function saidOf(port: number, request: string): Promise<string> {
   const { socket, text, ended } = client(port);
   socket.write(request, 'latin1');
   await expect
-    .poll(() => heard(text()).length > 0 || ended() || /^HTTP\/1\.1 [1345]/.test(text()), { timeout: 150, interval: 2 })
+    .poll(() => heard(text()).length > 0 || ended() || /^HTTP\/1\.1 [1345]/.test(text()), {
+      timeout: 150,
+      interval: 2,
+    })
     .toBe(true)
     .catch(() => {});
   const [said] = heard(text());
@@ -339,7 +374,8 @@ test('what the lane makes of a request is what node:http makes of it, or it leav
   const seed = Number(process.env['SEED'] ?? 20_261_121);
   const random = seededRandom(seed);
   const pick = <T>(all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)];
-  const request = 'POST /v1/plain HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nabcd';
+  const request =
+    'POST /v1/plain HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nabcd';
   const rounds = Number(process.env['FUZZ_ROUNDS'] ?? 250);
   for (let round = 0; round < rounds; round += 1) {
     let changed = request;

@@ -54,19 +54,27 @@ export class Lane implements LaneTerms {
   readonly #looking: NodeJS.Timeout;
 
   /** Puts itself before `server`'s own reading. */
-  constructor(server: Server, { paths, clock, keepAliveTimeoutMs, bodyBytesMax, serve }: LaneOptions) {
+  constructor(
+    server: Server,
+    { paths, clock, keepAliveTimeoutMs, bodyBytesMax, serve }: LaneOptions,
+  ) {
     this.paths = paths;
     this.serve = serve;
     // The first look may follow an answer at once; what was promised to the client is kept.
     this.idleLooks = Math.ceil(keepAliveTimeoutMs / lookMs) + 1;
     this.bodyBytesMax = Math.min(bodyBytesMax, laneBytesMax);
-    this.#kept = httpDates(clock, `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(keepAliveTimeoutMs / 1_000)}\r\n`);
+    this.#kept = httpDates(
+      clock,
+      `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(keepAliveTimeoutMs / 1_000)}\r\n`,
+    );
     this.#last = httpDates(clock, 'connection: close\r\n');
     this.#server = server;
     const [framework] = server.listeners('connection');
     if (framework === undefined) throw new Error('node:http listens to its server');
     this.#framework = framework as (this: Server, socket: Socket) => void;
-    server.removeAllListeners('connection').on('connection', (socket: Socket) => this.#begin(socket));
+    server
+      .removeAllListeners('connection')
+      .on('connection', (socket: Socket) => this.#begin(socket));
     this.#looking = setInterval(() => this.#look(), lookMs).unref();
   }
 

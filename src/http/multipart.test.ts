@@ -8,18 +8,31 @@ import { Refusal } from '../base/refusal.ts';
 import { type Form, type FormLimits, readForm } from './multipart.ts';
 import { spoolLimits, Spools } from './spool.ts';
 
-const limits: FormLimits = { fields: 4, fieldBytes: 100, files: 2, fileBytes: 400_000, bodyBytes: 1_000_000 };
+const limits: FormLimits = {
+  fields: 4,
+  fieldBytes: 100,
+  files: 2,
+  fileBytes: 400_000,
+  bodyBytes: 1_000_000,
+};
 const headers: IncomingHttpHeaders = { 'content-type': 'multipart/form-data; boundary=xyz' };
-const field = (name: string, value: string): string => `--xyz\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const field = (name: string, value: string): string =>
+  `--xyz\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const file = (name: string, content: string): string =>
   `--xyz\r\ncontent-disposition: form-data; name="${name}"; filename="../a/b.wav"\r\ncontent-type: audio/wav\r\n\r\n${content}\r\n`;
 const end = '--xyz--\r\n';
 
 /** Reads what arrives in pieces of `pieceBytes`. */
-async function read(body: string, pieceBytes = 65_536, spools = new Spools(), said = headers): Promise<Form | 'left' | Refusal> {
+async function read(
+  body: string,
+  pieceBytes = 65_536,
+  spools = new Spools(),
+  said = headers,
+): Promise<Form | 'left' | Refusal> {
   const bytes = Buffer.from(body);
   const pieces: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += pieceBytes) pieces.push(bytes.subarray(at, at + pieceBytes));
+  for (let at = 0; at < bytes.length; at += pieceBytes)
+    pieces.push(bytes.subarray(at, at + pieceBytes));
   try {
     return await readForm(Readable.from(pieces), said, limits, spools);
   } catch (error) {
@@ -32,7 +45,12 @@ const refused = (result: Form | 'left' | Refusal): string =>
   result instanceof Refusal ? `${result.param}: ${result.message}` : 'not refused';
 
 test('fields and files arrive as sent, in their order, however the bytes are cut', async () => {
-  const body = field('model', 'whisper-1') + file('file', 'RIFF\r\n--xy') + field('tags[]', 'ä') + field('tags[]', '') + end;
+  const body =
+    field('model', 'whisper-1') +
+    file('file', 'RIFF\r\n--xy') +
+    field('tags[]', 'ä') +
+    field('tags[]', '') +
+    end;
   for (const pieceBytes of [1, 2, 7, 1_000]) {
     const form = await read(body, pieceBytes);
     if (form === 'left' || form instanceof Refusal) throw new Error('a form was expected');
@@ -41,16 +59,24 @@ test('fields and files arrive as sent, in their order, however the bytes are cut
       ['tags[]', 'ä'],
       ['tags[]', ''],
     ]);
-    expect(form.files.map(({ field: name, filename, type }) => [name, filename, type])).toEqual([['file', 'b.wav', 'audio/wav']]);
+    expect(form.files.map(({ field: name, filename, type }) => [name, filename, type])).toEqual([
+      ['file', 'b.wav', 'audio/wav'],
+    ]);
     expect(String(await form.files[0]?.content.bytes())).toBe('RIFF\r\n--xy');
   }
 });
 
 test('a part that nobody reads holds nothing up', async () => {
-  const parts = ['x: y', 'content-disposition: attachment; name="a"', `content-disposition: form-data; name="a"; filename*=UTF-8''a%0d%0a`];
+  const parts = [
+    'x: y',
+    'content-disposition: attachment; name="a"',
+    `content-disposition: form-data; name="a"; filename*=UTF-8''a%0d%0a`,
+  ];
   for (const head of parts)
     for (const bytes of [10, 17_000, 66_000, 300_000]) {
-      const body = Buffer.from(`${field('model', 'm')}--xyz\r\n${head}\r\n\r\n${'A'.repeat(bytes)}\r\n${field('more', 'x')}${end}`);
+      const body = Buffer.from(
+        `${field('model', 'm')}--xyz\r\n${head}\r\n\r\n${'A'.repeat(bytes)}\r\n${field('more', 'x')}${end}`,
+      );
       const whole = readForm(body, headers, limits, new Spools());
       for (const reading of [read(String(body)), read(String(body), 1_500), whole])
         expect(await reading, `${head} ${bytes}`).toMatchObject({
@@ -88,7 +114,8 @@ test('what ends too early is malformed, at every byte, and keeps nothing', async
   const body = field('model', 'm') + file('file', 'sound') + '--xyz--';
   for (let length = 0; length < body.length; length++) {
     const result = await read(body.slice(0, length), 50, spools);
-    if (length > 0 || result instanceof Refusal) expect(refused(result)).toContain('null: We could not read the multipart body');
+    if (length > 0 || result instanceof Refusal)
+      expect(refused(result)).toContain('null: We could not read the multipart body');
     expect(spools.bytes).toBe(0);
   }
 });
@@ -98,29 +125,48 @@ test('too many fields, files or bytes are refused by name, and keep nothing', as
   const cases: [string, string][] = [
     [field('a', 'x').repeat(5) + end, 'more than 4 fields'],
     [file('a', 'x').repeat(3) + end, 'more than 2 files'],
-    [field('prompt', 'x'.repeat(101)) + end, "prompt: Invalid value for 'prompt': it is larger than 100 bytes."],
-    [file('file', 'x'.repeat(400_001)) + end, "file: Invalid value for 'file': it is larger than 400000 bytes."],
+    [
+      field('prompt', 'x'.repeat(101)) + end,
+      "prompt: Invalid value for 'prompt': it is larger than 100 bytes.",
+    ],
+    [
+      file('file', 'x'.repeat(400_001)) + end,
+      "file: Invalid value for 'file': it is larger than 400000 bytes.",
+    ],
     [`${'x'.repeat(1_000_001)}\r\n${end}`, 'limit of 1000000 bytes'],
-    [`--xyz\r\ncontent-disposition: form-data; name="a"\r\nx: ${'y'.repeat(1_000_001)}`, 'limit of 1000000 bytes'],
+    [
+      `--xyz\r\ncontent-disposition: form-data; name="a"\r\nx: ${'y'.repeat(1_000_001)}`,
+      'limit of 1000000 bytes',
+    ],
   ];
   for (const [body, message] of cases) {
     expect(refused(await read(body, 65_536, spools))).toContain(message);
     expect(spools.bytes).toBe(0);
   }
-  expect(refused(await read('', 10, spools, { ...headers, 'content-length': '1000001' }))).toContain('limit of 1000000 bytes');
+  expect(
+    refused(await read('', 10, spools, { ...headers, 'content-length': '1000001' })),
+  ).toContain('limit of 1000000 bytes');
 });
 
 test('what is no form is told so', async () => {
   for (const type of ['application/json', 'multipart/form-data', undefined])
-    expect(refused(await read(end, 10, new Spools(), type === undefined ? {} : { 'content-type': type }))).toContain(
-      'Unsupported content type',
-    );
-  expect(refused(await read(end, 10, new Spools(), { 'content-type': 'multipart/form-data; charset=x' }))).toContain('Boundary not found');
+    expect(
+      refused(
+        await read(end, 10, new Spools(), type === undefined ? {} : { 'content-type': type }),
+      ),
+    ).toContain('Unsupported content type');
+  expect(
+    refused(
+      await read(end, 10, new Spools(), { 'content-type': 'multipart/form-data; charset=x' }),
+    ),
+  ).toContain('Boundary not found');
 });
 
 test('more uploads than there is room for wait outside', async () => {
   const spools = new Spools({ ...spoolLimits, bytesMax: 10 });
-  expect(refused(await read(file('file', 'x'.repeat(11)) + end, 50, spools))).toContain('too many uploads at once');
+  expect(refused(await read(file('file', 'x'.repeat(11)) + end, 50, spools))).toContain(
+    'too many uploads at once',
+  );
   expect(spools.bytes).toBe(0);
 });
 

@@ -44,13 +44,19 @@ const pieceBytes = 64 * 1024;
 const headBytesMax = 4_096;
 const headLinesMax = 16;
 
-export const isForm = (headers: IncomingHttpHeaders): boolean => /^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '');
+export const isForm = (headers: IncomingHttpHeaders): boolean =>
+  /^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '');
 
 /**
  * Reads a `multipart/form-data` body, as it arrives where it has not yet; its files go into spools, whatever they are called. `left`: the client went away.
  * Throws the Refusal that says what is wrong, and then nothing is kept.
  */
-export async function readForm(body: unknown, headers: IncomingHttpHeaders, limits: FormLimits, spools: Spools): Promise<Form | 'left'> {
+export async function readForm(
+  body: unknown,
+  headers: IncomingHttpHeaders,
+  limits: FormLimits,
+  spools: Spools,
+): Promise<Form | 'left'> {
   const length = Number(headers['content-length'] ?? 0);
   if (length > limits.bodyBytes) refuse('request_too_large', { limit: limits.bodyBytes });
   return new FormReading(asStream(body), parserOf(headers, limits), limits, spools).result;
@@ -66,7 +72,10 @@ function* inPieces(body: Buffer): Generator<Buffer> {
 function parserOf(headers: IncomingHttpHeaders, limits: FormLimits): Parser {
   const contentType = headers['content-type'] ?? '';
   if (!isForm(headers))
-    refuse('wrong_content_type', { got: contentType.split(';', 1)[0] || 'none', expected: 'multipart/form-data with a boundary' });
+    refuse('wrong_content_type', {
+      got: contentType.split(';', 1)[0] || 'none',
+      expected: 'multipart/form-data with a boundary',
+    });
   const { fields, fieldBytes, files, fileBytes } = limits;
   try {
     return new Busboy({
@@ -113,8 +122,12 @@ class FormReading {
     const tooMany = (what: string, most: number) => () =>
       this.#refuse(refusal('malformed_form', { why: `it has more than ${most} ${what}.` }));
     parser
-      .on('field', (name, value, nameCut, valueCut) => this.#field(name, value, nameCut || valueCut))
-      .on('file', (field, stream, filename, _encoding, type) => this.#file(field, stream, filename ?? '', type))
+      .on('field', (name, value, nameCut, valueCut) =>
+        this.#field(name, value, nameCut || valueCut),
+      )
+      .on('file', (field, stream, filename, _encoding, type) =>
+        this.#file(field, stream, filename ?? '', type),
+      )
       .on('fieldsLimit', tooMany('fields', limits.fields))
       .on('filesLimit', tooMany('files', limits.files))
       .on('partsLimit', tooMany('parts', limits.fields + limits.files))
@@ -125,7 +138,8 @@ class FormReading {
 
   readonly #count = (piece: Buffer): void => {
     this.#bytes += piece.length;
-    if (this.#bytes > this.#limits.bodyBytes) this.#refuse(refusal('request_too_large', { limit: this.#limits.bodyBytes }));
+    if (this.#bytes > this.#limits.bodyBytes)
+      this.#refuse(refusal('request_too_large', { limit: this.#limits.bodyBytes }));
   };
 
   readonly #left = (): void => {
@@ -175,10 +189,14 @@ async function spool(stream: BusboyFileStream, content: Spool): Promise<void> {
   try {
     for await (const piece of stream) await content.write(piece);
   } catch (error) {
-    throw error instanceof Error && 'refusal' in error ? error : refusal('malformed_form', { why: `${whyOf(error)}.` });
+    throw error instanceof Error && 'refusal' in error
+      ? error
+      : refusal('malformed_form', { why: `${whyOf(error)}.` });
   }
 }
 
-const tooLarge = (param: string, bytes: number): Refusal => refusal('invalid_value', { param, why: `it is larger than ${bytes} bytes.` });
+const tooLarge = (param: string, bytes: number): Refusal =>
+  refusal('invalid_value', { param, why: `it is larger than ${bytes} bytes.` });
 
-const whyOf = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 200) : 'it is no form');
+const whyOf = (error: unknown): string =>
+  error instanceof Error ? error.message.slice(0, 200) : 'it is no form';

@@ -22,5 +22,7 @@ function openCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');
-  return typeof collect === 'function' ? () => void collect({ type: 'minor', execution: 'sync' }) : () => {};
+  return typeof collect === 'function'
+    ? () => void collect({ type: 'minor', execution: 'sync' })
+    : () => {};
 }

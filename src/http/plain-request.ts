@@ -21,7 +21,8 @@ const namesHeld = 200;
 const lines = /^(?:[\x20-\x7e]+\r\n)+$/;
 /** `__proto__` is a name like others to HTTP, and none to an object. */
 const nameOf = remembered(
-  (name) => (/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) && name !== '__proto__' ? name.toLowerCase() : ''),
+  (name) =>
+    /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) && name !== '__proto__' ? name.toLowerCase() : '',
   namesHeld,
 );
 
@@ -29,16 +30,24 @@ const nameOf = remembered(
  * Reads what nearly every client sends: a POST to one of `paths`, each header once, a body of a told length of at most `bodyBytesMax`, on a connection that stays open.
  * 'partial': its end has not come. 'other': anything else, well formed or not, on which nothing is decided here. RFC 9112 §2–§6.
  */
-export function readPlain(bytes: Buffer, paths: ReadonlyMap<string, unknown>, bodyBytesMax: number): PlainRequest | 'partial' | 'other' {
+export function readPlain(
+  bytes: Buffer,
+  paths: ReadonlyMap<string, unknown>,
+  bodyBytesMax: number,
+): PlainRequest | 'partial' | 'other' {
   const headLength = bytes.indexOf(headEnd, 0, 'latin1');
   if (headLength < 0)
-    return bytes.length < headBytesMax && method.startsWith(bytes.toString('latin1', 0, method.length)) ? 'partial' : 'other';
+    return bytes.length < headBytesMax &&
+      method.startsWith(bytes.toString('latin1', 0, method.length))
+      ? 'partial'
+      : 'other';
   if (headLength > headBytesMax) return 'other';
   const head = bytes.toString('latin1', 0, headLength + 2);
   const lineEnd = head.indexOf('\r\n');
   const urlEnd = lineEnd - version.length;
   const url = head.slice(method.length, urlEnd);
-  if (!head.startsWith(method) || !head.startsWith(version, urlEnd) || !paths.has(url)) return 'other';
+  if (!head.startsWith(method) || !head.startsWith(version, urlEnd) || !paths.has(url))
+    return 'other';
   const headers = lines.test(head) ? readHeaders(head, lineEnd + 2) : undefined;
   if (headers === undefined) return 'other';
   const length = plainLength(headers, bodyBytesMax);
@@ -64,11 +73,19 @@ function readHeaders(head: string, from: number): Record<string, string> | undef
 }
 
 /** The body's length, where nothing else is asked of the connection. */
-function plainLength(headers: Readonly<Record<string, string>>, bodyBytesMax: number): number | undefined {
+function plainLength(
+  headers: Readonly<Record<string, string>>,
+  bodyBytesMax: number,
+): number | undefined {
   const { connection, 'content-length': length = '' } = headers;
   if (headers['host'] === undefined || headers['transfer-encoding'] !== undefined) return undefined;
   if (headers['expect'] !== undefined || headers['upgrade'] !== undefined) return undefined;
-  if (connection !== undefined && connection !== 'keep-alive' && connection.toLowerCase() !== 'keep-alive') return undefined;
+  if (
+    connection !== undefined &&
+    connection !== 'keep-alive' &&
+    connection.toLowerCase() !== 'keep-alive'
+  )
+    return undefined;
   if (!/^\d{1,9}$/.test(length)) return undefined;
   const bytes = Number(length);
   return bytes <= bodyBytesMax ? bytes : undefined;

@@ -17,7 +17,12 @@ export class ReplyHeaders {
   all(name: string): string[] {
     const mark = `\r\n${name}:`;
     const values: string[] = [];
-    for (let found = this.#after(mark, 0); found !== undefined; found = this.#after(mark, found.end)) values.push(found.value);
+    for (
+      let found = this.#after(mark, 0);
+      found !== undefined;
+      found = this.#after(mark, found.end)
+    )
+      values.push(found.value);
     return values;
   }
 
@@ -72,11 +77,13 @@ export interface ReplyHead {
  * A status line and whole headers, each on one line of its own: no folded line, no space before a colon, no control characters. Whoever reads those in another way than a proxy
  * before it takes one reply for two (RFC 9112 §2.2, §5).
  */
-const plainHead = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+const plainHead =
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
 /** Reads a head: status line and headers without the empty line that ends them. Throws BadReply. RFC 9112 §4, §6.3. */
 export function readHead(text: string): ReplyHead {
-  if (!plainHead.test(text)) throw new BadReply(`no head of a reply: ${JSON.stringify(text.slice(0, 60))}`);
+  if (!plainHead.test(text))
+    throw new BadReply(`no head of a reply: ${JSON.stringify(text.slice(0, 60))}`);
   const status = Number(text.slice(9, 12));
   const lineEnd = text.indexOf('\r\n');
   const headers = new ReplyHeaders(lineEnd < 0 ? '' : text.slice(lineEnd));
@@ -87,10 +94,20 @@ export function readHead(text: string): ReplyHead {
   // A length beside chunks is how a second reply is smuggled into the first, and HTTP/1.0 knows no chunks.
   const doubtful = coding !== undefined && (!is11 || headers.get('content-length') !== undefined);
   const stays = connection === undefined ? is11 : connection === 'keep-alive';
-  return { status, headers, body, keeps: stays && !doubtful && body !== 'connection', keptMs: keptOf(headers.get('keep-alive')) };
+  return {
+    status,
+    headers,
+    body,
+    keeps: stays && !doubtful && body !== 'connection',
+    keptMs: keptOf(headers.get('keep-alive')),
+  };
 }
 
-function bodyOf(status: number, headers: ReplyHeaders, coding: string | undefined): ReplyHead['body'] {
+function bodyOf(
+  status: number,
+  headers: ReplyHeaders,
+  coding: string | undefined,
+): ReplyHead['body'] {
   const [length, ...others] = headers.all('content-length');
   if (length !== undefined && (others.length > 0 || !/^\d{1,15}$/.test(length)))
     throw new BadReply(`content-length ${[length, ...others].join(', ')}`);

@@ -5,7 +5,14 @@ import { ReplyReader } from './reply-reader.ts';
 
 /** What a reader told of these pieces; a pause after every piece of the body when asked for. */
 function read(pieces: readonly Buffer[], pausing = false) {
-  const told = { status: 0, type: undefined as string | undefined, body: '', over: false, surplus: false, withConnection: false };
+  const told = {
+    status: 0,
+    type: undefined as string | undefined,
+    body: '',
+    over: false,
+    surplus: false,
+    withConnection: false,
+  };
   const reader = new ReplyReader({
     head(head: ReplyHead) {
       told.status = head.status;
@@ -21,20 +28,31 @@ function read(pieces: readonly Buffer[], pausing = false) {
     let goes = reader.push(piece);
     while (!goes) goes = reader.go();
   }
-  return { ...told, over: reader.over, surplus: reader.surplus, withConnection: reader.endsWithConnection };
+  return {
+    ...told,
+    over: reader.over,
+    surplus: reader.surplus,
+    withConnection: reader.endsWithConnection,
+  };
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 const replies: Readonly<Record<string, readonly [string, string]>> = {
-  'a counted body': ['HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\ncontent-length: 11\r\n\r\nhello world', 'hello world'],
+  'a counted body': [
+    'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\ncontent-length: 11\r\n\r\nhello world',
+    'hello world',
+  ],
   'no body': ['HTTP/1.1 204\r\n\r\n', ''],
   'an empty body': ['HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n', ''],
   chunks: [
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: text/plain\r\n\r\n5\r\nhello\r\n1;name="v"\r\n \r\n0a \r\nworld\r\n\r\n.\r\n0\r\n\r\n',
     'hello world\r\n\r\n.',
   ],
-  'chunks with trailers': ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nx-sum: 1\r\ny: 2\r\n\r\n', 'abc'],
+  'chunks with trailers': [
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nx-sum: 1\r\ny: 2\r\n\r\n',
+    'abc',
+  ],
   'informational replies first': [
     'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
     'ok',
@@ -47,7 +65,8 @@ describe('a reply', () => {
       const whole = read([bytes(text)]);
       expect(whole).toMatchObject({ body, over: true, surplus: false });
       for (let cut = 1; cut < text.length; cut += 1)
-        for (const pausing of [false, true]) expect(read([bytes(text.slice(0, cut)), bytes(text.slice(cut))], pausing)).toEqual(whole);
+        for (const pausing of [false, true])
+          expect(read([bytes(text.slice(0, cut)), bytes(text.slice(cut))], pausing)).toEqual(whole);
       expect(read([...text].map(bytes), true)).toEqual(whole);
       expect(read([bytes(`${text}HTTP`)])).toMatchObject({ body, over: true, surplus: true });
     });
@@ -55,12 +74,20 @@ describe('a reply', () => {
   it('of chunks of any length is the same in pieces of any length', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 40 }), { maxLength: 8 }),
+        fc.array(fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 40 }), {
+          maxLength: 8,
+        }),
         fc.integer({ min: 1, max: 30 }),
         (chunks, size) => {
           const text = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`;
-          const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => bytes(text.slice(i * size, (i + 1) * size)));
-          expect(read(pieces, size % 2 === 0)).toMatchObject({ body: chunks.join(''), over: true, surplus: false });
+          const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+            bytes(text.slice(i * size, (i + 1) * size)),
+          );
+          expect(read(pieces, size % 2 === 0)).toMatchObject({
+            body: chunks.join(''),
+            over: true,
+            surplus: false,
+          });
         },
       ),
     );
@@ -75,8 +102,13 @@ describe('a reply', () => {
   });
 
   it('that is cut short is not over', () => {
-    expect(read([bytes('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nabc')])).toMatchObject({ over: false, withConnection: false });
-    expect(read([bytes('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n')])).toMatchObject({
+    expect(read([bytes('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nabc')])).toMatchObject({
+      over: false,
+      withConnection: false,
+    });
+    expect(
+      read([bytes('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n')]),
+    ).toMatchObject({
       over: false,
       withConnection: false,
     });

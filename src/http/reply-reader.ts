@@ -17,10 +17,19 @@ const informationsMax = 32;
 
 const plainExtension = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** What frames a message says nothing after it (RFC 9110 §6.5.1). */
-const plainTrailer = /^(?!content-length:|transfer-encoding:)[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*$/i;
+const plainTrailer =
+  /^(?!content-length:|transfer-encoding:)[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*$/i;
 
 /** Where in the reply the next byte stands. */
-type Place = 'head' | 'counted' | 'chunk line' | 'chunk' | 'chunk end' | 'trailer' | 'to the end' | 'over';
+type Place =
+  | 'head'
+  | 'counted'
+  | 'chunk line'
+  | 'chunk'
+  | 'chunk end'
+  | 'trailer'
+  | 'to the end'
+  | 'over';
 
 /** Cuts one reply after another out of the bytes of a connection, however they were cut on their way. Copies nothing that comes in one piece. RFC 9112. */
 export class ReplyReader {
@@ -125,14 +134,16 @@ export class ReplyReader {
   #head(piece: Buffer, at: number): number {
     const end = piece.indexOf(headEnd, at);
     if (end < 0 || end - at > headBytesMax) {
-      if (piece.length - at > headBytesMax) throw new BadReply(`a head of more than ${headBytesMax} bytes`);
+      if (piece.length - at > headBytesMax)
+        throw new BadReply(`a head of more than ${headBytesMax} bytes`);
       return at;
     }
     const head = readHead(piece.toString('latin1', at, end));
     if (head.status < 200) {
       if (head.status === 101) throw new BadReply('a change of protocols that was not asked for');
       this.#informations += 1;
-      if (this.#informations > informationsMax) throw new BadReply(`more than ${informationsMax} informational replies`);
+      if (this.#informations > informationsMax)
+        throw new BadReply(`more than ${informationsMax} informational replies`);
       return end + headEnd.length;
     }
     if (head.body === 'chunked') this.#place = 'chunk line';
@@ -170,7 +181,9 @@ export class ReplyReader {
     // After the length: an extension, or the spaces that some servers write.
     const digits = i - at;
     while (piece[i] === space) i += 1;
-    const plain = i === end - 2 || (piece[i] === semicolon && plainExtension.test(piece.toString('latin1', i, end - 2)));
+    const plain =
+      i === end - 2 ||
+      (piece[i] === semicolon && plainExtension.test(piece.toString('latin1', i, end - 2)));
     if (digits === 0 || digits > 12 || !plain) throw new BadReply('no length of a chunk');
     this.#left = length === 0 ? headBytesMax : length;
     this.#place = length === 0 ? 'trailer' : 'chunk';
@@ -179,7 +192,8 @@ export class ReplyReader {
 
   #chunkEnd(piece: Buffer, at: number): number {
     if (piece.length - at < 2) return at;
-    if (piece[at] !== carriage || piece[at + 1] !== newline) throw new BadReply('a chunk is longer than it says');
+    if (piece[at] !== carriage || piece[at + 1] !== newline)
+      throw new BadReply('a chunk is longer than it says');
     this.#place = 'chunk line';
     return at + 2;
   }
@@ -189,7 +203,8 @@ export class ReplyReader {
     this.#left -= end - at;
     if (this.#left < 0) throw new BadReply(`trailers of more than ${headBytesMax} bytes`);
     if (end === at + 2) this.#place = 'over';
-    else if (end > at && !plainTrailer.test(piece.toString('latin1', at, end - 2))) throw new BadReply('no trailer after the last chunk');
+    else if (end > at && !plainTrailer.test(piece.toString('latin1', at, end - 2)))
+      throw new BadReply('no trailer after the last chunk');
     return end;
   }
 
@@ -199,7 +214,8 @@ export class ReplyReader {
     if (end - at > chunkLineBytesMax || (end < 0 && piece.length - at > chunkLineBytesMax))
       throw new BadReply(`a line of more than ${chunkLineBytesMax} bytes between chunks`);
     if (end < 0) return at;
-    if (end === at || piece[end - 1] !== carriage) throw new BadReply('a line between chunks that does not end as lines do');
+    if (end === at || piece[end - 1] !== carriage)
+      throw new BadReply('a line between chunks that does not end as lines do');
     return end + 1;
   }
 }

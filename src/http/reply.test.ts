@@ -12,7 +12,10 @@ async function open(requests: number, serve: (response: ServerResponse) => void)
     server.listen(0, '127.0.0.1', resolve);
   });
   const address = server.address();
-  const client = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
+  const client = connect(
+    typeof address === 'object' && address !== null ? address.port : 0,
+    '127.0.0.1',
+  );
   client.on('error', () => {});
   client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(requests));
   onTestFinished(() => {
@@ -73,7 +76,9 @@ test('an answer is over when the client has it, not when it is written; who neve
 
 test('who reads slowly, but reads, gets all of it', async () => {
   const length = 5_000_000;
-  const client = await open(1, (response) => new Reply(new ResponseWire(response), [], 300).whole(200, 'text/plain', 'x'.repeat(length)));
+  const client = await open(1, (response) =>
+    new Reply(new ResponseWire(response), [], 300).whole(200, 'text/plain', 'x'.repeat(length)),
+  );
   let bytes = 0;
   client.on('data', (piece) => {
     bytes += piece.length;
@@ -97,9 +102,11 @@ test('what is sent as it comes ends with whoever takes nothing of it, and with w
     const body = endless();
     let sent = false;
     const client = await open(1, (response) => {
-      void new Reply(new ResponseWire(response), ['content-type', 'video/mp4'], 300).send(200, body).then(() => {
-        sent = true;
-      });
+      void new Reply(new ResponseWire(response), ['content-type', 'video/mp4'], 300)
+        .send(200, body)
+        .then(() => {
+          sent = true;
+        });
     });
     await new Promise((resolve) => client.once('data', resolve));
     client.pause();
@@ -111,7 +118,11 @@ test('what is sent as it comes ends with whoever takes nothing of it, and with w
 
 test('what is sent as it comes comes whole to whoever reads slowly, and not at all to whoever has left', async () => {
   const pieces = Array.from({ length: 80 }, (_, i) => Buffer.alloc(65_536, i));
-  const client = await open(1, (response) => void new Reply(new ResponseWire(response), [], 300).send(200, Readable.from(pieces)));
+  const client = await open(
+    1,
+    (response) =>
+      void new Reply(new ResponseWire(response), [], 300).send(200, Readable.from(pieces)),
+  );
   let bytes = 0;
   client.on('data', (piece) => {
     bytes += piece.length;
@@ -139,7 +150,11 @@ test('a source that breaks off breaks the connection: the client must not take a
     })(),
   );
   let text = '';
-  const client = await open(1, (response) => void new Reply(new ResponseWire(response), ['content-length', '20']).send(200, broken));
+  const client = await open(
+    1,
+    (response) =>
+      void new Reply(new ResponseWire(response), ['content-length', '20']).send(200, broken),
+  );
   client.on('data', (piece) => {
     text += String(piece);
   });

@@ -74,7 +74,12 @@ export class Reply {
   whole(status: number, contentType: string, body: Buffer | string): void {
     if (this.closed || this.started) return;
     this.started = true;
-    this.#headers.push('content-type', contentType, 'content-length', String(Buffer.byteLength(body)));
+    this.#headers.push(
+      'content-type',
+      contentType,
+      'content-length',
+      String(Buffer.byteLength(body)),
+    );
     this.#wire.whole(status, this.#headers, body);
     this.#wire.limitTheRest(this.#lastBytesMs);
   }
@@ -102,7 +107,14 @@ export class Reply {
     if (this.closed || this.started) return;
     this.started = true;
     // Proxies in between must neither buffer nor transform what is meant to arrive at once.
-    this.#headers.push('content-type', type, 'cache-control', 'no-cache, no-transform', 'x-accel-buffering', 'no');
+    this.#headers.push(
+      'content-type',
+      type,
+      'cache-control',
+      'no-cache, no-transform',
+      'x-accel-buffering',
+      'no',
+    );
     this.#wire.head(200, this.#headers);
   }
 

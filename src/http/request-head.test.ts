@@ -5,20 +5,32 @@ const asked: Said = { method: 'POST', path: '/v1/x?y=1', headers: { 'x-a': 'b' }
 const headOf = (said: Said): string => new RequestHeads('h').head(said, 2);
 
 test('a head says what was asked, and how long the body is', () => {
-  expect(headOf(asked)).toBe('POST /v1/x?y=1 HTTP/1.1\r\nhost: h\r\nconnection: keep-alive\r\nx-a: b\r\ncontent-length: 2\r\n\r\n');
+  expect(headOf(asked)).toBe(
+    'POST /v1/x?y=1 HTTP/1.1\r\nhost: h\r\nconnection: keep-alive\r\nx-a: b\r\ncontent-length: 2\r\n\r\n',
+  );
 });
 
 test('whoever signs says less than the request: its headers win, its host as well', () => {
-  const head = headOf({ ...asked, sign: { 'x-a': 'signed', 'x-key': 'k', host: 'signed' }, headers: { 'x-a': 'b', host: 'other' } });
-  expect(head).toBe('POST /v1/x?y=1 HTTP/1.1\r\nconnection: keep-alive\r\nx-a: b\r\nx-key: k\r\nhost: other\r\ncontent-length: 2\r\n\r\n');
+  const head = headOf({
+    ...asked,
+    sign: { 'x-a': 'signed', 'x-key': 'k', host: 'signed' },
+    headers: { 'x-a': 'b', host: 'other' },
+  });
+  expect(head).toBe(
+    'POST /v1/x?y=1 HTTP/1.1\r\nconnection: keep-alive\r\nx-a: b\r\nx-key: k\r\nhost: other\r\ncontent-length: 2\r\n\r\n',
+  );
 });
 
 test('the next request has its own headers, path and length', () => {
   const heads = new RequestHeads('h');
   const first = heads.head(asked, 2);
   expect(heads.head(asked, 2)).toBe(first);
-  expect(heads.head({ ...asked, path: '/z' }, 31)).toBe(first.replace('/v1/x?y=1', '/z').replace('length: 2', 'length: 31'));
-  expect(heads.head({ ...asked, headers: { 'x-a': 'c' } }, 2)).toBe(first.replace('x-a: b', 'x-a: c'));
+  expect(heads.head({ ...asked, path: '/z' }, 31)).toBe(
+    first.replace('/v1/x?y=1', '/z').replace('length: 2', 'length: 31'),
+  );
+  expect(heads.head({ ...asked, headers: { 'x-a': 'c' } }, 2)).toBe(
+    first.replace('x-a: b', 'x-a: c'),
+  );
   expect(heads.head({ ...asked, sign: { 'x-key': 'k' } }, 2)).toContain('x-key: k\r\nx-a: b\r\n');
   expect(() => heads.head({ ...asked, headers: { 'x-a': 'b\r\nc: d' } }, 2)).toThrow(/header/);
   expect(() => heads.head({ ...asked, headers: { 'x-a': 'b\r\nc: d' } }, 2)).toThrow(/header/);
@@ -26,7 +38,8 @@ test('the next request has its own headers, path and length', () => {
 });
 
 test('what would be another line, or frame the request anew, is not sent', () => {
-  for (const path of ['/a b', '/a\r\nx: y', '/a\nb', '/名', '/\0']) expect(() => headOf({ ...asked, path }), path).toThrow(/path/);
+  for (const path of ['/a b', '/a\r\nx: y', '/a\nb', '/名', '/\0'])
+    expect(() => headOf({ ...asked, path }), path).toThrow(/path/);
   for (const name of [
     '',
     'a b',

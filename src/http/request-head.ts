@@ -15,7 +15,14 @@ const wrongInPath = /[^\x21-\xff]/;
 const wrongInName = /[^!#$%&'*+\-.^_`|~0-9a-z]/;
 const wrongInValue = /[^\t\x20-\x7e\x80-\xff]/;
 /** What is the connection's own to say. */
-const ours = new Set(['connection', 'content-length', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect']);
+const ours = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'expect',
+]);
 
 /**
  * The heads of requests to one host (name and port). Who is asked again and again is told the same headers: their text is kept for as long as they
@@ -39,7 +46,8 @@ export class RequestHeads {
       this.#sign = sign;
       this.#headers = headers;
     }
-    const counted = length > 0 || method === 'POST' || method === 'PUT' ? `content-length: ${length}\r\n` : '';
+    const counted =
+      length > 0 || method === 'POST' || method === 'PUT' ? `content-length: ${length}\r\n` : '';
     return `${method} ${path} HTTP/1.1\r\n${this.#lines}${counted}\r\n`;
   }
 }
@@ -48,8 +56,10 @@ function linesOf(host: string, sign: Headers | undefined, headers: Headers): str
   let lines = '';
   const all: Headers = sign === undefined ? headers : Object.assign({}, sign, headers);
   for (const [name, value] of Object.entries(all)) {
-    if (name === '' || wrongInName.test(name)) throw new Error(`a header cannot be called ${JSON.stringify(name)}`);
-    if (wrongInValue.test(value)) throw new Error(`the header ${name} holds a character that headers cannot hold`);
+    if (name === '' || wrongInName.test(name))
+      throw new Error(`a header cannot be called ${JSON.stringify(name)}`);
+    if (wrongInValue.test(value))
+      throw new Error(`the header ${name} holds a character that headers cannot hold`);
     if (ours.has(name)) throw new Error(`the header ${name} is the connection's own`);
     lines += `${name}: ${value}\r\n`;
   }

@@ -8,7 +8,8 @@ export function responseHead(status: number, headers: readonly string[], always:
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const value = headers[i + 1] ?? '';
-    if (wrongInValue.test(value)) throw new Error(`the header ${headers[i]} holds a character that headers cannot hold`);
+    if (wrongInValue.test(value))
+      throw new Error(`the header ${headers[i]} holds a character that headers cannot hold`);
     text += `${headers[i]}: ${value}\r\n`;
   }
   return `${text}${always}\r\n`;

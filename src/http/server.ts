@@ -11,7 +11,11 @@ export interface ServerLimits {
   readonly keepAliveTimeoutMs: number;
 }
 
-export const serverLimits: ServerLimits = { jsonBodyBytesMax: 50 * 1024 * 1024, requestTimeoutMs: 300_000, keepAliveTimeoutMs: 75_000 };
+export const serverLimits: ServerLimits = {
+  jsonBodyBytesMax: 50 * 1024 * 1024,
+  requestTimeoutMs: 300_000,
+  keepAliveTimeoutMs: 75_000,
+};
 
 /** What came before any endpoint could see it, and the answer to it: JSON. */
 export type Unreadable = (
@@ -32,16 +36,28 @@ export function openServer(limits: ServerLimits, unreadable: Unreadable): Fastif
     genReqId: () => '',
     // A client's address is what its socket says; proxies in front are the operator's and are not needed to know it.
     trustProxy: false,
-    clientErrorHandler: (error, socket) => turnAway(socket, unreadable(problems.get(error.code) ?? 'malformed')),
+    clientErrorHandler: (error, socket) =>
+      turnAway(socket, unreadable(problems.get(error.code) ?? 'malformed')),
     frameworkErrors: (_error, { method, url }, reply) => {
-      const { status, body, id } = unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' });
+      const { status, body, id } = unreadable('bad url', {
+        method,
+        path: url.split('?', 1)[0] ?? '',
+      });
       const length = Buffer.byteLength(body);
       reply.hijack();
-      reply.raw.writeHead(status, { 'content-type': 'application/json', 'content-length': length, 'x-request-id': id }).end(body);
+      reply.raw
+        .writeHead(status, {
+          'content-type': 'application/json',
+          'content-length': length,
+          'x-request-id': id,
+        })
+        .end(body);
     },
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
   return server;
 }
 
@@ -54,5 +70,7 @@ const problems = new Map<string, Parameters<Unreadable>[0]>([
 function turnAway(socket: Socket, { status, body, id }: ReturnType<Unreadable>): void {
   if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy();
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nx-request-id: ${id}\r\nconnection: close`;
-  socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () =>
+    socket.destroy(),
+  );
 }

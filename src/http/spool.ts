@@ -46,7 +46,8 @@ export class Spools {
 
   /** Throws the Refusal when there are too many at once. */
   take(bytes: number): void {
-    if (this.#bytes + bytes > this.limits.bytesMax) refuse('unavailable', { why: 'too many uploads at once', id: '' }, retryAfterMs);
+    if (this.#bytes + bytes > this.limits.bytesMax)
+      refuse('unavailable', { why: 'too many uploads at once', id: '' }, retryAfterMs);
     this.#bytes += bytes;
   }
 
@@ -126,7 +127,8 @@ export class Spool {
 
   /** Everything, piece by piece. */
   async *read(): AsyncGenerator<Buffer, void, void> {
-    for (let at = 0; at < this.#size; at += this.#spools.limits.pieceBytes) yield await this.slice(at, this.#spools.limits.pieceBytes);
+    for (let at = 0; at < this.#size; at += this.#spools.limits.pieceBytes)
+      yield await this.slice(at, this.#spools.limits.pieceBytes);
   }
 
   /** Everything at once: for what is known to be small. */
@@ -145,5 +147,6 @@ export class Spool {
 }
 
 async function writeAll(file: FileHandle, piece: Buffer, at: number): Promise<void> {
-  for (let had = 0; had < piece.length; ) had += (await file.write(piece, had, piece.length - had, at + had)).bytesWritten;
+  for (let had = 0; had < piece.length; )
+    had += (await file.write(piece, had, piece.length - had, at + had)).bytesWritten;
 }

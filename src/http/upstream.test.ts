@@ -14,7 +14,10 @@ afterEach(async () => {
 });
 
 /** A vendor that says `answer` to every request, on real connections. */
-async function vendor(answer: (socket: Socket, request: string, nth: number) => void, most = limits) {
+async function vendor(
+  answer: (socket: Socket, request: string, nth: number) => void,
+  most = limits,
+) {
   const sockets: Socket[] = [];
   const server: Server = createServer((socket) => {
     sockets.push(socket);
@@ -51,7 +54,13 @@ interface Told {
 /** One call, and what became of it. */
 function ask(
   upstream: Upstream,
-  options: { times?: UpstreamTimes; body?: string; path?: string; headers?: Record<string, string>; pause?: boolean } = {},
+  options: {
+    times?: UpstreamTimes;
+    body?: string;
+    path?: string;
+    headers?: Record<string, string>;
+    pause?: boolean;
+  } = {},
 ): Told {
   let finish: (told: Told) => void = () => {};
   const done = new Promise<Told>((resolve) => {
@@ -62,7 +71,8 @@ function ask(
     finish(told);
   };
   const call = new UpstreamCall({
-    head: (status, headers) => void (told.text += `${status} ${headers.get('content-type') ?? ''};`),
+    head: (status, headers) =>
+      void (told.text += `${status} ${headers.get('content-type') ?? ''};`),
     data: (piece) => {
       told.text += piece.toString('latin1');
       return options.pause !== true;
@@ -78,10 +88,16 @@ function ask(
 
 it('appends paths to the base, and leaves as many of its steps as a path says', () => {
   const upstream = new Upstream('https://vendor.example/compatible-mode/v1', limits);
-  expect(upstream.urlOf('/chat/completions?a=%2E.')).toBe('https://vendor.example/compatible-mode/v1/chat/completions?a=%2E.');
-  expect(upstream.urlOf('/../v2/video?id=a%2Fb')).toBe('https://vendor.example/compatible-mode/v2/video?id=a%2Fb');
+  expect(upstream.urlOf('/chat/completions?a=%2E.')).toBe(
+    'https://vendor.example/compatible-mode/v1/chat/completions?a=%2E.',
+  );
+  expect(upstream.urlOf('/../v2/video?id=a%2Fb')).toBe(
+    'https://vendor.example/compatible-mode/v2/video?id=a%2Fb',
+  );
   expect(upstream.urlOf('/../../api/v1/tasks')).toBe('https://vendor.example/api/v1/tasks');
-  expect(new Upstream('https://vendor.example', limits).urlOf('/../v2/video')).toBe('https://vendor.example/v2/video');
+  expect(new Upstream('https://vendor.example', limits).urlOf('/../v2/video')).toBe(
+    'https://vendor.example/v2/video',
+  );
 });
 
 it('says what was asked, and uses a connection again', async () => {
@@ -90,7 +106,8 @@ it('says what was asked, and uses a connection again', async () => {
     heard.push(request);
     socket.write(ok);
   });
-  for (let i = 0; i < 3; i += 1) expect(await ask(upstream).done).toMatchObject({ text: '200 ;ok', end: 'end' });
+  for (let i = 0; i < 3; i += 1)
+    expect(await ask(upstream).done).toMatchObject({ text: '200 ;ok', end: 'end' });
   expect(sockets).toHaveLength(1);
   expect(heard[0]).toMatch(
     /^POST \/v1\/chat HTTP\/1\.1\r\nhost: 127\.0\.0\.1:\d+\r\nconnection: keep-alive\r\ncontent-type: text\/plain\r\ncontent-length: 2\r\n\r\nhi$/,
@@ -101,7 +118,9 @@ it('sends a large body as it is', async () => {
   const body = 'é'.repeat(100_000);
   const { upstream } = await vendor((socket, request) => {
     socket.write(
-      Buffer.from(request.slice(-body.length * 2), 'latin1').toString() === body ? ok : 'HTTP/1.1 400\r\ncontent-length: 0\r\n\r\n',
+      Buffer.from(request.slice(-body.length * 2), 'latin1').toString() === body
+        ? ok
+        : 'HTTP/1.1 400\r\ncontent-length: 0\r\n\r\n',
     );
   });
   expect(await ask(upstream, { body }).done).toMatchObject({ text: '200 ;ok' });
@@ -114,7 +133,8 @@ it('uses no connection again that the vendor closes, or on which more came than 
     else if (nth === 2) socket.end('HTTP/1.0 200 OK\r\n\r\nok');
     else socket.write(ok);
   });
-  for (let i = 0; i < 5; i += 1) expect(await ask(upstream).done).toMatchObject({ text: '200 ;ok', end: 'end' });
+  for (let i = 0; i < 5; i += 1)
+    expect(await ask(upstream).done).toMatchObject({ text: '200 ;ok', end: 'end' });
   expect(sockets).toHaveLength(4);
 });
 
@@ -134,9 +154,14 @@ it('tells how far a call came that failed', async () => {
     else socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n');
   });
   expect((await ask(upstream).done).end).toMatch(/^waiting: /);
-  expect(await ask(upstream).done).toMatchObject({ text: '200 ;abc', end: 'streaming: the vendor closed inside its reply' });
+  expect(await ask(upstream).done).toMatchObject({
+    text: '200 ;abc',
+    end: 'streaming: the vendor closed inside its reply',
+  });
   expect(await ask(upstream).done).toMatchObject({ end: 'streaming: no length of a chunk' });
-  expect((await ask(upstream, { headers: { 'x-y': 'a\r\nb' } }).done).end).toMatch(/^connecting: the header x-y/);
+  expect((await ask(upstream, { headers: { 'x-y': 'a\r\nb' } }).done).end).toMatch(
+    /^connecting: the header x-y/,
+  );
   expect((await ask(upstream, { path: '/a b' }).done).end).toMatch(/^connecting: a path/);
   server.close();
   const nobody = new Upstream('http://127.0.0.1:1/v1', limits);
@@ -148,8 +173,13 @@ it('does not wait for ever, neither for the first byte nor for the next', async 
     if (nth === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc');
   });
   const short = { firstByteTimeoutMs: 100, idleTimeoutMs: 100 };
-  expect(await ask(upstream, { times: short }).done).toMatchObject({ end: 'waiting: the vendor did not answer in time' });
-  expect(await ask(upstream, { times: short }).done).toMatchObject({ text: '200 ;abc', end: 'streaming: the vendor fell silent' });
+  expect(await ask(upstream, { times: short }).done).toMatchObject({
+    end: 'waiting: the vendor did not answer in time',
+  });
+  expect(await ask(upstream, { times: short }).done).toMatchObject({
+    text: '200 ;abc',
+    end: 'streaming: the vendor fell silent',
+  });
 });
 
 it('holds the vendor back while a caller takes nothing, however long that lasts', async () => {
@@ -168,7 +198,10 @@ it('holds the vendor back while a caller takes nothing, however long that lasts'
       { objectMode: false },
     ).pipe(socket, { end: false });
   });
-  const paused = ask(upstream, { pause: true, times: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 100 } });
+  const paused = ask(upstream, {
+    pause: true,
+    times: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 100 },
+  });
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   expect(paused.end).toBe('');
   expect(written).toBeLessThan(total / 2);

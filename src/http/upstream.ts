@@ -1,4 +1,10 @@
-import { type Carried, Connection, type ConnectionOwner, type Outgoing, type Place } from './connection.ts';
+import {
+  type Carried,
+  Connection,
+  type ConnectionOwner,
+  type Outgoing,
+  type Place,
+} from './connection.ts';
 import { type Enclosed, followed } from './enclosed.ts';
 import type { ReplyHead, ReplyHeaders } from './reply-head.ts';
 import { RequestHeads, type Said } from './request-head.ts';
@@ -142,7 +148,13 @@ export class Upstream implements ConnectionOwner {
     const secure = url.protocol === 'https:';
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-    this.#place = { secure, host, port, connectTimeoutMs: limits.connectTimeoutMs, session: undefined };
+    this.#place = {
+      secure,
+      host,
+      port,
+      connectTimeoutMs: limits.connectTimeoutMs,
+      session: undefined,
+    };
   }
 
   /** Connections, in use or kept. */
@@ -177,7 +189,8 @@ export class Upstream implements ConnectionOwner {
   }
 
   #openForQueue(): void {
-    if (this.#queue.length > this.#opening && this.#connections.size < this.#connectionsMax) this.#open();
+    if (this.#queue.length > this.#opening && this.#connections.size < this.#connectionsMax)
+      this.#open();
   }
 
   #carry(connection: Connection, { call, ask, times }: Waiting): void {
@@ -191,10 +204,18 @@ export class Upstream implements ConnectionOwner {
     connection.carry(call, outgoing);
   }
 
-  #outgoing({ method = 'POST', path, sign, headers, body, rest }: UpstreamAsk, times: UpstreamTimes): Outgoing {
+  #outgoing(
+    { method = 'POST', path, sign, headers, body, rest }: UpstreamAsk,
+    times: UpstreamTimes,
+  ): Outgoing {
     const whole = rest === undefined ? { body, length: body.length } : followed(body, rest);
     const head = this.#heads.head({ method, path: this.#under(path), sign, headers }, whole.length);
-    return { head, body: whole.body, firstByteLooks: looksFor(times.firstByteTimeoutMs), idleLooks: looksFor(times.idleTimeoutMs) };
+    return {
+      head,
+      body: whole.body,
+      firstByteLooks: looksFor(times.firstByteTimeoutMs),
+      idleLooks: looksFor(times.idleTimeoutMs),
+    };
   }
 
   /** For whoever waits longest once it is open. Where it cannot be opened, that one has waited in vain. */
@@ -241,7 +262,8 @@ export class Upstream implements ConnectionOwner {
   }
 
   readonly #look = (): void => {
-    for (const connection of this.#connections) connection.look(looksFor(Math.min(keptMs, connection.keptMs ?? keptMs)));
+    for (const connection of this.#connections)
+      connection.look(looksFor(Math.min(keptMs, connection.keptMs ?? keptMs)));
   };
 
   /** Takes nothing new, lets calls under way finish, then closes. */
@@ -273,4 +295,5 @@ export class Upstream implements ConnectionOwner {
 
 const closed = (): Error => new Error('the channel has been closed');
 
-const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));

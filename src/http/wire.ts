@@ -28,7 +28,12 @@ const textBytesMax = 16_384;
 
 /** The bytes of a body as latin1 text where they are few: text leaves in one write together with its head, a buffer in a second one. */
 export function asLatin1(body: Buffer | string): Buffer | string {
-  if (typeof body === 'string' && body.length <= textBytesMax && Buffer.byteLength(body) === body.length) return body;
+  if (
+    typeof body === 'string' &&
+    body.length <= textBytesMax &&
+    Buffer.byteLength(body) === body.length
+  )
+    return body;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   return bytes.length <= textBytesMax ? bytes.toString('latin1') : bytes;
 }

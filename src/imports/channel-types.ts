@@ -24,7 +24,11 @@ export interface Reached {
 const regionPlace = '{region}';
 
 /** Undefined: no vendor here is reached so. */
-export function reached({ type, baseUrl }: ForeignChannel, secret: string, kind: Foreign['kind']): Reached | undefined {
+export function reached(
+  { type, baseUrl }: ForeignChannel,
+  secret: string,
+  kind: Foreign['kind'],
+): Reached | undefined {
   const table: Readonly<Record<string, ChannelType | undefined>> = types[kind];
   const found = Object.hasOwn(table, type) ? table[type] : undefined;
   if (found === undefined) return undefined;
@@ -36,10 +40,16 @@ export function reached({ type, baseUrl }: ForeignChannel, secret: string, kind:
 }
 
 /** The key ends with its region: `ACCESS|SECRET|us-east-1`, or `KEY|us-east-1`. */
-function regional(vendor: string, baseUrl: string | undefined, base: string, secret: string): Reached | undefined {
+function regional(
+  vendor: string,
+  baseUrl: string | undefined,
+  base: string,
+  secret: string,
+): Reached | undefined {
   const parts = secret.split('|').map((part) => part.trim());
   const region = parts.pop();
-  if (region === undefined || !/^[a-z0-9-]{4,30}$/.test(region) || parts.length === 0) return undefined;
+  if (region === undefined || !/^[a-z0-9-]{4,30}$/.test(region) || parts.length === 0)
+    return undefined;
   return { vendor, baseUrl: baseUrl ?? base.replace(regionPlace, region), secret: parts.join(':') };
 }
 

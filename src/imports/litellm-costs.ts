@@ -7,7 +7,8 @@ import { type Fraction, fraction, roundedUp, times, whole } from './fraction.ts'
 export type Described = Readonly<Record<string, unknown>>;
 
 /** A name or a number as text; anything else is none. */
-export const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /**
  * Dollars for one, by LiteLLM's names (BerriAI/litellm model_prices_and_context_window.json, read 2026-11), and what they are a price of here.
@@ -48,7 +49,8 @@ const kinds: Readonly<Record<string, ModelKind>> = {
   video_generation: 'video',
 };
 
-export const kindOf = ({ mode }: Described): ModelKind | undefined => (typeof mode === 'string' ? kinds[mode] : undefined);
+export const kindOf = ({ mode }: Described): ModelKind | undefined =>
+  typeof mode === 'string' ? kinds[mode] : undefined;
 
 /** Prices that make sense for each kind; others of the same model are of another way to count. */
 const sellsBy: Readonly<Record<ModelKind, RegExp>> = {
@@ -64,18 +66,29 @@ const sellsBy: Readonly<Record<ModelKind, RegExp>> = {
 };
 
 /** A price as in the configuration file, `rate` yuan for a dollar, rounded up; undefined when it has none, or costs nothing. */
-export function priceOf(model: Described, kind: ModelKind, rate: Fraction): Readonly<Record<string, unknown>> | undefined {
+export function priceOf(
+  model: Described,
+  kind: ModelKind,
+  rate: Fraction,
+): Readonly<Record<string, unknown>> | undefined {
   const base = ratesOf(model, '', kind, rate);
   // A list that lost its figures says 0, and what is free by mistake is sold for nothing: free models are the operator's to name.
   if (!Object.values(base).some((amount) => amount !== '0')) return undefined;
   const above = tiers.flatMap((thousands) => {
     const rates = ratesOf(model, `_above_${thousands}k_tokens`, kind, rate);
-    return Object.keys(rates).length === 0 ? [] : [{ above_input_tokens: String(thousands * 1_000), ...rates }];
+    return Object.keys(rates).length === 0
+      ? []
+      : [{ above_input_tokens: String(thousands * 1_000), ...rates }];
   });
   return above.length === 0 ? base : { ...base, tiers: above };
 }
 
-function ratesOf(model: Described, suffix: string, kind: ModelKind, rate: Fraction): Readonly<Record<string, string>> {
+function ratesOf(
+  model: Described,
+  suffix: string,
+  kind: ModelKind,
+  rate: Fraction,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(members).flatMap(([theirs, ours]) => {
       const dollars = fraction(model[theirs + suffix]);
@@ -93,6 +106,11 @@ export function limitsOf(model: Described): Readonly<Record<string, string>> {
     const written = textOf(model[name]);
     return /^[1-9]\d*$/.test(written) ? written : undefined;
   };
-  const limits = { context: count('max_input_tokens') ?? count('max_tokens'), max_output: count('max_output_tokens') };
-  return Object.fromEntries(Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const limits = {
+    context: count('max_input_tokens') ?? count('max_tokens'),
+    max_output: count('max_output_tokens'),
+  };
+  return Object.fromEntries(
+    Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

@@ -8,9 +8,13 @@ import { type Described, priceOf } from './litellm-costs.ts';
 
 /** LiteLLM's list of prices: models by id. Undefined when it is another kind of list. */
 export function litellmList(value: unknown): ReadonlyMap<string, Described> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'models' in value) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'models' in value)
+    return undefined;
   const entries = Object.entries(value).flatMap(([id, model]: [string, unknown]) =>
-    typeof model === 'object' && model !== null && 'litellm_provider' in model && id !== 'sample_spec'
+    typeof model === 'object' &&
+    model !== null &&
+    'litellm_provider' in model &&
+    id !== 'sample_spec'
       ? [[id, model as Described] as const]
       : [],
   );
@@ -35,7 +39,9 @@ export function pricesFrom(
   const without: string[] = [];
   for (const { id, kind, active } of models) {
     if (!active) continue;
-    const upstreams = channels.flatMap(({ vendor, models: sold }) => (sold.has(id) ? [{ vendor, upstream: sold.get(id) ?? id }] : []));
+    const upstreams = channels.flatMap(({ vendor, models: sold }) =>
+      sold.has(id) ? [{ vendor, upstream: sold.get(id) ?? id }] : [],
+    );
     const names = [id, ...upstreams.flatMap(({ vendor, upstream }) => namesOf(vendor, upstream))];
     const found = names.map((name) => list.get(name)).find((model) => model !== undefined);
     const price = found && priceOf(found, kind, rate);
@@ -47,11 +53,16 @@ export function pricesFrom(
 
 /** `deepseek/deepseek-chat`, and the plain id where the list gives it to this vendor alone. */
 function namesOf(vendor: string, upstream: string): readonly string[] {
-  const theirs = Object.entries(providers).flatMap(([provider, ours]) => (ours.vendor === vendor ? [`${provider}/${upstream}`] : []));
+  const theirs = Object.entries(providers).flatMap(([provider, ours]) =>
+    ours.vendor === vendor ? [`${provider}/${upstream}`] : [],
+  );
   return [...theirs, upstream];
 }
 
-function isPrice(kind: RecordedCatalogue['models'][number]['kind'], written: Readonly<Record<string, unknown>>): boolean {
+function isPrice(
+  kind: RecordedCatalogue['models'][number]['kind'],
+  written: Readonly<Record<string, unknown>>,
+): boolean {
   const report = lineless();
   const price = report.parse(priceSchema, written, []);
   if (price !== undefined) readPrice(kind, price, report, []);

@@ -35,13 +35,22 @@ export interface Means {
 /** `value`: the file, numbers as text. */
 export function convertLitellm(value: unknown, means: Means): Converted {
   const file = members(value);
-  const done: Converted & { models: Described[]; channels: Channel[] } = { models: [], channels: [], leftOut: [], notes: notesOn(file) };
+  const done: Converted & { models: Described[]; channels: Channel[] } = {
+    models: [],
+    channels: [],
+    leftOut: [],
+    notes: notesOn(file),
+  };
   const list = file['model_list'];
   for (const entry of Array.isArray(list) ? list : []) convertOne(members(entry), means, done);
   return done;
 }
 
-function convertOne(entry: Described, means: Means, done: Converted & { models: Described[]; channels: Channel[] }): void {
+function convertOne(
+  entry: Described,
+  means: Means,
+  done: Converted & { models: Described[]; channels: Channel[] },
+): void {
   const id = textOf(entry['model_name']);
   const params = members(entry['litellm_params']);
   const what = `model ${id || '(without a name)'}`;
@@ -58,7 +67,9 @@ function convertOne(entry: Described, means: Means, done: Converted & { models: 
     return;
   }
   const own = { ...members(entry['model_info']), ...params };
-  const priced = priceOf(own, kindOf(own) ?? means.bundled.get(id)?.facts.kind ?? 'chat', means.rate) !== undefined;
+  const priced =
+    priceOf(own, kindOf(own) ?? means.bundled.get(id)?.facts.kind ?? 'chat', means.rate) !==
+    undefined;
   if (!done.models.some((model) => model['id'] === id) && (priced || !means.bundled.has(id))) {
     const model = describe(id, bought.upstream, textOf(params['model']), own, means);
     if (model === undefined) {
@@ -72,7 +83,9 @@ function convertOne(entry: Described, means: Means, done: Converted & { models: 
   }
   for (const name of ['rpm', 'tpm', 'max_parallel_requests'])
     if (params[name] !== undefined)
-      done.notes.push(`${what}: ${name} of a deployment is not taken: a vendor's own 429 rests a channel, and groups have limits`);
+      done.notes.push(
+        `${what}: ${name} of a deployment is not taken: a vendor's own 429 rests a channel, and groups have limits`,
+      );
   place(done.channels, bought, params, id);
 }
 
@@ -88,18 +101,32 @@ function boughtFrom(params: Described, bundled: Bundled): Bought | undefined {
   const written = textOf(params['model']);
   const named = params['custom_llm_provider'];
   const slash = written.indexOf('/');
-  const provider = typeof named === 'string' ? named : slash > 0 ? written.slice(0, slash) : undefined;
-  const table: Readonly<Record<string, { readonly vendor: string; readonly path?: string } | undefined>> = providers;
+  const provider =
+    typeof named === 'string' ? named : slash > 0 ? written.slice(0, slash) : undefined;
+  const table: Readonly<
+    Record<string, { readonly vendor: string; readonly path?: string } | undefined>
+  > = providers;
   const found = provider === undefined ? undefined : table[provider];
-  const vendor = found?.vendor ?? (provider === undefined ? bundled.get(written)?.vendor : undefined);
+  const vendor =
+    found?.vendor ?? (provider === undefined ? bundled.get(written)?.vendor : undefined);
   if (vendor === undefined || written === '') return undefined;
-  const upstream = found !== undefined && written.startsWith(`${provider}/`) ? written.slice(slash + 1) : written;
+  const upstream =
+    found !== undefined && written.startsWith(`${provider}/`) ? written.slice(slash + 1) : written;
   const base = filled(params['api_base'] ?? params['base_url']);
   const path = found?.path ?? '';
   const region = filled(params['aws_region_name']);
-  const regional = region === undefined ? undefined : `https://bedrock-runtime.${region}.amazonaws.com`;
-  const baseUrl = base === undefined ? regional : `${base.replace(/\/+$/, '')}${base.replace(/\/+$/, '').endsWith(path) ? '' : path}`;
-  return { vendor, upstream: upstream.replace(/^(?:converse|invoke|responses)\//, ''), baseUrl, secret: secretOf(params) };
+  const regional =
+    region === undefined ? undefined : `https://bedrock-runtime.${region}.amazonaws.com`;
+  const baseUrl =
+    base === undefined
+      ? regional
+      : `${base.replace(/\/+$/, '')}${base.replace(/\/+$/, '').endsWith(path) ? '' : path}`;
+  return {
+    vendor,
+    upstream: upstream.replace(/^(?:converse|invoke|responses)\//, ''),
+    baseUrl,
+    secret: secretOf(params),
+  };
 }
 
 function secretOf(params: Described): string | undefined {
@@ -115,33 +142,68 @@ function filled(written: unknown): string | undefined {
   return name === undefined ? written.replaceAll('${', '$${') : `\${${name}}`;
 }
 
-function describe(id: string, upstream: string, written: string, own: Described, { bundled, list, rate }: Means): Described | undefined {
+function describe(
+  id: string,
+  upstream: string,
+  written: string,
+  own: Described,
+  { bundled, list, rate }: Means,
+): Described | undefined {
   const listed = list?.get(id) ?? list?.get(written) ?? list?.get(upstream);
   const known = bundled.get(upstream)?.facts;
   const kind: ModelKind = kindOf(own) ?? known?.kind ?? (listed && kindOf(listed)) ?? 'chat';
-  const price = priceOf(own, kind, rate) ?? (known === undefined ? listed && priceOf(listed, kind, rate) : writtenPrice(known.price));
+  const price =
+    priceOf(own, kind, rate) ??
+    (known === undefined ? listed && priceOf(listed, kind, rate) : writtenPrice(known.price));
   if (price === undefined) return undefined;
-  const limits = known === undefined ? {} : { context: known.context, max_output: known.outputTokensMax };
-  return { id, kind, ...(known && { owned_by: known.ownedBy }), ...limits, ...limitsOf(listed ?? {}), ...limitsOf(own), price };
+  const limits =
+    known === undefined ? {} : { context: known.context, max_output: known.outputTokensMax };
+  return {
+    id,
+    kind,
+    ...(known && { owned_by: known.ownedBy }),
+    ...limits,
+    ...limitsOf(listed ?? {}),
+    ...limitsOf(own),
+    price,
+  };
 }
 
 function writtenPrice({ rates, tiers, by }: Price): Described {
   const plain = (some: Rates): Described =>
     Object.fromEntries(
-      Object.entries(some).flatMap(([name, nano]) => (isMeasure(name) ? [[name, decimalText(nano, pricePlaces(name))]] : [])),
+      Object.entries(some).flatMap(([name, nano]) =>
+        isMeasure(name) ? [[name, decimalText(nano, pricePlaces(name))]] : [],
+      ),
     );
   return {
     ...plain(rates),
-    ...(tiers.length > 0 && { tiers: tiers.map((tier) => ({ above_input_tokens: String(tier.aboveInputTokens), ...plain(tier.rates) })) }),
+    ...(tiers.length > 0 && {
+      tiers: tiers.map((tier) => ({
+        above_input_tokens: String(tier.aboveInputTokens),
+        ...plain(tier.rates),
+      })),
+    }),
     ...(by && {
-      by: Object.fromEntries(Object.entries(by.rates).map(([name, nano]) => [name, decimalText(nano, pricePlaces(by.measure))])),
+      by: Object.fromEntries(
+        Object.entries(by.rates).map(([name, nano]) => [
+          name,
+          decimalText(nano, pricePlaces(by.measure)),
+        ]),
+      ),
     }),
   };
 }
 
 /** Deployments with one address, key, order and weight are one channel, as long as each sells the model once. */
-function place(channels: Channel[], { vendor, upstream, baseUrl, secret }: Bought, params: Described, id: string): void {
-  const whole = (name: string): string | undefined => (/^\d+$/.test(textOf(params[name])) ? textOf(params[name]) : undefined);
+function place(
+  channels: Channel[],
+  { vendor, upstream, baseUrl, secret }: Bought,
+  params: Described,
+  id: string,
+): void {
+  const whole = (name: string): string | undefined =>
+    /^\d+$/.test(textOf(params[name])) ? textOf(params[name]) : undefined;
   const [priority, weight] = [whole('order'), whole('weight')];
   const facts = {
     vendor,
@@ -151,14 +213,19 @@ function place(channels: Channel[], { vendor, upstream, baseUrl, secret }: Bough
     ...(weight !== undefined && { weight }),
   };
   const same = channels.find(
-    ({ name: _, models, ...other }) => JSON.stringify(other) === JSON.stringify(facts) && !models.some((model) => model.id === id),
+    ({ name: _, models, ...other }) =>
+      JSON.stringify(other) === JSON.stringify(facts) && !models.some((model) => model.id === id),
   );
   if (same !== undefined) {
     same.models.push({ id, upstream });
     return;
   }
   const count = channels.filter((channel) => channel.vendor === vendor).length;
-  channels.push({ name: count === 0 ? vendor : `${vendor}-${count + 1}`, ...facts, models: [{ id, upstream }] });
+  channels.push({
+    name: count === 0 ? vendor : `${vendor}-${count + 1}`,
+    ...facts,
+    models: [{ id, upstream }],
+  });
 }
 
 function notesOn(file: Described): string[] {
@@ -170,8 +237,14 @@ function notesOn(file: Described): string[] {
       Object.keys(router).some((name) => name.endsWith('fallbacks')),
       'fallbacks to another model are not taken: the model that was asked for answers, over another channel, or nobody does',
     ),
-    ...said(router['model_group_alias'] !== undefined, 'model_group_alias is not taken: sell the model once more, under the other id'),
-    ...said(router['routing_strategy'] !== undefined, 'routing_strategy is not taken: channels are chosen by priority, health and weight'),
+    ...said(
+      router['model_group_alias'] !== undefined,
+      'model_group_alias is not taken: sell the model once more, under the other id',
+    ),
+    ...said(
+      router['routing_strategy'] !== undefined,
+      'routing_strategy is not taken: channels are chosen by priority, health and weight',
+    ),
     ...said(router['cache'] !== undefined, 'answers are not cached here'),
     ...said(
       general['master_key'] !== undefined || general['database_url'] !== undefined,

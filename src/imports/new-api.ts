@@ -11,8 +11,15 @@ export async function readNewApi(source: Source): Promise<Foreign> {
     source.rows('channels', 'id'),
     source.rows('options', 'key'),
   ]);
-  if (users === undefined || tokens === undefined || channels === undefined || options === undefined)
-    throw new SourceError('this is no database of new-api or one-api: it lacks the tables users, tokens, channels or options');
+  if (
+    users === undefined ||
+    tokens === undefined ||
+    channels === undefined ||
+    options === undefined
+  )
+    throw new SourceError(
+      'this is no database of new-api or one-api: it lacks the tables users, tokens, channels or options',
+    );
   // Each of these columns came with new-api; an empty table has none to look at.
   const markers: readonly (readonly [readonly Row[], string])[] = [
     [users, 'aff_quota'],
@@ -87,9 +94,14 @@ function channelOf(row: Row): ForeignChannel {
     name: text(row, 'name').trim(),
     type: text(row, 'type'),
     baseUrl: text(row, 'base_url').trim().replace(/\/+$/, '') || undefined,
-    secrets: secrets.map((secret, index) => ({ secret, enabled: enabled && (!several || (states[String(index)] ?? 1) === 1) })),
+    secrets: secrets.map((secret, index) => ({
+      secret,
+      enabled: enabled && (!several || (states[String(index)] ?? 1) === 1),
+    })),
     models: listed(text(row, 'models'), /,/),
-    mapping: new Map(Object.entries(object(text(row, 'model_mapping'))).map(([from, to]) => [from, String(to)])),
+    mapping: new Map(
+      Object.entries(object(text(row, 'model_mapping'))).map(([from, to]) => [from, String(to)]),
+    ),
     groups: listed(text(row, 'group') || 'default', /,/),
     priority: number(row, 'priority'),
     weight: number(row, 'weight'),
@@ -104,7 +116,8 @@ function secretsIn(key: string, several: boolean): readonly string[] {
   if (trimmed === '') return [];
   if (trimmed.startsWith('[')) {
     const list = parsed(trimmed);
-    if (Array.isArray(list)) return list.map((one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one)));
+    if (Array.isArray(list))
+      return list.map((one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one)));
   }
   if (trimmed.startsWith('{')) return [trimmed];
   const lines = listed(trimmed, /\n/);
@@ -114,15 +127,26 @@ function secretsIn(key: string, several: boolean): readonly string[] {
 /** Money and work that stand elsewhere in it. */
 async function besides(source: Source): Promise<readonly string[]> {
   const said: string[] = [];
-  const codes = ((await source.rows('redemptions', 'id')) ?? []).filter((row) => number(row, 'status') === 1n && !isDeleted(row));
+  const codes = ((await source.rows('redemptions', 'id')) ?? []).filter(
+    (row) => number(row, 'status') === 1n && !isDeleted(row),
+  );
   const worth = codes.reduce((sum, row) => sum + number(row, 'quota'), 0n);
   if (codes.length > 0)
-    said.push(`${codes.length} redemption codes that nobody has used, worth ${worth} units: credit whoever brings one with 'user credit'`);
-  const subscriptions = ((await source.rows('user_subscriptions', 'id')) ?? []).filter((row) => text(row, 'status') === 'active');
+    said.push(
+      `${codes.length} redemption codes that nobody has used, worth ${worth} units: credit whoever brings one with 'user credit'`,
+    );
+  const subscriptions = ((await source.rows('user_subscriptions', 'id')) ?? []).filter(
+    (row) => text(row, 'status') === 'active',
+  );
   if (subscriptions.length > 0)
-    said.push(`${subscriptions.length} subscriptions that run: there are none here; credit what is left of them`);
-  const tasks = ((await source.rows('tasks', 'id')) ?? []).filter((row) => !['SUCCESS', 'FAILURE'].includes(text(row, 'status')));
-  if (tasks.length > 0) said.push(`${tasks.length} tasks that have not ended: let them end there first`);
+    said.push(
+      `${subscriptions.length} subscriptions that run: there are none here; credit what is left of them`,
+    );
+  const tasks = ((await source.rows('tasks', 'id')) ?? []).filter(
+    (row) => !['SUCCESS', 'FAILURE'].includes(text(row, 'status')),
+  );
+  if (tasks.length > 0)
+    said.push(`${tasks.length} tasks that have not ended: let them end there first`);
   return said;
 }
 
@@ -171,7 +195,9 @@ function parsed(json: string): unknown {
 /** JSON of an object; undefined: of something else, or of nothing. */
 export function objectIn(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = parsed(json);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
 }
 
 const object = (json: string): Readonly<Record<string, unknown>> => objectIn(json) ?? {};

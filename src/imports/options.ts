@@ -7,7 +7,16 @@ export type Table = ReadonlyMap<string, Fraction>;
 
 /** What this room reads of the tables below. */
 const taken = new Set([
-  ...['ModelRatio', 'ModelPrice', 'CompletionRatio', 'CacheRatio', 'CreateCacheRatio', 'ImageRatio', 'AudioRatio', 'AudioCompletionRatio'],
+  ...[
+    'ModelRatio',
+    'ModelPrice',
+    'CompletionRatio',
+    'CacheRatio',
+    'CreateCacheRatio',
+    'ImageRatio',
+    'AudioRatio',
+    'AudioCompletionRatio',
+  ],
   ...['GroupRatio', 'billing_setting.billing_mode'],
 ]);
 
@@ -28,7 +37,11 @@ export function savedTable({ options }: Foreign, name: string, notes: Note[]): T
   for (const [key, written] of Object.entries(saved)) {
     const value = fraction(written);
     if (value !== undefined) table.set(key, value);
-    else notes.push({ what, note: `what it says of ${key} is no ratio ('${String(written)}'), and counts as not saved` });
+    else
+      notes.push({
+        what,
+        note: `what it says of ${key} is no ratio ('${String(written)}'), and counts as not saved`,
+      });
   }
   return table;
 }
@@ -42,7 +55,9 @@ export function usableGroups({ options }: Foreign): ReadonlySet<string> | undefi
 /** Tables about prices that nobody here reads: discounts of one group in another, tiers, tools, and whatever comes next. */
 export function untakenOptions({ options }: Foreign): readonly Note[] {
   const names = [...options].flatMap(([name, value]) =>
-    aboutPrices.test(name) && !taken.has(name) && Object.keys(objectIn(value) ?? {}).length > 0 ? [name] : [],
+    aboutPrices.test(name) && !taken.has(name) && Object.keys(objectIn(value) ?? {}).length > 0
+      ? [name]
+      : [],
   );
   if (names.length === 0) return [];
   const note = `these say there what something costs or who may have it, and are not taken; whoever paid less by them pays the plain price here: ${names.sort().join(', ')}`;

@@ -34,7 +34,13 @@ export interface RatioPrice {
   readonly notes: readonly string[];
 }
 
-const tokenKinds: readonly ModelKind[] = ['chat', 'completion', 'embedding', 'rerank', 'moderation'];
+const tokenKinds: readonly ModelKind[] = [
+  'chat',
+  'completion',
+  'embedding',
+  'rerank',
+  'moderation',
+];
 const million = whole(1_000_000n);
 const one = whole(1n);
 /** What is written into a cache for five minutes where no ratio says otherwise, and how much more an hour is. */
@@ -62,12 +68,14 @@ export function readRatios(foreign: Foreign, worth: Worth): Ratios {
     usable: usableGroups(foreign),
     notes: [...notes, ...untakenOptions(foreign)],
     priceOf(model, kind, known) {
-      if (tables.modes[model] === 'tiered_expr') return 'its price is an expression there: write its tiers down';
+      if (tables.modes[model] === 'tiered_expr')
+        return 'its price is an expression there: write its tiers down';
       const call = tables.call?.get(model);
       if (call !== undefined) return perCall(call, kind, worth);
       const ratio = tables.model?.get(model);
       if (ratio === undefined) return 'no ratio is saved for it';
-      if (!tokenKinds.includes(kind)) return `its ratio counts tokens, and a ${kind} model is sold otherwise`;
+      if (!tokenKinds.includes(kind))
+        return `its ratio counts tokens, and a ${kind} model is sold otherwise`;
       return perToken(model, ratio, tables, known, worth);
     },
   };
@@ -87,19 +95,29 @@ interface Tables {
 
 /** A call is one picture where pictures are made. */
 function perCall(dollars: Fraction, kind: ModelKind, { rate }: Worth): RatioPrice | string {
-  if (kind === 'video') return 'its price is for a call or a second, as the channel has it: write it down for a second';
+  if (kind === 'video')
+    return 'its price is for a call or a second, as the channel has it: write it down for a second';
   const yuan = decimalText(roundedUp(times(dollars, rate), callPlaces), callPlaces);
   return kind === 'image'
     ? { price: { image: yuan }, notes: ['every picture costs the same, whatever its size'] }
     : { price: { request: yuan }, notes: [] };
 }
 
-function perToken(model: string, ratio: Fraction, tables: Tables, known: BundledModel | undefined, worth: Worth): RatioPrice {
+function perToken(
+  model: string,
+  ratio: Fraction,
+  tables: Tables,
+  known: BundledModel | undefined,
+  worth: Worth,
+): RatioPrice {
   const notes: string[] = [];
   const input = divided(times(ratio, million, worth.rate), worth.perDollar);
   const completion = completionOf(model, tables, known, notes);
-  const cached = tables.cache === undefined ? bundledShare(known, 'cached_input') : tables.cache.get(model);
-  const written = tables.cacheWrite?.get(model) ?? (known?.facts.price.rates.cache_write_5m === undefined ? undefined : usualCacheWrite);
+  const cached =
+    tables.cache === undefined ? bundledShare(known, 'cached_input') : tables.cache.get(model);
+  const written =
+    tables.cacheWrite?.get(model) ??
+    (known?.facts.price.rates.cache_write_5m === undefined ? undefined : usualCacheWrite);
   const sound = tables.audio?.get(model);
   const factors: Readonly<Record<string, Fraction | undefined>> = {
     input: one,
@@ -112,13 +130,20 @@ function perToken(model: string, ratio: Fraction, tables: Tables, known: Bundled
     image_input: tables.image?.get(model),
   };
   const price = Object.entries(factors).flatMap(([member, factor]) =>
-    factor === undefined ? [] : [[member, decimalText(roundedUp(times(input, factor), tokenPlaces), tokenPlaces)]],
+    factor === undefined
+      ? []
+      : [[member, decimalText(roundedUp(times(input, factor), tokenPlaces), tokenPlaces)]],
   );
   return { price: Object.fromEntries(price), notes };
 }
 
 /** That program has most of them in its code, where they follow the vendors' own prices, as the bundled list does. */
-function completionOf(model: string, { completion }: Tables, known: BundledModel | undefined, notes: string[]): Fraction {
+function completionOf(
+  model: string,
+  { completion }: Tables,
+  known: BundledModel | undefined,
+  notes: string[],
+): Fraction {
   const saved = completion?.get(model);
   if (saved !== undefined) return saved;
   const share = bundledShare(known, 'output');
@@ -130,7 +155,12 @@ function completionOf(model: string, { completion }: Tables, known: BundledModel
   return share ?? one;
 }
 
-function bundledShare(known: BundledModel | undefined, member: 'output' | 'cached_input'): Fraction | undefined {
+function bundledShare(
+  known: BundledModel | undefined,
+  member: 'output' | 'cached_input',
+): Fraction | undefined {
   const { input, [member]: other } = known?.facts.price.rates ?? {};
-  return input === undefined || other === undefined || input === 0n ? undefined : { over: other, under: input };
+  return input === undefined || other === undefined || input === 0n
+    ? undefined
+    : { over: other, under: input };
 }

@@ -51,7 +51,10 @@ export class Imported {
 }
 
 export function* importedBefore(origin: string, at: number): Script<Imported> {
-  const rows = yield { sql: 'SELECT kind, theirs, ours, was FROM imported WHERE origin=$1', params: [origin] };
+  const rows = yield {
+    sql: 'SELECT kind, theirs, ours, was FROM imported WHERE origin=$1',
+    params: [origin],
+  };
   const known = rows.map((row): [string, Remembered] => [
     `${String(row['kind'])} ${String(row['theirs'])}`,
     { ours: String(row['ours']), was: String(row['was']) },

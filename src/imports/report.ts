@@ -57,12 +57,21 @@ export function newReport(): ImportReport {
     prices: [],
     multipliers: [],
     withoutSignIn: 0,
-    sums: { units: 0n, worth: 0n, transferred: 0n, compared: 0, owedUnits: 0n, deletedUnits: 0n, rewardUnits: 0n },
+    sums: {
+      units: 0n,
+      worth: 0n,
+      transferred: 0n,
+      compared: 0,
+      owedUnits: 0n,
+      deletedUnits: 0n,
+      rewardUnits: 0n,
+    },
   };
 }
 
 /** Whether anything came. */
-export const changed = (report: ImportReport): boolean => parts.some((part) => report[part].taken > 0);
+export const changed = (report: ImportReport): boolean =>
+  parts.some((part) => report[part].taken > 0);
 
 export function leaveOut(report: ImportReport, part: Part, what: string, why: string): void {
   report[part].left++;

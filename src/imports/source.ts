@@ -16,16 +16,27 @@ export class SourceError extends Error {}
 
 /** A SQLite file, or the address of a PostgreSQL database. Throws a `SourceError`. */
 export async function openSource(place: string): Promise<Source> {
-  if (place === '') throw new SourceError('name a SQLite file, or the address of a PostgreSQL database');
+  if (place === '')
+    throw new SourceError('name a SQLite file, or the address of a PostgreSQL database');
   if (/^postgres(?:ql)?:\/\//.test(place))
-    return openOr(place, () => open(place), 'public', 'information_schema.tables WHERE table_schema=current_schema() AND table_name=$1');
+    return openOr(
+      place,
+      () => open(place),
+      'public',
+      'information_schema.tables WHERE table_schema=current_schema() AND table_name=$1',
+    );
   if (/^mysql:|@tcp\(|@unix\(/.test(place))
     throw new SourceError(
       'MySQL is not read. Let that program move to SQLite or PostgreSQL first, or copy its tables users, tokens, channels and options into a SQLite file (the tool mysql2sqlite does), and name that',
     );
   const path = resolve(place.replace(/^sqlite:(?:\/\/)?/, ''));
   if (!existsSync(path)) throw new SourceError(`there is no file ${path}`);
-  return openOr(place, () => attached(path), 'source', "source.sqlite_master WHERE type='table' AND name=$1");
+  return openOr(
+    place,
+    () => attached(path),
+    'source',
+    "source.sqlite_master WHERE type='table' AND name=$1",
+  );
 }
 
 /** The file stays as it is, and whoever uses it may go on: it is opened for reading alone, beside an empty database in memory. */
@@ -35,13 +46,19 @@ async function attached(path: string): Promise<Database> {
   return database;
 }
 
-async function openOr(place: string, opening: () => Promise<Database>, schema: string, tables: string): Promise<Source> {
+async function openOr(
+  place: string,
+  opening: () => Promise<Database>,
+  schema: string,
+  tables: string,
+): Promise<Source> {
   try {
     const database = await opening();
     await database.query(`SELECT 1 FROM ${tables}`, ['users']);
     return {
       async rows(table, by) {
-        if ((await database.query(`SELECT 1 FROM ${tables}`, [table])).length === 0) return undefined;
+        if ((await database.query(`SELECT 1 FROM ${tables}`, [table])).length === 0)
+          return undefined;
         const from = schema === 'source' ? `source.${table}` : table;
         return told(`its table ${table}`, database.query(`SELECT * FROM ${from} ORDER BY ${by}`));
       },

@@ -28,7 +28,10 @@ export interface Desk extends ChannelDesk {
 const multiplierPlaces = 6;
 
 /** Groups that users, keys or channels name, or that have a ratio. One that is here already keeps what it costs, unless nobody has ever touched it. */
-export function* takeGroups(foreign: Foreign, { imported, report, ratios, by }: Desk): Script<void> {
+export function* takeGroups(
+  foreign: Foreign,
+  { imported, report, ratios, by }: Desk,
+): Script<void> {
   const { groups: present } = yield* readRecorded();
   const ours = new Map(present.map((group) => [group.name, group]));
   for (const name of groupsOf(foreign, ratios)) {
@@ -49,7 +52,12 @@ export function* takeGroups(foreign: Foreign, { imported, report, ratios, by }: 
           ? yield* changeGroup({ name, version: undefined }, written, by.at)
           : undefined;
     if (done !== undefined && done.kind !== 'done')
-      leaveOut(report, 'groups', `group ${name}`, done.kind === 'wrong' ? messages(done.problems) : done.kind);
+      leaveOut(
+        report,
+        'groups',
+        `group ${name}`,
+        done.kind === 'wrong' ? messages(done.problems) : done.kind,
+      );
     else if (done === undefined && own?.multiplierPpm !== multiplierPpm)
       leaveOut(
         report,
@@ -63,20 +71,32 @@ export function* takeGroups(foreign: Foreign, { imported, report, ratios, by }: 
       yield* imported.remember('group', name, name, multiplier);
     }
     const what = `group ${name}`;
-    if (ratio === undefined) report.notes.push({ what, note: 'no ratio is saved for it: prices are not multiplied' });
-    if (multiplierPpm === 0n) report.notes.push({ what, note: 'everything is free there, and here' });
+    if (ratio === undefined)
+      report.notes.push({ what, note: 'no ratio is saved for it: prices are not multiplied' });
+    if (multiplierPpm === 0n)
+      report.notes.push({ what, note: 'everything is free there, and here' });
     if (ratios.usable?.has(name) === false)
-      report.notes.push({ what, note: 'users could not choose it there (UserUsableGroups); here everybody may make a key of it' });
+      report.notes.push({
+        what,
+        note: 'users could not choose it there (UserUsableGroups); here everybody may make a key of it',
+      });
   }
 }
 
 function groupsOf({ users, keys, channels }: Foreign, { groups }: Ratios): readonly string[] {
-  const named = [...users.map(({ group }) => group), ...keys.map(({ group }) => group), ...channels.flatMap((channel) => channel.groups)];
-  return [...new Set([...groups.keys(), ...named])].filter((name) => name !== '' && name !== 'auto');
+  const named = [
+    ...users.map(({ group }) => group),
+    ...keys.map(({ group }) => group),
+    ...channels.flatMap((channel) => channel.groups),
+  ];
+  return [...new Set([...groups.keys(), ...named])].filter(
+    (name) => name !== '' && name !== 'auto',
+  );
 }
 
-export const messages = (problems: readonly { readonly path: string; readonly message: string }[]): string =>
-  problems.map(({ path, message }) => `${path} ${message}`).join('; ');
+export const messages = (
+  problems: readonly { readonly path: string; readonly message: string }[],
+): string => problems.map(({ path, message }) => `${path} ${message}`).join('; ');
 
 /** Models that channels sell, with their prices. Gives those that are sold here from now on, or were before. */
 export function* takeModels(foreign: Foreign, desk: Desk): Script<ReadonlySet<string>> {
@@ -101,7 +121,12 @@ export function* takeModels(foreign: Foreign, desk: Desk): Script<ReadonlySet<st
 }
 
 /** Its price as the database has it now; undefined: it stayed behind. */
-function* takeModel(id: string, isSold: boolean, { models }: RecordedCatalogue, desk: Desk): Script<string | undefined> {
+function* takeModel(
+  id: string,
+  isSold: boolean,
+  { models }: RecordedCatalogue,
+  desk: Desk,
+): Script<string | undefined> {
   const { report, ratios, bundled, by } = desk;
   const known = bundled.get(id);
   const own = models.find((model) => model.id === id);
@@ -113,7 +138,10 @@ function* takeModel(id: string, isSold: boolean, { models }: RecordedCatalogue, 
       leaveOut(report, 'models', `model ${id}`, `${ratio}; name a price and import again`);
       return undefined;
     }
-    report.notes.push({ what: `model ${id}`, note: `${ratio}: it costs what ${isSold ? 'it costs here' : 'the bundled list says'}` });
+    report.notes.push({
+      what: `model ${id}`,
+      note: `${ratio}: it costs what ${isSold ? 'it costs here' : 'the bundled list says'}`,
+    });
     return isSold ? priceText(stays) : yield* begin(id, known?.facts, desk);
   }
   const problems = lineless();
@@ -127,20 +155,38 @@ function* takeModel(id: string, isSold: boolean, { models }: RecordedCatalogue, 
   if (Object.values(ratio.price).every((yuan) => yuan === '0'))
     report.notes.push({ what: `model ${id}`, note: 'it is free there, and here' });
   if (!isSold) return yield* begin(id, facts, desk);
-  if (own !== undefined && priceText(own.price) !== priceText(facts.price)) yield* publishPrice(id, facts.price, by);
+  if (own !== undefined && priceText(own.price) !== priceText(facts.price))
+    yield* publishPrice(id, facts.price, by);
   return priceText(facts.price);
 }
 
-function* begin(id: string, facts: Parameters<typeof putModel>[0] | undefined, { by }: Desk): Script<string | undefined> {
+function* begin(
+  id: string,
+  facts: Parameters<typeof putModel>[0] | undefined,
+  { by }: Desk,
+): Script<string | undefined> {
   if (facts === undefined) return undefined;
   const [row] = yield { sql: 'SELECT * FROM models WHERE id=$1', params: [id] };
   yield* putModel(facts, row, by);
   return priceText(facts.price);
 }
 
-function writtenModel(id: string, kind: ModelKind, known: ReturnType<Bundled['get']>, price: Readonly<Record<string, string>>): Written {
-  const { ownedBy, context, outputTokensMax, modalities, topSpeed, durations, shutdownDate } = known?.facts ?? {};
-  const facts = { context, max_output: outputTokensMax, modalities, top_speed: topSpeed, durations, shutdown_date: shutdownDate };
+function writtenModel(
+  id: string,
+  kind: ModelKind,
+  known: ReturnType<Bundled['get']>,
+  price: Readonly<Record<string, string>>,
+): Written {
+  const { ownedBy, context, outputTokensMax, modalities, topSpeed, durations, shutdownDate } =
+    known?.facts ?? {};
+  const facts = {
+    context,
+    max_output: outputTokensMax,
+    modalities,
+    top_speed: topSpeed,
+    durations,
+    shutdown_date: shutdownDate,
+  };
   return { id, kind, owned_by: ownedBy, ...facts, price };
 }
 

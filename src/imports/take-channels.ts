@@ -14,17 +14,30 @@ const spreadMax = 1_000_000n;
 
 /** Turned around, ours being lower first: as far from the highest as they are there, or, where that is out of reach, by their order. */
 function prioritiesOf(channels: readonly ForeignChannel[]): (theirs: bigint) => bigint {
-  const descending = [...new Set(channels.map(({ priority }) => priority)), 0n].sort((a, b) => (a > b ? -1 : a < b ? 1 : 0));
+  const descending = [...new Set(channels.map(({ priority }) => priority)), 0n].sort((a, b) =>
+    a > b ? -1 : a < b ? 1 : 0,
+  );
   const [top = 0n, bottom = 0n] = [descending[0], descending.at(-1)];
   if (top - bottom <= spreadMax) return (theirs) => top - theirs;
-  const order = new Map([...new Set(descending)].map((priority, index) => [priority, BigInt(index)]));
+  const order = new Map(
+    [...new Set(descending)].map((priority, index) => [priority, BigInt(index)]),
+  );
   return (theirs) => order.get(theirs) ?? 0n;
 }
 
 /** Channels, for the models that are sold. */
-export function* takeChannels(foreign: Foreign, sold: ReadonlySet<string>, desk: Desk): Script<void> {
+export function* takeChannels(
+  foreign: Foreign,
+  sold: ReadonlySet<string>,
+  desk: Desk,
+): Script<void> {
   const { channels } = yield* readRecorded();
-  const place = { sold, priorityOf: prioritiesOf(foreign.channels), names: new Set(channels.map(({ name }) => name)), desk };
+  const place = {
+    sold,
+    priorityOf: prioritiesOf(foreign.channels),
+    names: new Set(channels.map(({ name }) => name)),
+    desk,
+  };
   for (const channel of foreign.channels) {
     const what = `channel ${channel.id} (${channel.name})`;
     const portions = portionsOf(channel, foreign.kind);
@@ -33,10 +46,14 @@ export function* takeChannels(foreign: Foreign, sold: ReadonlySet<string>, desk:
         desk.report,
         'channels',
         what,
-        channel.secrets.length === 0 ? 'it has no key' : `nothing here speaks as its type ${channel.type} does`,
+        channel.secrets.length === 0
+          ? 'it has no key'
+          : `nothing here speaks as its type ${channel.type} does`,
       );
-    for (const [index, portion] of portions.entries()) yield* takeChannel(channel, portion, index, place);
-    if (channel.unknown.length > 0) desk.report.notes.push({ what, note: `not taken of it: ${channel.unknown.join(', ')}` });
+    for (const [index, portion] of portions.entries())
+      yield* takeChannel(channel, portion, index, place);
+    if (channel.unknown.length > 0)
+      desk.report.notes.push({ what, note: `not taken of it: ${channel.unknown.join(', ')}` });
   }
 }
 
@@ -52,8 +69,16 @@ function portionsOf(channel: ForeignChannel, kind: Foreign['kind']): readonly Po
   for (const { secret, enabled } of channel.secrets) {
     const place = reached(channel, secret, kind);
     if (place === undefined) continue;
-    const same = portions.find((portion) => portion.enabled === enabled && portion.baseUrl === place.baseUrl);
-    if (same === undefined) portions.push({ vendor: place.vendor, baseUrl: place.baseUrl, secrets: [place.secret], enabled });
+    const same = portions.find(
+      (portion) => portion.enabled === enabled && portion.baseUrl === place.baseUrl,
+    );
+    if (same === undefined)
+      portions.push({
+        vendor: place.vendor,
+        baseUrl: place.baseUrl,
+        secrets: [place.secret],
+        enabled,
+      });
     else same.secrets.push(place.secret);
   }
   return portions;
@@ -66,7 +91,12 @@ interface Place {
   readonly desk: Desk;
 }
 
-function* takeChannel(channel: ForeignChannel, portion: Portion, index: number, { sold, priorityOf, names, desk }: Place): Script<void> {
+function* takeChannel(
+  channel: ForeignChannel,
+  portion: Portion,
+  index: number,
+  { sold, priorityOf, names, desk }: Place,
+): Script<void> {
   const { imported, report } = desk;
   const theirs = `${channel.id}/${index}`;
   const what = `channel ${channel.id} (${channel.name}${portion.enabled || !channel.enabled ? '' : ', keys that are off'})`;
@@ -74,7 +104,9 @@ function* takeChannel(channel: ForeignChannel, portion: Portion, index: number, 
     report.channels.before++;
     return;
   }
-  const models = channel.models.filter((id) => sold.has(id)).map((id) => ({ id, upstream: mapped(channel, id) }));
+  const models = channel.models
+    .filter((id) => sold.has(id))
+    .map((id) => ({ id, upstream: mapped(channel, id) }));
   if (models.length === 0) return leaveOut(report, 'channels', what, 'none of its models is sold');
   const name = freeName(channel, index, names);
   const [secret] = portion.secrets;
@@ -87,10 +119,18 @@ function* takeChannel(channel: ForeignChannel, portion: Portion, index: number, 
     models,
     priority: String(priorityOf(channel.priority)),
     // Weights there begin at 0, and channels that have none are asked as often as each other.
-    weight: String(channel.weight < 1n ? 1n : channel.weight > weightMax ? weightMax : channel.weight),
+    weight: String(
+      channel.weight < 1n ? 1n : channel.weight > weightMax ? weightMax : channel.weight,
+    ),
   };
   const done = yield* addChannel(written, desk);
-  if (done.kind !== 'done') return leaveOut(report, 'channels', what, done.kind === 'wrong' ? messages(done.problems) : done.kind);
+  if (done.kind !== 'done')
+    return leaveOut(
+      report,
+      'channels',
+      what,
+      done.kind === 'wrong' ? messages(done.problems) : done.kind,
+    );
   if (!portion.enabled) yield* switchChannel({ name, version: undefined }, 'disabled', desk.by.at);
   names.add(name);
   report.channels.taken++;

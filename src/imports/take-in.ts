@@ -35,7 +35,11 @@ class Undone extends Error {}
  * Takes in what another gateway's database says: all of it in one transaction, or nothing. What was taken before is left alone, so that a second
  * run brings what is new and changes nothing else.
  */
-export async function takeIn(database: Database, foreign: Foreign, wish: ImportWish): Promise<ImportReport> {
+export async function takeIn(
+  database: Database,
+  foreign: Foreign,
+  wish: ImportWish,
+): Promise<ImportReport> {
   let report: ImportReport | undefined;
   try {
     await database.transact(function* () {
@@ -49,7 +53,10 @@ export async function takeIn(database: Database, foreign: Foreign, wish: ImportW
   return report;
 }
 
-function* taking(foreign: Foreign, { origin, worth, sealer, vendors, bundled, at }: ImportWish): Script<ImportReport> {
+function* taking(
+  foreign: Foreign,
+  { origin, worth, sealer, vendors, bundled, at }: ImportWish,
+): Script<ImportReport> {
   // The catalogue's lock first: whoever imports at the same time waits, and finds everything there.
   yield* lockVersion();
   const report = newReport();
@@ -65,12 +72,21 @@ function* taking(foreign: Foreign, { origin, worth, sealer, vendors, bundled, at
   const names = yield { sql: 'SELECT name FROM model_groups', params: [] };
   yield* takeKeys(foreign, users, new Set(names.map(({ name }) => String(name))), people);
   yield* prove(origin, users, report);
-  if (changed(report)) yield* writeAudit(at, { ...byCommand, action: 'import.apply', target: `import:${origin}`, after: summary(report) });
+  if (changed(report))
+    yield* writeAudit(at, {
+      ...byCommand,
+      action: 'import.apply',
+      target: `import:${origin}`,
+      after: summary(report),
+    });
   return report;
 }
 
 function summary(report: ImportReport): Readonly<Record<string, unknown>> {
-  return { ...Object.fromEntries(parts.map((part) => [part, report[part].taken])), transferred: formatYuan(report.sums.transferred) };
+  return {
+    ...Object.fromEntries(parts.map((part) => [part, report[part].taken])),
+    transferred: formatYuan(report.sums.transferred),
+  };
 }
 
 /** Every balance that was to come is a transfer now, and somebody's balance, whoever else stayed behind. */

@@ -59,7 +59,12 @@ export function* takeUsers({ users }: Foreign, people: People): Script<TakenUser
     }
     const before = imported.before('user', user.id);
     if (before !== undefined && before.was !== user.name) {
-      leaveOut(report, 'users', what, `was ${before.was} when it was imported: another installation is imported with another --as`);
+      leaveOut(
+        report,
+        'users',
+        what,
+        `was ${before.was} when it was imported: another installation is imported with another --as`,
+      );
       continue;
     }
     const now = user.quota > 0n ? worthOf(user.quota, people.worth) : 0n;
@@ -74,7 +79,11 @@ export function* takeUsers({ users }: Foreign, people: People): Script<TakenUser
         continue;
       }
       brought += now;
-      ours.set(user.id, { ...user, ours: yield* takeUser(user, now, what, people), opening: now > 0n ? now : undefined });
+      ours.set(user.id, {
+        ...user,
+        ours: yield* takeUser(user, now, what, people),
+        opening: now > 0n ? now : undefined,
+      });
       continue;
     }
     report.users.before++;
@@ -86,7 +95,10 @@ export function* takeUsers({ users }: Foreign, people: People): Script<TakenUser
         note: `came with ${formatYuan(then)} yuan, and has ${formatYuan(now)} there now: a balance is taken once`,
       });
   }
-  report.sums.transferred = [...(yield* openings(people.origin)).values()].reduce((sum, amount) => sum + amount, 0n);
+  report.sums.transferred = [...(yield* openings(people.origin)).values()].reduce(
+    (sum, amount) => sum + amount,
+    0n,
+  );
   return ours;
 }
 
@@ -99,10 +111,17 @@ function* openings(origin: string): Script<ReadonlyMap<string, Nano>> {
     sql: "SELECT id, amount FROM transfer WHERE debit='grants' AND code='opening' AND ref=$1",
     params: [origin],
   };
-  return new Map(rows.filter(({ id }) => String(id).startsWith(begins)).map(({ id, amount }) => [String(id), BigInt(amount ?? 0)]));
+  return new Map(
+    rows
+      .filter(({ id }) => String(id).startsWith(begins))
+      .map(({ id, amount }) => [String(id), BigInt(amount ?? 0)]),
+  );
 }
 
-function addUp({ deleted, quota, rewards }: ForeignUser, { report: { sums }, worth }: People): void {
+function addUp(
+  { deleted, quota, rewards }: ForeignUser,
+  { report: { sums }, worth }: People,
+): void {
   sums.rewardUnits += rewards;
   if (deleted) sums.deletedUnits += quota;
   else if (quota < 0n) sums.owedUnits -= quota;
@@ -112,15 +131,31 @@ function addUp({ deleted, quota, rewards }: ForeignUser, { report: { sums }, wor
   }
 }
 
-function* takeUser(user: ForeignUser, opening: Nano, what: string, { origin, imported, report, at }: People): Script<string> {
-  const { id } = yield* enrol(plainName(user.name) || `user ${user.id}`, user.operator ? 'operator' : 'user', user.createdAt ?? at);
+function* takeUser(
+  user: ForeignUser,
+  opening: Nano,
+  what: string,
+  { origin, imported, report, at }: People,
+): Script<string> {
+  const { id } = yield* enrol(
+    plainName(user.name) || `user ${user.id}`,
+    user.operator ? 'operator' : 'user',
+    user.createdAt ?? at,
+  );
   if (!user.enabled) yield* setUserState(id, 'suspended');
   if (user.github !== undefined) {
-    const linked = yield* linkIdentity(id, { provider: signsInWith, subject: user.github, name: user.name }, at);
-    if (linked !== 'linked') report.notes.push({ what, note: 'signs in here as somebody else already: not linked' });
+    const linked = yield* linkIdentity(
+      id,
+      { provider: signsInWith, subject: user.github, name: user.name },
+      at,
+    );
+    if (linked !== 'linked')
+      report.notes.push({ what, note: 'signs in here as somebody else already: not linked' });
   } else report.withoutSignIn++;
-  if (user.email !== undefined && isEmail(user.email)) yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [id, user.email] };
-  else if (user.email !== undefined) report.notes.push({ what, note: 'its e-mail address is none' });
+  if (user.email !== undefined && isEmail(user.email))
+    yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [id, user.email] };
+  else if (user.email !== undefined)
+    report.notes.push({ what, note: 'its e-mail address is none' });
   if (opening > 0n) {
     const done = yield* credit({
       id: openingId(origin, user.id),
@@ -131,15 +166,25 @@ function* takeUser(user: ForeignUser, opening: Nano, what: string, { origin, imp
       ref: origin,
       at,
     });
-    if (done !== 'created') throw new Error(`the opening transfer of ${what} is there, and its user is not`);
-  } else if (user.quota < 0n) report.notes.push({ what, note: `owes ${-user.quota} units there, and begins with nothing here` });
+    if (done !== 'created')
+      throw new Error(`the opening transfer of ${what} is there, and its user is not`);
+  } else if (user.quota < 0n)
+    report.notes.push({
+      what,
+      note: `owes ${-user.quota} units there, and begins with nothing here`,
+    });
   report.users.taken++;
   yield* imported.remember('user', user.id, id, user.name);
   return id;
 }
 
 /** Keys that go on working: of each the hash is kept, never the key. */
-export function* takeKeys({ keys }: Foreign, users: TakenUsers, groups: ReadonlySet<string>, people: People): Script<void> {
+export function* takeKeys(
+  { keys }: Foreign,
+  users: TakenUsers,
+  groups: ReadonlySet<string>,
+  people: People,
+): Script<void> {
   const { report, worth, at } = people;
   for (const key of keys) {
     const what = `key ${key.id} (${key.name})`;
@@ -173,10 +218,15 @@ export function* takeKeys({ keys }: Foreign, users: TakenUsers, groups: Readonly
     });
     if (done === 'there') report.keys.before++;
     else if (done === 'others') leaveOut(report, 'keys', what, "it is somebody else's here");
-    else if (done === 'shapeless') leaveOut(report, 'keys', what, 'a key has 16 to 125 letters, digits, - and _ after its sk-');
+    else if (done === 'shapeless')
+      leaveOut(report, 'keys', what, 'a key has 16 to 125 letters, digits, - and _ after its sk-');
     else {
       report.keys.taken++;
-      if (key.group === 'auto') report.notes.push({ what, note: `chose its group by itself there; here it is of ${group}` });
+      if (key.group === 'auto')
+        report.notes.push({
+          what,
+          note: `chose its group by itself there; here it is of ${group}`,
+        });
     }
   }
 }
@@ -189,9 +239,13 @@ function limitOf({ remaining }: ForeignKey, worth: Worth): Nano | undefined {
 
 /** Why a key cannot be confined here as it was there: then it would open more than it did. */
 function unconfined({ models, addresses }: ForeignKey): string | undefined {
-  if (models.length > namedMax || addresses.length > namedMax) return `it names more than ${namedMax} models or addresses`;
+  if (models.length > namedMax || addresses.length > namedMax)
+    return `it names more than ${namedMax} models or addresses`;
   const wrong = addresses.find((address) => !isNetwork(address));
-  return wrong === undefined ? undefined : `it may be used from '${wrong}', which is no address and no network`;
+  return wrong === undefined
+    ? undefined
+    : `it may be used from '${wrong}', which is no address and no network`;
 }
 
-const groupOf = (key: ForeignKey, user: ForeignUser): string => (key.group === '' || key.group === 'auto' ? user.group : key.group);
+const groupOf = (key: ForeignKey, user: ForeignUser): string =>
+  key.group === '' || key.group === 'auto' ? user.group : key.group;

@@ -20,11 +20,13 @@ export interface Report {
 /** A broken ledger is known by its first rows. */
 const problemsMaxPerQuery = 20;
 
-const spentByAccount = '(SELECT account, SUM(spent) AS spent, SUM(granted) AS granted FROM till_float GROUP BY account)';
+const spentByAccount =
+  '(SELECT account, SUM(spent) AS spent, SUM(granted) AS granted FROM till_float GROUP BY account)';
 
 /** Each must return no row (till.md §8). */
 const queries = {
-  negative: "SELECT id, credits, debits, held FROM account WHERE kind='user' AND debits+held>credits",
+  negative:
+    "SELECT id, credits, debits, held FROM account WHERE kind='user' AND debits+held>credits",
   held: `SELECT a.id, a.held, f.granted, h.amount AS open_holds FROM account a
     LEFT JOIN ${spentByAccount} f ON f.account=a.id
     LEFT JOIN (SELECT account, SUM(amount) AS amount FROM hold WHERE state='open' GROUP BY account) h ON h.account=a.id
@@ -42,8 +44,10 @@ const queries = {
     WHERE a.kind='limit' AND a.id LIKE 'key:%:total' AND a.debits+COALESCE(f.spent, 0)<>COALESCE(u.paid, 0)`,
   records: `SELECT u.id, u.cost, u.shortfall, t.amount FROM usage u LEFT JOIN transfer t ON t.id=u.id
     WHERE t.id IS NULL OR t.debit<>u.account OR t.amount+u.shortfall<>u.cost`,
-  charges: "SELECT t.id, t.code, t.amount FROM transfer t LEFT JOIN usage u ON u.id=t.id WHERE t.credit='revenue' AND u.id IS NULL",
-  floats: 'SELECT f.process, f.account, f.granted FROM till_float f LEFT JOIN process p ON p.id=f.process WHERE p.id IS NULL',
+  charges:
+    "SELECT t.id, t.code, t.amount FROM transfer t LEFT JOIN usage u ON u.id=t.id WHERE t.credit='revenue' AND u.id IS NULL",
+  floats:
+    'SELECT f.process, f.account, f.granted FROM till_float f LEFT JOIN process p ON p.id=f.process WHERE p.id IS NULL',
   strangers:
     "SELECT t.id, t.debit, t.credit, t.amount FROM transfer t LEFT JOIN account a ON a.id=t.debit WHERE t.credit='revenue' AND a.id IS NULL",
   holds: `SELECT h.id, h.state, h.amount, h.posted, t.amount AS transferred FROM hold h LEFT JOIN transfer t ON t.id=h.id
@@ -53,7 +57,11 @@ const queries = {
 } as const;
 
 /** Proves the ledger on one unchanging view of it: sums, counters, floats, holds and usage records agree. `others`: what rooms that use the ledger have to prove beside it. */
-export function check(database: Database, others: Readonly<Record<string, string>> = {}, tell?: TellRules): Promise<Report> {
+export function check(
+  database: Database,
+  others: Readonly<Record<string, string>> = {},
+  tell?: TellRules,
+): Promise<Report> {
   return database.snapshot(() => prove({ ...queries, ...others }, tell));
 }
 
@@ -73,7 +81,14 @@ function* prove(all: Readonly<Record<string, string>>, tell: TellRules = () => {
     tell(
       names.map((rule, index) => {
         const found = problems.filter(({ query }) => query === rule).map(({ row }) => row);
-        const state = index < done ? (found.length === 0 ? 'ok' : 'failed') : index === done && running ? 'running' : 'waiting';
+        const state =
+          index < done
+            ? found.length === 0
+              ? 'ok'
+              : 'failed'
+            : index === done && running
+              ? 'running'
+              : 'waiting';
         return { rule, state, problems: found };
       }),
     );
@@ -83,7 +98,9 @@ function* prove(all: Readonly<Record<string, string>>, tell: TellRules = () => {
     problems.push(...rows.map((row) => ({ query, row: asText(row) })));
   }
   const windows = yield* wrongWindows();
-  problems.push(...windows.slice(0, problemsMaxPerQuery).map((row) => ({ query: 'limits', row: asText(row) })));
+  problems.push(
+    ...windows.slice(0, problemsMaxPerQuery).map((row) => ({ query: 'limits', row: asText(row) })),
+  );
   told(names.length, false);
   const [counted] = yield {
     sql: "SELECT (SELECT COUNT(*) FROM account) AS accounts, (SELECT COUNT(*) FROM transfer) AS transfers, (SELECT COUNT(*) FROM hold WHERE state='open') AS holds",
@@ -99,5 +116,7 @@ function* prove(all: Readonly<Record<string, string>>, tell: TellRules = () => {
 }
 
 function asText(row: Row): Problem['row'] {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]));
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
+  );
 }

@@ -65,7 +65,11 @@ const lostAfterMs = 30_000;
 const checksKept = 200;
 
 /** Begins a proof, unless one runs on some node; gives the id of the one that does. It goes on whoever looks. */
-export async function startCheck(database: Database, clock: Clock, others: Readonly<Record<string, string>>): Promise<string> {
+export async function startCheck(
+  database: Database,
+  clock: Clock,
+  others: Readonly<Record<string, string>>,
+): Promise<string> {
   const id = `chk_${clock.now().toString(36).padStart(9, '0')}${randomText(13)}`;
   const running = await database.transact(() => begin(id, clock.now()));
   if (running !== id) return running;
@@ -79,9 +83,15 @@ function* begin(id: string, now: number): Script<string> {
     sql: "INSERT INTO change (topic, version) VALUES ('ledger-check', 1) ON CONFLICT (topic) DO UPDATE SET version=change.version+1",
     params: [],
   };
-  const [other] = yield { sql: 'SELECT id FROM ledger_check WHERE ok IS NULL AND seen_at>$1 LIMIT 1', params: [now - lostAfterMs] };
+  const [other] = yield {
+    sql: 'SELECT id FROM ledger_check WHERE ok IS NULL AND seen_at>$1 LIMIT 1',
+    params: [now - lostAfterMs],
+  };
   if (other !== undefined) return String(other['id']);
-  yield { sql: "INSERT INTO ledger_check (id, started_at, seen_at, rules) VALUES ($1, $2, $2, '[]')", params: [id, now] };
+  yield {
+    sql: "INSERT INTO ledger_check (id, started_at, seen_at, rules) VALUES ($1, $2, $2, '[]')",
+    params: [id, now],
+  };
   yield {
     sql: `DELETE FROM ledger_check WHERE id<=(SELECT id FROM ledger_check ORDER BY id DESC LIMIT 1 OFFSET ${checksKept})`,
     params: [],
@@ -89,13 +99,20 @@ function* begin(id: string, now: number): Script<string> {
   return id;
 }
 
-async function run(database: Database, clock: Clock, others: Readonly<Record<string, string>>, id: string): Promise<void> {
+async function run(
+  database: Database,
+  clock: Clock,
+  others: Readonly<Record<string, string>>,
+  id: string,
+): Promise<void> {
   const begun = clock.monotonicMs();
   let rules: readonly CheckedRule[] = [];
   let writing: Promise<unknown> = Promise.resolve();
   const write = (): void => {
     const said = [clock.now(), JSON.stringify(rules), id];
-    writing = writing.then(() => database.query('UPDATE ledger_check SET seen_at=$1, rules=$2 WHERE id=$3', said)).catch(() => undefined);
+    writing = writing
+      .then(() => database.query('UPDATE ledger_check SET seen_at=$1, rules=$2 WHERE id=$3', said))
+      .catch(() => undefined);
   };
   const alive = setInterval(write, aliveEveryMs).unref();
   try {
@@ -108,7 +125,13 @@ async function run(database: Database, clock: Clock, others: Readonly<Record<str
     await database.query(
       'UPDATE ledger_check SET ok=$1, took_ms=$2, accounts=$3, transfers=$4, holds=$5, sums=$6, rules=$7, seen_at=$8 WHERE id=$9',
       [
-        ...[report.ok ? 1 : 0, Math.round(clock.monotonicMs() - begun), report.accounts, report.transfers, report.holds],
+        ...[
+          report.ok ? 1 : 0,
+          Math.round(clock.monotonicMs() - begun),
+          report.accounts,
+          report.transfers,
+          report.holds,
+        ],
         ...[sumsText(sums), JSON.stringify(rules), clock.now(), id],
       ],
     );
@@ -130,19 +153,37 @@ function* moneySums(): Script<MoneySums> {
     params: [],
   };
   const of = (name: string): Nano => integerOrZero(row, name);
-  return { balance: of('balance'), topUps: of('top_ups'), credits: of('credits'), paidOut: of('paid_out'), charges: of('charges') };
+  return {
+    balance: of('balance'),
+    topUps: of('top_ups'),
+    credits: of('credits'),
+    paidOut: of('paid_out'),
+    charges: of('charges'),
+  };
 }
 
 const sumsText = (sums: MoneySums): string =>
-  JSON.stringify(sums, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  JSON.stringify(sums, (_name, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
 
 /** The latest first. */
-export async function recordedChecks(database: Database, now: number, limit: number): Promise<readonly RecordedCheck[]> {
-  const rows = await database.query('SELECT * FROM ledger_check ORDER BY id DESC LIMIT $1', [limit]);
+export async function recordedChecks(
+  database: Database,
+  now: number,
+  limit: number,
+): Promise<readonly RecordedCheck[]> {
+  const rows = await database.query('SELECT * FROM ledger_check ORDER BY id DESC LIMIT $1', [
+    limit,
+  ]);
   return rows.map((row) => checkOf(row, now));
 }
 
-export async function recordedCheck(database: Database, id: string, now: number): Promise<RecordedCheck | undefined> {
+export async function recordedCheck(
+  database: Database,
+  id: string,
+  now: number,
+): Promise<RecordedCheck | undefined> {
   const [row] = await database.query('SELECT * FROM ledger_check WHERE id=$1', [id]);
   return row && checkOf(row, now);
 }
@@ -165,6 +206,18 @@ function checkOf(row: Row, now: number): RecordedCheck {
 }
 
 function sumsOf(text: string): MoneySums {
-  const { balance = '0', topUps = '0', credits = '0', paidOut = '0', charges = '0' } = JSON.parse(text) as Readonly<Record<string, string>>;
-  return { balance: BigInt(balance), topUps: BigInt(topUps), credits: BigInt(credits), paidOut: BigInt(paidOut), charges: BigInt(charges) };
+  const {
+    balance = '0',
+    topUps = '0',
+    credits = '0',
+    paidOut = '0',
+    charges = '0',
+  } = JSON.parse(text) as Readonly<Record<string, string>>;
+  return {
+    balance: BigInt(balance),
+    topUps: BigInt(topUps),
+    credits: BigInt(credits),
+    paidOut: BigInt(paidOut),
+    charges: BigInt(charges),
+  };
 }

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase, onPostgres } from '../../test/databases.ts';
-import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/ledger/counter-hall.ts';
+import {
+  askFor,
+  chargeOf,
+  CounterHall,
+  granted,
+  never,
+  yuan,
+} from '../../test/ledger/counter-hall.ts';
 import { migrations, records } from '../../test/ledger/records.ts';
 import { systemClock } from '../base/clock.ts';
 import { check } from './check.ts';
@@ -9,13 +16,21 @@ import { ledgerProcedures } from './procedures.ts';
 import { type LiveTill, openTill } from './till.ts';
 
 /** Settles fixed amounts at random tills until the account refuses; returns what was paid. */
-async function spendAll(room: CounterHall, tills: readonly LiveTill[], atOnce: number, amount: number): Promise<bigint> {
+async function spendAll(
+  room: CounterHall,
+  tills: readonly LiveTill[],
+  atOnce: number,
+  amount: number,
+): Promise<bigint> {
   let paid = 0n;
   let next = 0;
   const client = async (first: number): Promise<void> => {
     for (let till = first; ; till++) {
       const id = `r${next++}`;
-      const got = await tills[till % tills.length]?.reserve(askFor('A', amount, amount, { shape: 'fixed' }), never);
+      const got = await tills[till % tills.length]?.reserve(
+        askFor('A', amount, amount, { shape: 'fixed' }),
+        never,
+      );
       if (got === undefined || typeof got === 'string') return;
       await room.time.wait(20);
       const { amount: charged } = await got.settle(chargeOf(id, amount));
@@ -47,11 +62,16 @@ forEachDatabase((name, openFresh) => {
   });
 
   const many = name === 'sqlite' ? 10_000 : 2_000;
-  test(`${many} accounts used once give their money back within fifteen seconds`, { timeout: 120_000 }, async () => {
+  test(`${many} accounts used once give their money back within fifteen seconds`, {
+    timeout: 120_000,
+  }, async () => {
     const room = await CounterHall.open(openFresh);
     await room.database.transact(function* () {
       for (let i = 0; i < many; i++) {
-        yield { sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'user', 1000000)", params: [`user-${i}`] };
+        yield {
+          sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'user', 1000000)",
+          params: [`user-${i}`],
+        };
         yield {
           sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, 'grants', $2, 1000000, 'grant', 1)",
           params: [`grant-${i}`, `user-${i}`],
@@ -63,7 +83,9 @@ forEachDatabase((name, openFresh) => {
       Promise.all(
         Array.from({ length: many }, async (_, i) => {
           await room.time.wait(i / 5);
-          const got = granted(await till.reserve(askFor(`user-${i}`, 0.0001, 0.0001, { shape: 'fixed' }), never));
+          const got = granted(
+            await till.reserve(askFor(`user-${i}`, 0.0001, 0.0001, { shape: 'fixed' }), never),
+          );
           await got.settle(chargeOf(`r${i}`, 0.0001));
         }),
       ),
@@ -79,13 +101,28 @@ forEachDatabase((name, openFresh) => {
 });
 
 onPostgres((_name, _openFresh, fresh) => {
-  test('connections killed inside batches lose nothing and charge nothing twice', { timeout: 60_000 }, async () => {
+  test('connections killed inside batches lose nothing and charge nothing twice', {
+    timeout: 60_000,
+  }, async () => {
     const server = await fresh(migrations);
     const db = await server.open({ procedures: ledgerProcedures });
     await createAccount(db, 'A');
-    await credit(db, { id: 'w1', account: 'A', amount: yuan(1_000), from: 'wallet:test', code: 'topup', at: 1 });
+    await credit(db, {
+      id: 'w1',
+      account: 'A',
+      amount: yuan(1_000),
+      from: 'wallet:test',
+      code: 'topup',
+      at: 1,
+    });
     const tills = await Promise.all(
-      [1, 2].map(async () => openTill({ db: await server.open({ procedures: ledgerProcedures }), clock: systemClock, records })),
+      [1, 2].map(async () =>
+        openTill({
+          db: await server.open({ procedures: ledgerProcedures }),
+          clock: systemClock,
+          records,
+        }),
+      ),
     );
     let running = true;
     let killed = 0n;
@@ -114,7 +151,9 @@ onPostgres((_name, _openFresh, fresh) => {
     running = false;
     await killer;
     const unknown = tills.reduce((sum, { stats }) => sum + stats.unknownBatches, 0);
-    process.stdout.write(`killed ${killed} connections: ${unknown} outcomes unknown at first, ${paid / yuan(0.001)} charges\n`);
+    process.stdout.write(
+      `killed ${killed} connections: ${unknown} outcomes unknown at first, ${paid / yuan(0.001)} charges\n`,
+    );
     await Promise.all(tills.map((till) => till.close()));
     expect(killed).toBeGreaterThan(10n);
     expect(tills.map(({ stats }) => [stats.broken, stats.refused])).toEqual([

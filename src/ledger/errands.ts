@@ -70,7 +70,11 @@ export function fence(errands: Errands, id: string): void {
 }
 
 /** Resolves when the process is fenced and whatever it held has been given back, some floats at a time. */
-export async function fenceAndSweep(errands: Errands, id: string, floatsMax: number): Promise<void> {
+export async function fenceAndSweep(
+  errands: Errands,
+  id: string,
+  floatsMax: number,
+): Promise<void> {
   fence(errands, id);
   const sweepSome = (): Promise<boolean> =>
     new Promise((resolve) => {

@@ -132,7 +132,14 @@ export class Float {
 
   /** The process is fenced: what it held is somebody else's. Who waits goes on waiting. */
   forget(): void {
-    this.granted = this.spent = this.queued = this.charging = this.reserved = this.returning = this.free = 0n;
+    this.granted =
+      this.spent =
+      this.queued =
+      this.charging =
+      this.reserved =
+      this.returning =
+      this.free =
+        0n;
     this.running = 0;
     this.unsettled = 0;
     this.spare = unknown;

@@ -43,11 +43,17 @@ export class Floats {
 
   /** The same, made where they are not. */
   open({ account, limits }: ReserveAsk): Floated {
-    return [this.#open(account, undefined), ...limits.map(({ id, amount }) => this.#open(id, amount))];
+    return [
+      this.#open(account, undefined),
+      ...limits.map(({ id, amount }) => this.#open(id, amount)),
+    ];
   }
 
   renew([user, ...limits]: Floated): Floated {
-    return [this.#open(user.account, user.limit), ...limits.map(({ account, limit }) => this.#open(account, limit))];
+    return [
+      this.#open(user.account, user.limit),
+      ...limits.map(({ account, limit }) => this.#open(account, limit)),
+    ];
   }
 
   /** The process is fenced: nothing is held any more. Accounts stay as long as somebody waits. */
@@ -73,7 +79,15 @@ export class Floats {
       const spare = refill > need.spare ? refill : need.spare;
       // What is too little here may be enough somewhere else, together with what others give back.
       const back = float.low ? float.takeBack() : 0n;
-      return { ...emptyMove(account), limit, want: need.want + back, least: need.least + back, spare, spareParts, back };
+      return {
+        ...emptyMove(account),
+        limit,
+        want: need.want + back,
+        least: need.least + back,
+        spare,
+        spareParts,
+        back,
+      };
     }
     if (float.waiters.length > 0) return undefined;
     if (float.givesBack || float.low) {
@@ -122,7 +136,9 @@ export class Floats {
     }
     const excess = this.#floats.size - unused.length - this.#settings.accountsHeldMax;
     if (excess > 0) {
-      const idle = [...this.#floats.values()].filter((float) => float.isIdle && float.lastUsedMs > before);
+      const idle = [...this.#floats.values()].filter(
+        (float) => float.isIdle && float.lastUsedMs > before,
+      );
       unused.push(...idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(0, excess));
     }
     for (const float of unused) float.givesBack = true;
@@ -130,7 +146,8 @@ export class Floats {
   }
 
   dropEmpty(float: Float): void {
-    if (float.granted === 0n && float.isIdle && this.#floats.get(float.account) === float) this.#floats.delete(float.account);
+    if (float.granted === 0n && float.isIdle && this.#floats.get(float.account) === float)
+      this.#floats.delete(float.account);
   }
 
   #open(account: string, limit: Float['limit']): Float {

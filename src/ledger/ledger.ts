@@ -14,12 +14,20 @@ export interface Balance {
 }
 
 /** An account for a user, or the other side of the operator's transfers (`wallet:…`). Does nothing when it is there. */
-export function createAccount(database: Database, id: string, kind: 'user' | 'operator' = 'user'): Promise<void> {
+export function createAccount(
+  database: Database,
+  id: string,
+  kind: 'user' | 'operator' = 'user',
+): Promise<void> {
   return database.transact(() => scripts.createAccount({ id, kind }));
 }
 
 /** Credits a user's account, once for each `id`; `beside` is done in the same transaction, when it is credited. Throws a `DatabaseError`; may be repeated with the same id. */
-export async function credit(database: Database, input: scripts.Credit, beside?: () => Script<unknown>): Promise<scripts.Credited> {
+export async function credit(
+  database: Database,
+  input: scripts.Credit,
+  beside?: () => Script<unknown>,
+): Promise<scripts.Credited> {
   try {
     return await database.transact(function* () {
       const done = yield* scripts.credit(input);
@@ -52,13 +60,17 @@ const balanceColumns = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spen
 
 /** Undefined when there is no such user's account. */
 export async function balance(database: Database, account: string): Promise<Balance | undefined> {
-  const [row] = await database.query(`${balanceColumns} WHERE a.id=$1 AND a.kind='user'`, [account]);
+  const [row] = await database.query(`${balanceColumns} WHERE a.id=$1 AND a.kind='user'`, [
+    account,
+  ]);
   return row && balanceOf(row);
 }
 
 /** All users' accounts, by id. */
 export async function balances(database: Database): Promise<readonly Balance[]> {
-  return (await database.query(`${balanceColumns} WHERE a.kind='user' ORDER BY a.id`)).map(balanceOf);
+  return (await database.query(`${balanceColumns} WHERE a.kind='user' ORDER BY a.id`)).map(
+    balanceOf,
+  );
 }
 
 function balanceOf(row: Parameters<typeof integer>[0]): Balance {
@@ -73,7 +85,8 @@ function balanceOf(row: Parameters<typeof integer>[0]): Balance {
 /** For whoever knows that this process is dead (a worker's exit event): its floats are back at once, not after 15 s of silence. */
 export async function releaseProcess(database: Database, id: string): Promise<void> {
   await database.transact(() => fence({ id }));
-  while (!(await database.transact(() => sweep({ id, floatsMax: tillSettings.sweepFloatsMax })))) continue;
+  while (!(await database.transact(() => sweep({ id, floatsMax: tillSettings.sweepFloatsMax }))))
+    continue;
 }
 
 /** For whoever holds the only lock on a SQLite file, or has restored a backup: no process lives, so all floats are back before the first request. */
@@ -82,7 +95,11 @@ export async function releaseAllProcesses(database: Database): Promise<void> {
 }
 
 /** Whether each of these accounts has so much that is spent by nobody yet, idle floats of all processes included: then a hold may be had soon. */
-export async function couldHold(database: Database, accounts: readonly string[], amount: Nano): Promise<boolean> {
+export async function couldHold(
+  database: Database,
+  accounts: readonly string[],
+  amount: Nano,
+): Promise<boolean> {
   const sql = `SELECT a.id FROM account a WHERE a.id IN (${accounts.map((_, i) => `$${i + 2}`).join(', ')}) AND a.frozen=0
     AND a.credits-a.debits-a.held+COALESCE((SELECT SUM(f.granted-f.spent) FROM till_float f WHERE f.account=a.id), 0)>=$1`;
   return (await database.query(sql, [amount, ...accounts])).length === accounts.length;

@@ -1,7 +1,10 @@
 import type { Migration } from '../storage/database.ts';
 
 /** Rows that are updated all the time leave room beside them, so that PostgreSQL needs no new index entries (HOT). SQLite has no such thing. */
-const roomy = (table: string) => ({ sqlite: '', postgres: `ALTER TABLE ${table} SET (fillfactor = 50)` });
+const roomy = (table: string) => ({
+  sqlite: '',
+  postgres: `ALTER TABLE ${table} SET (fillfactor = 50)`,
+});
 
 const sqliteForbids = (verb: string) =>
   `CREATE TRIGGER transfer_never_${verb}d BEFORE ${verb} ON transfer BEGIN SELECT RAISE(ABORT, 'transfers are append-only'); END`;

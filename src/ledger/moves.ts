@@ -82,7 +82,10 @@ export function* movedWithin(account: string, { from, to }: Stretch): Script<Nan
 }
 
 /** The charge with this id, if it is this account's, and what was paid back of it. */
-export function* chargeOf(account: string, id: string): Script<{ readonly charge: Move | undefined; readonly refunds: readonly Move[] }> {
+export function* chargeOf(
+  account: string,
+  id: string,
+): Script<{ readonly charge: Move | undefined; readonly refunds: readonly Move[] }> {
   const [row] = yield {
     sql: "SELECT id, at, amount, code, ref FROM transfer WHERE id=$1 AND debit=$2 AND credit='revenue'",
     params: [id, account],
@@ -109,12 +112,19 @@ export interface Compared {
   /** Their sum, as transferred. */
   readonly amount: Nano;
   /** The first that differs. */
-  readonly differs: { readonly id: string; readonly recorded: Nano | undefined; readonly transferred: Nano | undefined } | undefined;
+  readonly differs:
+    | {
+        readonly id: string;
+        readonly recorded: Nano | undefined;
+        readonly transferred: Nano | undefined;
+      }
+    | undefined;
 }
 
 /** Adds an account's charges up from transfers, and holds each to its usage record. Reads every one of them: keep the stretch short. */
 export function* compareCharges(account: string, { from, to }: Stretch): Script<Compared> {
-  const records = 'FROM usage u LEFT JOIN transfer t ON t.id=u.id WHERE u.account=$1 AND u.finished_at>=$2 AND u.finished_at<$3';
+  const records =
+    'FROM usage u LEFT JOIN transfer t ON t.id=u.id WHERE u.account=$1 AND u.finished_at>=$2 AND u.finished_at<$3';
   const [sums] = yield {
     sql: `SELECT COUNT(t.id) AS lines, CAST(COALESCE(SUM(t.amount), 0) AS BIGINT) AS amount ${records}`,
     params: [account, from, to],
@@ -124,10 +134,15 @@ export function* compareCharges(account: string, { from, to }: Stretch): Script<
       AND (t.id IS NULL OR t.amount<>u.cost-u.shortfall OR t.debit<>u.account OR t.at<>u.finished_at) ORDER BY u.finished_at, u.id LIMIT 1`,
     params: [account, from, to],
   };
-  const value = (column: string): Nano | undefined => (wrong?.[column] === null ? undefined : integer(wrong, column));
+  const value = (column: string): Nano | undefined =>
+    wrong?.[column] === null ? undefined : integer(wrong, column);
   return {
     lines: Number(integer(sums, 'lines')),
     amount: integer(sums, 'amount'),
-    differs: wrong && { id: text(wrong, 'id'), recorded: value('recorded'), transferred: value('transferred') },
+    differs: wrong && {
+      id: text(wrong, 'id'),
+      recorded: value('recorded'),
+      transferred: value('transferred'),
+    },
   };
 }

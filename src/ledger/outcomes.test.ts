@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/ledger/counter-hall.ts';
+import {
+  askFor,
+  chargeOf,
+  CounterHall,
+  granted,
+  never,
+  yuan,
+} from '../../test/ledger/counter-hall.ts';
 import type { Fate } from '../../test/ledger/simulated-network.ts';
 import { check } from './check.ts';
 import { balance } from './ledger.ts';
@@ -33,15 +40,22 @@ forEachDatabase((_name, openFresh) => {
     ['lost on its way there', 'lost before', 1],
     ['committed, and its answer lost', 'lost after', 1],
     ['given up, and done a minute later', { late: 60_000 }, 1],
-  ])('a batch that was %s is sent again unchanged, and charged once', async (_what, fate, unknown) => {
-    const { hall: room, till, first, sent } = await hall(fate);
-    expect(await room.until(first.settle(chargeOf('r1', 0.05)))).toEqual({ outcome: 'paid', amount: yuan(0.05), shortfall: 0n });
-    expect(till.stats.unknownBatches).toBe(unknown);
-    expect(sent[1]).toBe(sent[0]);
-    await room.pass(90_000);
-    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.95));
-    await isWhole(room);
-  });
+  ])(
+    'a batch that was %s is sent again unchanged, and charged once',
+    async (_what, fate, unknown) => {
+      const { hall: room, till, first, sent } = await hall(fate);
+      expect(await room.until(first.settle(chargeOf('r1', 0.05)))).toEqual({
+        outcome: 'paid',
+        amount: yuan(0.05),
+        shortfall: 0n,
+      });
+      expect(till.stats.unknownBatches).toBe(unknown);
+      expect(sent[1]).toBe(sent[0]);
+      await room.pass(90_000);
+      expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.95));
+      await isWhole(room);
+    },
+  );
 
   test('what finishes while an outcome is unknown is in the next batch', async () => {
     const { hall: room, till, first, sent } = await hall('lost after');
@@ -50,7 +64,9 @@ forEachDatabase((_name, openFresh) => {
     await room.pass(1);
     settled.push(second.settle(chargeOf('r9', 0.05)));
     await room.until(Promise.all(settled));
-    expect(sent.slice(0, 3).map(({ seq, charges }) => [seq, charges.count, charges.values[0]])).toEqual([
+    expect(
+      sent.slice(0, 3).map(({ seq, charges }) => [seq, charges.count, charges.values[0]]),
+    ).toEqual([
       [1n, 1, 'r1'],
       [1n, 1, 'r1'],
       [2n, 1, 'r9'],
@@ -63,7 +79,10 @@ forEachDatabase((_name, openFresh) => {
     first.release();
     const startedMs = room.time.now;
     const client = async (n: number): Promise<void> => {
-      for (let i = 0; i < 20; i++) await granted(await till.reserve(askFor('A', 0.001), never)).settle(chargeOf(`r${n}-${i}`, 0.0005));
+      for (let i = 0; i < 20; i++)
+        await granted(await till.reserve(askFor('A', 0.001), never)).settle(
+          chargeOf(`r${n}-${i}`, 0.0005),
+        );
     };
     await room.until(Promise.all([1, 2, 3, 4, 5].map(client)));
     expect(room.time.now - startedMs).toBeLessThan(20 * 10);
@@ -72,13 +91,21 @@ forEachDatabase((_name, openFresh) => {
 
   test('one charge in fifty that the database refuses does not hang the others', async () => {
     const { hall: room, till, first } = await hall({ delayed: 100 });
-    await room.database.query("INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ('r7', 'A', 'revenue', 0, 'chat', 1)");
-    const others = Array.from({ length: 50 }, () => granted(till.tryReserve(askFor('A', 0.001, 0.001))));
+    await room.database.query(
+      "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ('r7', 'A', 'revenue', 0, 'chat', 1)",
+    );
+    const others = Array.from({ length: 50 }, () =>
+      granted(till.tryReserve(askFor('A', 0.001, 0.001))),
+    );
     const settled = [first.settle(chargeOf('r0', 0.05))];
     await room.pass(1);
     settled.push(...others.map((held, i) => held.settle(chargeOf(`r${i + 1}`, 0.001))));
     const outcomes = (await room.until(Promise.all(settled))).map(({ outcome }) => outcome);
-    expect(outcomes.map((outcome, i) => (outcome === 'paid' ? undefined : `r${i} ${outcome}`)).filter(Boolean)).toEqual(['r7 refused']);
+    expect(
+      outcomes
+        .map((outcome, i) => (outcome === 'paid' ? undefined : `r${i} ${outcome}`))
+        .filter(Boolean),
+    ).toEqual(['r7 refused']);
     expect(till.stats.refused).toBe(1);
     await room.pass(1_000);
     expect(await room.database.query('SELECT id, account, cost FROM settle_failed')).toEqual([
@@ -92,9 +119,15 @@ forEachDatabase((_name, openFresh) => {
   test('a charge too large for the database is refused once, told, and its money is free again', async () => {
     const { hall: room, till, first } = await hall();
     // No index of PostgreSQL takes a key of this length, and no whole number of SQLite is a text.
-    const id = Array.from({ length: 2_000 }, (_, i) => Math.sin(i).toString(36).slice(3, 10)).join('');
-    const bad: Partial<Charge> = room.database.dialect === 'postgres' ? {} : { record: ['none', 'x', null] };
-    expect(await room.until(first.settle(chargeOf(id, 0.05, bad)))).toMatchObject({ outcome: 'refused', amount: 0n });
+    const id = Array.from({ length: 2_000 }, (_, i) => Math.sin(i).toString(36).slice(3, 10)).join(
+      '',
+    );
+    const bad: Partial<Charge> =
+      room.database.dialect === 'postgres' ? {} : { record: ['none', 'x', null] };
+    expect(await room.until(first.settle(chargeOf(id, 0.05, bad)))).toMatchObject({
+      outcome: 'refused',
+      amount: 0n,
+    });
     expect(till.stats).toMatchObject({ refused: 1, unknownBatches: 0 });
     expect(room.events[0]).toMatchObject({ event: 'refused', id });
     granted(await room.until(till.reserve(askFor('A', 1, 1, { shape: 'fixed' }), never))).release();
@@ -109,7 +142,11 @@ forEachDatabase((_name, openFresh) => {
     await room.until(first.settle(chargeOf('r1', 0.05)));
     // A replica that had not heard of the last batch took over.
     await room.database.query('UPDATE process SET seq=seq-1');
-    expect(await room.until(second.settle(chargeOf('r2', 0.02)))).toEqual({ outcome: 'paid', amount: yuan(0.02), shortfall: 0n });
+    expect(await room.until(second.settle(chargeOf('r2', 0.02)))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.02),
+      shortfall: 0n,
+    });
     await room.pass(1_000);
     expect(room.events.map(({ event }) => event)).toEqual(['behind']);
     expect(till.process).not.toBe(before);
@@ -123,10 +160,13 @@ forEachDatabase((_name, openFresh) => {
     const room = await CounterHall.open(openFresh);
     await room.account('A', 1);
     const till = await room.till();
-    room.network.script = (procedure) => (procedure.startsWith('till.batch') ? { delayed: 4_000 } : undefined);
+    room.network.script = (procedure) =>
+      procedure.startsWith('till.batch') ? { delayed: 4_000 } : undefined;
     const asked = Array.from({ length: 60 }, () => till.reserve(askFor('A', 0.02, 0.02), never));
     const got = await room.until(Promise.all(asked));
-    expect(new Set(got.filter((one) => typeof one === 'string'))).toEqual(new Set(['insufficient']));
+    expect(new Set(got.filter((one) => typeof one === 'string'))).toEqual(
+      new Set(['insufficient']),
+    );
     const served = got.filter((one) => typeof one !== 'string');
     expect(served.length).toBe(50);
     for (const one of served) one.release();
@@ -146,7 +186,11 @@ forEachDatabase((_name, openFresh) => {
     expect(till.admitting).toBe(false);
     expect(await till.reserve(askFor('A', 0.01), never)).toBe('unavailable');
     expect(await room.until(stream)).toEqual({ outcome: 'unavailable', amount: 0n, shortfall: 0n });
-    expect(await room.until(withheld)).toEqual({ outcome: 'unavailable', amount: 0n, shortfall: 0n });
+    expect(await room.until(withheld)).toEqual({
+      outcome: 'unavailable',
+      amount: 0n,
+      shortfall: 0n,
+    });
     expect(await room.until(third.settle(chargeOf('r3', 0.05)))).toMatchObject({ outcome: 'paid' });
     await room.pass(2_000);
     expect(till.admitting).toBe(true);
@@ -162,9 +206,13 @@ forEachDatabase((_name, openFresh) => {
 
   test('a whole answer that was withheld after its charge was sent is paid back', async () => {
     const { hall: room, first } = await hall({ delayed: 35_000 });
-    expect(await room.until(first.settle(chargeOf('r1', 0.05, { delivered: false })))).toMatchObject({ outcome: 'unavailable' });
+    expect(
+      await room.until(first.settle(chargeOf('r1', 0.05, { delivered: false }))),
+    ).toMatchObject({ outcome: 'unavailable' });
     await room.pass(20_000);
-    expect(await room.database.query("SELECT id, amount FROM transfer WHERE ref='r1'")).toEqual([{ id: 'r1/refund', amount: yuan(0.05) }]);
+    expect(await room.database.query("SELECT id, amount FROM transfer WHERE ref='r1'")).toEqual([
+      { id: 'r1/refund', amount: yuan(0.05) },
+    ]);
     expect((await balance(room.database, 'A'))?.balance).toBe(yuan(1));
     await isWhole(room);
   });
@@ -178,20 +226,34 @@ forEachDatabase((_name, openFresh) => {
     victim?.stop();
     await room.pass(20_000);
     expect(await room.held('A')).toBe(0n);
-    const taken = granted(await room.until(other.reserve(askFor('A', 0.9, 0.9, { shape: 'fixed' }), never)));
+    const taken = granted(
+      await room.until(other.reserve(askFor('A', 0.9, 0.9, { shape: 'fixed' }), never)),
+    );
     await room.until(taken.settle(chargeOf('r0', 0.9)));
     await room.pass(15_000);
     victim?.wake();
     expect(till.admitting).toBe(false);
-    expect(await room.until(first.settle(chargeOf('r1', 0.08)))).toEqual({ outcome: 'paid', amount: yuan(0.08), shortfall: 0n });
-    expect(await room.until(second.settle(chargeOf('r2', 0.05)))).toEqual({ outcome: 'paid', amount: yuan(0.02), shortfall: yuan(0.03) });
+    expect(await room.until(first.settle(chargeOf('r1', 0.08)))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.08),
+      shortfall: 0n,
+    });
+    expect(await room.until(second.settle(chargeOf('r2', 0.05)))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.02),
+      shortfall: yuan(0.03),
+    });
     await room.pass(5_000);
     // Running on unbacked, with nothing left on the account.
     expect(third.extend(1n)).toBe(0n);
     expect(await room.until(third.extendOrWait(1n, 1n, 1_500))).toBe(0n);
     await room.credit('A', 0.5);
     expect(await room.until(third.extendOrWait(yuan(0.01), 1n, 1_500))).toBe(yuan(0.01));
-    expect(await room.until(third.settle(chargeOf('r3', 0.1)))).toEqual({ outcome: 'paid', amount: yuan(0.1), shortfall: 0n });
+    expect(await room.until(third.settle(chargeOf('r3', 0.1)))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.1),
+      shortfall: 0n,
+    });
     expect(till.stats).toMatchObject({ fenced: 1, late: 2, shortfallNano: yuan(0.03) });
     await isWhole(room);
   });
@@ -200,23 +262,29 @@ forEachDatabase((_name, openFresh) => {
     ['was not sent', 'lost before'],
     ['was committed', 'lost after'],
     ['was answered', undefined],
-  ])('a process that sleeps for a minute over a batch that %s gives its answers when it wakes, each charged once', async (_what, fate) => {
-    const { hall: room, till, first } = await hall(fate);
-    const [victim] = room.processes;
-    await room.till();
-    const second = granted(till.tryReserve(askFor('A', 0.05)));
-    const settled = Promise.all([first.settle(chargeOf('r1', 0.05)), second.settle(chargeOf('r2', 0.05, { delivered: false }))]);
-    victim?.stop();
-    await room.pass(60_000);
-    expect(await room.held('A')).toBe(0n);
-    victim?.wake();
-    const wokenMs = room.time.now;
-    const paid = { outcome: 'paid', amount: yuan(0.05), shortfall: 0n };
-    expect(await room.until(settled)).toEqual([paid, paid]);
-    expect(room.time.now - wokenMs).toBeLessThan(1_000);
-    expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.9));
-    await isWhole(room);
-  });
+  ])(
+    'a process that sleeps for a minute over a batch that %s gives its answers when it wakes, each charged once',
+    async (_what, fate) => {
+      const { hall: room, till, first } = await hall(fate);
+      const [victim] = room.processes;
+      await room.till();
+      const second = granted(till.tryReserve(askFor('A', 0.05)));
+      const settled = Promise.all([
+        first.settle(chargeOf('r1', 0.05)),
+        second.settle(chargeOf('r2', 0.05, { delivered: false })),
+      ]);
+      victim?.stop();
+      await room.pass(60_000);
+      expect(await room.held('A')).toBe(0n);
+      victim?.wake();
+      const wokenMs = room.time.now;
+      const paid = { outcome: 'paid', amount: yuan(0.05), shortfall: 0n };
+      expect(await room.until(settled)).toEqual([paid, paid]);
+      expect(room.time.now - wokenMs).toBeLessThan(1_000);
+      expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.9));
+      await isWhole(room);
+    },
+  );
 
   test('a process that wakes while the database is away tells its clients in time', async () => {
     const { hall: room, first } = await hall('lost before');
@@ -258,7 +326,11 @@ forEachDatabase((_name, openFresh) => {
     expect(till.admitting).toBe(false);
     expect(await room.database.query('SELECT id FROM process')).toEqual([]);
     expect(await room.held('A')).toBe(0n);
-    expect(await room.until(running.settle(chargeOf('r2', 0.05)))).toEqual({ outcome: 'paid', amount: yuan(0.05), shortfall: 0n });
+    expect(await room.until(running.settle(chargeOf('r2', 0.05)))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.05),
+      shortfall: 0n,
+    });
     expect(await check(room.database)).toMatchObject({ ok: true });
   });
 });

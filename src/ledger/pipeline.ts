@@ -8,7 +8,14 @@ import type { Database, SqlValue } from '../storage/database.ts';
 import type { Charge, RecordTable, Settled } from './contract.ts';
 import type { Float } from './float.ts';
 import { isFinal, retryMs } from './known.ts';
-import { type BatchInput, type BatchReply, type Charges, type FloatRow, intoRecords, type Spend } from './scripts/batch.ts';
+import {
+  type BatchInput,
+  type BatchReply,
+  type Charges,
+  type FloatRow,
+  intoRecords,
+  type Spend,
+} from './scripts/batch.ts';
 import type { Move } from './scripts/move.ts';
 import type { TillSettings } from './settings.ts';
 
@@ -333,19 +340,38 @@ function charge(floats: Map<string, Float>, float: Float, amount: Nano): void {
 function chargesOf(items: readonly Item[]): Charges {
   const values: SqlValue[] = [];
   for (const { charge, user, amount } of items) {
-    values.push(charge.id, user.account, amount, charge.code, charge.at, charge.cost, charge.cost - amount, ...charge.record);
+    values.push(
+      charge.id,
+      user.account,
+      amount,
+      charge.code,
+      charge.at,
+      charge.cost,
+      charge.cost - amount,
+      ...charge.record,
+    );
   }
   return { count: items.length, values };
 }
 
 export function emptyMove(account: string): Move {
-  return { account, limit: undefined, want: 0n, least: 0n, spare: 0n, spareParts: 1n, back: 0n, direct: 0n };
+  return {
+    account,
+    limit: undefined,
+    want: 0n,
+    least: 0n,
+    spare: 0n,
+    spareParts: 1n,
+    back: 0n,
+    direct: 0n,
+  };
 }
 
 /** All account rows of a batch by ascending id: the order in which everybody locks them (R11). */
 function withDirect(moves: readonly Move[], direct: ReadonlyMap<Float, Nano>): readonly Move[] {
   if (moves.length + direct.size === 0) return moves;
   const all = new Map(moves.map((move) => [move.account, move]));
-  for (const [{ account }, amount] of direct) all.set(account, { ...(all.get(account) ?? emptyMove(account)), direct: amount });
+  for (const [{ account }, amount] of direct)
+    all.set(account, { ...(all.get(account) ?? emptyMove(account)), direct: amount });
   return [...all.values()].sort((a, b) => (a.account < b.account ? -1 : 1));
 }

@@ -139,10 +139,14 @@ forEachDatabase((name, openFresh) => {
         records,
       };
       const procedure = name === 'sqlite' ? 'till.batch' : 'till.batch-at-once';
-      const replies = await Promise.all([1, 2, 3].map(() => db.call<BatchInput, BatchReply>(procedure, input)));
+      const replies = await Promise.all(
+        [1, 2, 3].map(() => db.call<BatchInput, BatchReply>(procedure, input)),
+      );
       expect(replies.map(({ outcome }) => outcome).sort()).toEqual(['done', 'done', 'ok']);
       const floats = replies.map((reply) => 'floats' in reply && reply.floats.at(-1));
-      expect(new Set(floats.map((float) => float && `${float.granted} ${float.spent}`)).size).toBe(1);
+      expect(new Set(floats.map((float) => float && `${float.granted} ${float.spent}`)).size).toBe(
+        1,
+      );
     }
     expect(await table.run('check')).toContain('ok');
   });

@@ -27,9 +27,19 @@ export interface Counter {
   /** A reservation has ended, by a charge or without one. */
   ended(): void;
   /** `take` is called when there is something, and must take it from each float. */
-  wait(floats: readonly [Float, ...Float[]], demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait;
+  wait(
+    floats: readonly [Float, ...Float[]],
+    demand: Demand,
+    waitMs: number,
+    take: (amount: Nano) => void,
+  ): Wait;
   /** `reserved` of each float, and `extra` of the user's. */
-  charge(charge: Charge, floats: readonly [Float, ...Float[]], reserved: Nano, extra: Nano): Promise<Settled>;
+  charge(
+    charge: Charge,
+    floats: readonly [Float, ...Float[]],
+    reserved: Nano,
+    extra: Nano,
+  ): Promise<Settled>;
   chargeLate(charge: Charge, floats: readonly [Float, ...Float[]]): Promise<Settled>;
 }
 
@@ -64,7 +74,8 @@ export class HeldReservation implements Reservation {
   settle(charge: Charge): Promise<Settled> {
     assert(charge.cost >= 0n, 'nobody is paid for a request');
     this.#end();
-    if (charge.cost > this.amount || this.#epoch !== this.#counter.epoch) return this.#settleSlowly(charge);
+    if (charge.cost > this.amount || this.#epoch !== this.#counter.epoch)
+      return this.#settleSlowly(charge);
     return this.#counter.charge(charge, this.#floats, this.amount, 0n);
   }
 
@@ -151,7 +162,13 @@ export class HeldReservation implements Reservation {
       const missing = charge.cost - this.amount;
       if (user.waiters.length === 0) take(user.free < missing ? user.free : missing);
       const wanted = missing - extra;
-      if (wanted > 0n) await this.#counter.wait([user], { want: wanted, minimum: 1n, shape: 'stream' }, overrunWaitMs, take).taken;
+      if (wanted > 0n)
+        await this.#counter.wait(
+          [user],
+          { want: wanted, minimum: 1n, shape: 'stream' },
+          overrunWaitMs,
+          take,
+        ).taken;
       if (epoch !== this.#counter.epoch) extra = 0n;
     }
     if (this.#isBacked()) return this.#counter.charge(charge, this.#floats, this.amount, extra);

@@ -36,7 +36,13 @@ export class Settling {
   }
 
   /** Charges up to what was reserved: `reserved` of each float, and `extra` of the user's. What is left of it is free again. */
-  charge(charge: Charge, floats: readonly [Float, ...Float[]], reserved: Nano, extra: Nano, nowMs: number): Promise<Settled> {
+  charge(
+    charge: Charge,
+    floats: readonly [Float, ...Float[]],
+    reserved: Nano,
+    extra: Nano,
+    nowMs: number,
+  ): Promise<Settled> {
     const [user] = floats;
     const limits = floats.length === 1 ? unlimited : floats.slice(1);
     const available = reserved + extra;
@@ -52,14 +58,38 @@ export class Settling {
       });
     }
     return new Promise((resolve) => {
-      this.#parts.pipeline.enqueue({ charge, user, amount, limits, onLimits, queuedAtMs: nowMs, answered: false, resolve });
+      this.#parts.pipeline.enqueue({
+        charge,
+        user,
+        amount,
+        limits,
+        onLimits,
+        queuedAtMs: nowMs,
+        answered: false,
+        resolve,
+      });
     });
   }
 
   /** The process was fenced since the money was reserved: charged to the account itself (R6). */
-  chargeLate(charge: Charge, [user, ...limits]: readonly [Float, ...Float[]], nowMs: number): Promise<Settled> {
+  chargeLate(
+    charge: Charge,
+    [user, ...limits]: readonly [Float, ...Float[]],
+    nowMs: number,
+  ): Promise<Settled> {
     return new Promise((resolve) => {
-      this.orphaned([{ charge, user, amount: 0n, limits, onLimits: none, queuedAtMs: nowMs, answered: false, resolve }]);
+      this.orphaned([
+        {
+          charge,
+          user,
+          amount: 0n,
+          limits,
+          onLimits: none,
+          queuedAtMs: nowMs,
+          answered: false,
+          resolve,
+        },
+      ]);
     });
   }
 
@@ -103,7 +133,11 @@ export class Settling {
   /** Charges that were answered already, and that the database may have forgotten: their ids make it safe to settle them again. */
   again(items: readonly Item[]): void {
     for (const item of items) {
-      this.#parts.errands.add({ procedure: 'till.late', input: this.#lateInput(item), refused: (error) => this.#fail(item, error) });
+      this.#parts.errands.add({
+        procedure: 'till.late',
+        input: this.#lateInput(item),
+        refused: (error) => this.#fail(item, error),
+      });
     }
   }
 
@@ -139,7 +173,11 @@ export class Settling {
     const accounts = limits.map(({ account }) => account);
     return () => {
       const { id, cost, code, at, record } = item.charge;
-      return { charge: { id, account: user.account, cost, code, at, record }, limits: accounts, records: this.#parts.records };
+      return {
+        charge: { id, account: user.account, cost, code, at, record },
+        limits: accounts,
+        records: this.#parts.records,
+      };
     };
   }
 
@@ -169,7 +207,10 @@ export class Settling {
     log({ event: 'refused', id, error });
     errands.add({
       procedure: 'till.failed',
-      input: () => ({ charge: { id, account: item.user.account, cost, code, at }, why: String(error) }),
+      input: () => ({
+        charge: { id, account: item.user.account, cost, code, at },
+        why: String(error),
+      }),
       refused: (again) => log({ event: 'refused', id, error: again }),
     });
     if (!item.answered) item.resolve({ outcome: 'refused', amount: 0n, shortfall: 0n });

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { askFor, chargeOf, CounterHall, granted, never, yuan } from '../../test/ledger/counter-hall.ts';
+import {
+  askFor,
+  chargeOf,
+  CounterHall,
+  granted,
+  never,
+  yuan,
+} from '../../test/ledger/counter-hall.ts';
 import { seededRandom } from '../base/random.ts';
 import { check } from './check.ts';
 import type { Charge, LimitWindow, ReserveAsk } from './contract.ts';
@@ -24,7 +31,8 @@ forEachDatabase((_name, openFresh) => {
     expect(await room.held('A')).toBe(0n);
   }
 
-  const whole = (tokens: number): ReserveAsk => askFor('A', tokens * token, 16 * token, { shape: 'whole' });
+  const whole = (tokens: number): ReserveAsk =>
+    askFor('A', tokens * token, 16 * token, { shape: 'whole' });
 
   test('a hundred whole answers of up to 64,000 tokens on a tenth of a yuan are served in turns, none refused', async () => {
     const room = await hall(0.1);
@@ -35,7 +43,9 @@ forEachDatabase((_name, openFresh) => {
       return got.settle(chargeOf(`r${i}`, 300 * token));
     });
     const settled = await room.until(Promise.all(answers));
-    expect(settled.filter(({ outcome, shortfall }) => outcome !== 'paid' || shortfall > 0n)).toEqual([]);
+    expect(
+      settled.filter(({ outcome, shortfall }) => outcome !== 'paid' || shortfall > 0n),
+    ).toEqual([]);
     await isWhole(room);
   });
 
@@ -51,36 +61,52 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
-  test.each([1, 2, 3])('a burst of 100 answers on 1.3 times what they cost is served whole (seed %i)', async (seed) => {
-    const random = seededRandom(seed);
-    const lengths = Array.from({ length: 100 }, () => 100 + Math.floor(random() * 301));
-    const cost = lengths.reduce((sum, length) => sum + length * token, 0);
-    const room = await hall(cost * 1.3);
-    const till = await room.till();
-    const cut: number[] = [];
-    const answers = lengths.map(async (length, i) => {
-      const got = granted(await till.reserve(askFor('A', 256 * token, 16 * token), never));
-      for (let tokens = 64; tokens < length; tokens += 64) {
-        await room.time.wait(640);
-        const missing = yuan(Math.min(length, tokens + 64) * token) - got.amount;
-        if (missing > 0n && got.extend(missing) < missing && (await got.extendOrWait(missing, missing, 1_500)) === 0n) cut.push(i);
-      }
-      return got.settle(chargeOf(`r${i}`, length * token));
-    });
-    const settled = await room.until(Promise.all(answers));
-    expect(cut).toEqual([]);
-    expect(settled.filter(({ shortfall }) => shortfall > 0n)).toEqual([]);
-    await isWhole(room);
-  });
+  test.each([1, 2, 3])(
+    'a burst of 100 answers on 1.3 times what they cost is served whole (seed %i)',
+    async (seed) => {
+      const random = seededRandom(seed);
+      const lengths = Array.from({ length: 100 }, () => 100 + Math.floor(random() * 301));
+      const cost = lengths.reduce((sum, length) => sum + length * token, 0);
+      const room = await hall(cost * 1.3);
+      const till = await room.till();
+      const cut: number[] = [];
+      const answers = lengths.map(async (length, i) => {
+        const got = granted(await till.reserve(askFor('A', 256 * token, 16 * token), never));
+        for (let tokens = 64; tokens < length; tokens += 64) {
+          await room.time.wait(640);
+          const missing = yuan(Math.min(length, tokens + 64) * token) - got.amount;
+          if (
+            missing > 0n &&
+            got.extend(missing) < missing &&
+            (await got.extendOrWait(missing, missing, 1_500)) === 0n
+          )
+            cut.push(i);
+        }
+        return got.settle(chargeOf(`r${i}`, length * token));
+      });
+      const settled = await room.until(Promise.all(answers));
+      expect(cut).toEqual([]);
+      expect(settled.filter(({ shortfall }) => shortfall > 0n)).toEqual([]);
+      await isWhole(room);
+    },
+  );
 
   test('a stream on almost nothing ends, and costs no more than there is', async () => {
     const room = await hall(0.001);
     const till = await room.till();
-    const got = granted(await room.until(till.reserve(askFor('A', 256 * token, 16 * token), never)));
+    const got = granted(
+      await room.until(till.reserve(askFor('A', 256 * token, 16 * token), never)),
+    );
     let more = got.amount;
-    while (more > 0n) more = got.extend(yuan(0.0005)) || (await room.until(got.extendOrWait(yuan(0.0005), 1n, 1_500)));
+    while (more > 0n)
+      more =
+        got.extend(yuan(0.0005)) || (await room.until(got.extendOrWait(yuan(0.0005), 1n, 1_500)));
     expect(got.amount).toBe(yuan(0.001));
-    expect(await room.until(got.settle(chargeOf('r1', 0.001)))).toEqual({ outcome: 'paid', amount: yuan(0.001), shortfall: 0n });
+    expect(await room.until(got.settle(chargeOf('r1', 0.001)))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.001),
+      shortfall: 0n,
+    });
     expect(await room.until(till.reserve(askFor('A', 16 * token), never))).toBe('insufficient');
     await isWhole(room);
   });
@@ -88,7 +114,9 @@ forEachDatabase((_name, openFresh) => {
   test('whoever waits is served within a second of a credit', async () => {
     const room = await hall(0.1);
     const till = await room.till();
-    const all = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never)));
+    const all = granted(
+      await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never)),
+    );
     const waiting = till.reserve(askFor('A', 0.1), never);
     await room.pass(700);
     await room.credit('A', 1);
@@ -108,26 +136,38 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
-  test.each(['stream', 'whole', 'fixed'] as const)('an empty account is refused after one draw (%s)', async (shape) => {
-    const room = await hall(0);
-    const till = await room.till();
-    const ask = askFor('A', 0.1, 0.1, { shape });
-    expect(await room.until(till.reserve(ask, never))).toBe('insufficient');
-    expect(room.time.now).toBeLessThan(200);
-    // A better estimate that is still too much needs no second draw.
-    const startedMs = room.time.now;
-    expect(await room.until(till.reserve({ ...ask, minimum: yuan(0.05), want: yuan(0.05), askedMsAgo: startedMs }, never))).toBe(
-      'insufficient',
-    );
-    expect(room.time.now - startedMs).toBeLessThan(50);
-    expect(await room.until(till.reserve(askFor('nobody', 0.1, 0.1, { shape: 'fixed' }), never))).toBe('insufficient');
-    await isWhole(room);
-  });
+  test.each(['stream', 'whole', 'fixed'] as const)(
+    'an empty account is refused after one draw (%s)',
+    async (shape) => {
+      const room = await hall(0);
+      const till = await room.till();
+      const ask = askFor('A', 0.1, 0.1, { shape });
+      expect(await room.until(till.reserve(ask, never))).toBe('insufficient');
+      expect(room.time.now).toBeLessThan(200);
+      // A better estimate that is still too much needs no second draw.
+      const startedMs = room.time.now;
+      expect(
+        await room.until(
+          till.reserve(
+            { ...ask, minimum: yuan(0.05), want: yuan(0.05), askedMsAgo: startedMs },
+            never,
+          ),
+        ),
+      ).toBe('insufficient');
+      expect(room.time.now - startedMs).toBeLessThan(50);
+      expect(
+        await room.until(till.reserve(askFor('nobody', 0.1, 0.1, { shape: 'fixed' }), never)),
+      ).toBe('insufficient');
+      await isWhole(room);
+    },
+  );
 
   test('a stream waits for what runs only when that would suffice, and not before it is counted', async () => {
     const room = await hall(0.1);
     const till = await room.till();
-    const all = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never)));
+    const all = granted(
+      await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never)),
+    );
     let startedMs = room.time.now;
     expect(await room.until(till.reserve(askFor('A', 0.2, 0.11), never))).toBe('insufficient');
     expect(room.time.now - startedMs).toBeLessThan(500);
@@ -135,7 +175,9 @@ forEachDatabase((_name, openFresh) => {
     expect(await room.until(till.reserve(askFor('A', 0.2, 0.1), never))).toBe('insufficient');
     expect(room.time.now - startedMs).toBeGreaterThanOrEqual(1_500);
     startedMs = room.time.now;
-    expect(await room.until(till.reserve(askFor('A', 0.1, 0.09, { once: true }), never))).toBe('insufficient');
+    expect(await room.until(till.reserve(askFor('A', 0.1, 0.09, { once: true }), never))).toBe(
+      'insufficient',
+    );
     expect(room.time.now - startedMs).toBeLessThan(700);
     const waiting = till.reserve(askFor('A', 0.2, 0.1), never);
     await room.pass(500);
@@ -147,7 +189,8 @@ forEachDatabase((_name, openFresh) => {
   test('others give back what is idle when the account runs out', async () => {
     const room = await hall(1);
     const tills = await room.tills(4);
-    for (const till of tills) granted(await room.until(till.reserve(askFor('A', 0.25, 0.01), never))).release();
+    for (const till of tills)
+      granted(await room.until(till.reserve(askFor('A', 0.25, 0.01), never))).release();
     const fifth = await room.till();
     granted(await room.until(fifth.reserve(askFor('A', 0.9, 0.9), never))).release();
     await isWhole(room);
@@ -156,7 +199,9 @@ forEachDatabase((_name, openFresh) => {
   test('whoever leaves the queue is not drawn for', async () => {
     const room = await hall(1);
     const till = await room.till();
-    const all = granted(await room.until(till.reserve(askFor('A', 1, 1, { shape: 'fixed' }), never)));
+    const all = granted(
+      await room.until(till.reserve(askFor('A', 1, 1, { shape: 'fixed' }), never)),
+    );
     const leaving = new AbortController();
     const waiting = till.reserve(askFor('A', 0.5), leaving.signal);
     await room.pass(500);
@@ -175,7 +220,10 @@ forEachDatabase((_name, openFresh) => {
     const limits: LimitWindow[] = [{ id: 'key:K:total', amount: yuan(0.5) }];
     const record = ['K', 1, null];
     const answers = Array.from({ length: 100 }, async (_, i) => {
-      const got = await tills[i % 4]?.reserve(askFor('A', 0.02, 0.02, { limits, shape: 'fixed' }), never);
+      const got = await tills[i % 4]?.reserve(
+        askFor('A', 0.02, 0.02, { limits, shape: 'fixed' }),
+        never,
+      );
       if (got === undefined || typeof got === 'string') return 0n;
       await room.time.wait(100);
       return (await got.settle(chargeOf(`r${i}`, 0.02, { record }))).amount;
@@ -196,10 +244,14 @@ forEachDatabase((_name, openFresh) => {
       amount: yuan(0.03),
       shortfall: 0n,
     });
-    expect(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never))).toBe('insufficient');
+    expect(
+      await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never)),
+    ).toBe('insufficient');
     expect(await room.number("SELECT debits FROM account WHERE id='key:K:total'")).toBe(yuan(0.03));
     await room.database.transact(() => changeLimit({ id: 'key:K:total', amount: yuan(1) }));
-    granted(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never))).release();
+    granted(
+      await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never)),
+    ).release();
     await isWhole(room);
   });
 
@@ -207,18 +259,33 @@ forEachDatabase((_name, openFresh) => {
     const room = await hall(1);
     const till = await room.till();
     const day = (date: string): LimitWindow[] => [{ id: `key:K:day:${date}`, amount: yuan(0.5) }];
-    const before = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-21') }), never)));
-    const after = granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-22') }), never)));
-    const reserved = (date: string): Partial<Charge> => ({ record: ['K', Date.parse(date) + 3_600_000, null] });
+    const before = granted(
+      await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-21') }), never)),
+    );
+    const after = granted(
+      await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-22') }), never)),
+    );
+    const reserved = (date: string): Partial<Charge> => ({
+      record: ['K', Date.parse(date) + 3_600_000, null],
+    });
     await room.until(
-      Promise.all([before.settle(chargeOf('r1', 0.1, reserved('2026-11-21'))), after.settle(chargeOf('r2', 0.05, reserved('2026-11-22')))]),
+      Promise.all([
+        before.settle(chargeOf('r1', 0.1, reserved('2026-11-21'))),
+        after.settle(chargeOf('r2', 0.05, reserved('2026-11-22'))),
+      ]),
     );
     await isWhole(room);
-    const rows = await room.database.query("SELECT id, debits FROM account WHERE kind='limit' ORDER BY id");
+    const rows = await room.database.query(
+      "SELECT id, debits FROM account WHERE kind='limit' ORDER BY id",
+    );
     expect(rows.map(({ debits }) => debits)).toEqual([yuan(0.1), yuan(0.05)]);
     // The proof sees a record that is in another day's window, and a window that is none.
-    await room.database.query("UPDATE usage SET reserved_at=$1 WHERE id='r1'", [Date.parse('2026-11-22')]);
-    await room.database.query("INSERT INTO account (id, kind) VALUES ('key:K:week:2026-11', 'limit')");
+    await room.database.query("UPDATE usage SET reserved_at=$1 WHERE id='r1'", [
+      Date.parse('2026-11-22'),
+    ]);
+    await room.database.query(
+      "INSERT INTO account (id, kind) VALUES ('key:K:week:2026-11', 'limit')",
+    );
     const { problems } = await check(room.database);
     expect(problems.map(({ query, row }) => [query, row['id']]).sort()).toEqual([
       ['limits', 'key:K:day:2026-11-21'],
@@ -237,11 +304,18 @@ forEachDatabase((_name, openFresh) => {
     await room.pass(1_100);
     expect(got.extend(1n)).toBe(0n);
     expect(await room.held('A')).toBe(yuan(0.1));
-    expect(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never))).toBe('insufficient');
-    expect(await room.until(got.settle(chargeOf('r1', 0.07)))).toMatchObject({ outcome: 'paid', amount: yuan(0.07) });
+    expect(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never))).toBe(
+      'insufficient',
+    );
+    expect(await room.until(got.settle(chargeOf('r1', 0.07)))).toMatchObject({
+      outcome: 'paid',
+      amount: yuan(0.07),
+    });
     await room.credit('A', 1);
     await freeze(room.database, 'A', false);
-    granted(await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never))).release();
+    granted(
+      await room.until(till.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never)),
+    ).release();
     await isWhole(room);
   });
 });

@@ -27,7 +27,12 @@ export class TillStats {
 
 /** What an operator should hear of, once each. */
 export type TillEvent =
-  | { readonly event: 'fenced' | 'behind' | 'broken'; readonly process: string; readonly unsettled: number; readonly error: unknown }
+  | {
+      readonly event: 'fenced' | 'behind' | 'broken';
+      readonly process: string;
+      readonly unsettled: number;
+      readonly error: unknown;
+    }
   | { readonly event: 'refused'; readonly id: string; readonly error: unknown }
   | { readonly event: 'stuck'; readonly account: string; readonly error: unknown }
   | { readonly event: 'unknown_outcome'; readonly error: unknown };

@@ -30,13 +30,17 @@ export class Sweeper {
 
   /** One look; throws when the database is away. `self` is never fenced from here. */
   async look(self: string | undefined): Promise<void> {
-    const rows = await this.#database.call<Record<never, never>, readonly ProcessRow[]>('till.look', {});
+    const rows = await this.#database.call<Record<never, never>, readonly ProcessRow[]>(
+      'till.look',
+      {},
+    );
     this.live = Math.max(1, rows.filter(({ fenced }) => !fenced).length);
     const others = rows.filter(({ id }) => id !== self);
     const known = new Set(others.map(({ id }) => id));
     for (const id of this.#silences.keys()) if (!known.has(id)) this.#silences.delete(id);
     for (const row of others) {
-      if (row.fenced || (this.#isSilent(row) && (await this.#fence(row)))) await this.#sweep(row.id);
+      if (row.fenced || (this.#isSilent(row) && (await this.#fence(row))))
+        await this.#sweep(row.id);
     }
   }
 
@@ -48,7 +52,10 @@ export class Sweeper {
       return false;
     }
     silence.looks++;
-    return silence.looks >= this.#settings.silentLooks && nowMs - silence.sinceMs >= this.#settings.silenceMs;
+    return (
+      silence.looks >= this.#settings.silentLooks &&
+      nowMs - silence.sinceMs >= this.#settings.silenceMs
+    );
   }
 
   async #fence({ id, seq }: ProcessRow): Promise<boolean> {

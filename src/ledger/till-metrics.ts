@@ -5,7 +5,13 @@ import type { LiveTill } from './till.ts';
 const yuan = (nano: Nano): number => Number(nano) / 1e9;
 
 /** What is read of a till at each scrape. Floats are those of users: a limit of a key is no money. */
-export function tillFamilies({ stats, held, unsettled, running, admitting }: LiveTill): readonly Family[] {
+export function tillFamilies({
+  stats,
+  held,
+  unsettled,
+  running,
+  admitting,
+}: LiveTill): readonly Family[] {
   let [floats, waiters] = [0, 0];
   let [free, reserved, granted] = [0n, 0n, 0n];
   for (const float of held) {
@@ -16,30 +22,57 @@ export function tillFamilies({ stats, held, unsettled, running, admitting }: Liv
     reserved += float.reserved;
     granted += float.granted;
   }
-  const counter = (name: string, help: string, total: number) => family(`tollgate_till_${name}`, 'counter', help, total);
-  const gauge = (name: string, help: string, now: number) => family(`tollgate_till_${name}`, 'gauge', help, now);
+  const counter = (name: string, help: string, total: number) =>
+    family(`tollgate_till_${name}`, 'counter', help, total);
+  const gauge = (name: string, help: string, now: number) =>
+    family(`tollgate_till_${name}`, 'gauge', help, now);
   return [
-    gauge('admitting', '1 while money can be reserved: the database answers and is not far behind', admitting ? 1 : 0),
+    gauge(
+      'admitting',
+      '1 while money can be reserved: the database answers and is not far behind',
+      admitting ? 1 : 0,
+    ),
     gauge('floats', 'Accounts of which this process holds money', floats),
-    family('tollgate_till_float_yuan', 'gauge', 'Money that this process holds of accounts, in yuan', [
-      [{ part: 'free' }, yuan(free)],
-      [{ part: 'reserved' }, yuan(reserved)],
-      [{ part: 'unsettled' }, yuan(granted - free - reserved)],
-    ]),
+    family(
+      'tollgate_till_float_yuan',
+      'gauge',
+      'Money that this process holds of accounts, in yuan',
+      [
+        [{ part: 'free' }, yuan(free)],
+        [{ part: 'reserved' }, yuan(reserved)],
+        [{ part: 'unsettled' }, yuan(granted - free - reserved)],
+      ],
+    ),
     gauge('running', 'Requests with money set aside', running),
     gauge('waiters', 'Requests that wait for money now', waiters),
     gauge('unsettled', 'Charges that are not known to be committed', unsettled),
     counter('settled_total', 'Charges committed', stats.settled),
     counter('batches_total', 'Transactions that committed them', stats.batches),
-    counter('refused_total', 'Charges that the database will never take: see settle_failed', stats.refused),
+    counter(
+      'refused_total',
+      'Charges that the database will never take: see settle_failed',
+      stats.refused,
+    ),
     counter('shortfall_yuan_total', 'Cost that nobody paid, in yuan', yuan(stats.shortfallNano)),
     counter('late_total', 'Requests settled after their process was fenced', stats.late),
     counter('fenced_total', 'Times this process was fenced', stats.fenced),
     counter('behind_total', 'Times the database had forgotten what it had committed', stats.behind),
     counter('broken_total', 'Times memory and database disagreed', stats.broken),
-    counter('unknown_batches_total', 'Batches sent again, their outcome unknown', stats.unknownBatches),
-    counter('undelivered_total', 'Answers withheld because their charge was not known in time', stats.undelivered),
-    counter('insufficient_total', 'Requests refused for lack of money after a wait', stats.insufficient),
+    counter(
+      'unknown_batches_total',
+      'Batches sent again, their outcome unknown',
+      stats.unknownBatches,
+    ),
+    counter(
+      'undelivered_total',
+      'Answers withheld because their charge was not known in time',
+      stats.undelivered,
+    ),
+    counter(
+      'insufficient_total',
+      'Requests refused for lack of money after a wait',
+      stats.insufficient,
+    ),
     counter('waits_total', 'Requests that waited for money', stats.waited),
     counter('wait_seconds_total', 'Time that requests waited for money', stats.waitedMs / 1_000),
   ];

@@ -12,11 +12,17 @@ import { balance, createAccount, credit } from './ledger.ts';
 import { ledgerProcedures } from './procedures.ts';
 import { type LiveTill, openTill } from './till.ts';
 
-const yuan = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000)) * (nanoPerYuan / 1_000_000n);
+const yuan = (amount: number): bigint =>
+  BigInt(Math.round(amount * 1_000_000)) * (nanoPerYuan / 1_000_000n);
 const never = new AbortController().signal;
 setMaxListeners(0, never);
 
-function ask(account: string, want: number, minimum = want / 10, shape: ReserveAsk['shape'] = 'stream'): ReserveAsk {
+function ask(
+  account: string,
+  want: number,
+  minimum = want / 10,
+  shape: ReserveAsk['shape'] = 'stream',
+): ReserveAsk {
   return { account, limits: [], want: yuan(want), minimum: yuan(minimum), shape };
 }
 
@@ -25,7 +31,8 @@ function chargeOf(id: string, cost: number): Charge {
 }
 
 function granted(result: Reservation | string | undefined): Reservation {
-  if (result === undefined || typeof result === 'string') throw new Error(`not reserved: ${result}`);
+  if (result === undefined || typeof result === 'string')
+    throw new Error(`not reserved: ${result}`);
   return result;
 }
 
@@ -39,7 +46,14 @@ forEachDatabase((_name, openFresh) => {
   const fresh = async (options: FreshOptions = {}): Promise<Database> => {
     const db = await openFresh({ migrations, procedures: ledgerProcedures, ...options });
     await createAccount(db, 'A');
-    await credit(db, { id: 'w1', account: 'A', amount: yuan(1), from: 'wallet:test', code: 'topup', at: 1 });
+    await credit(db, {
+      id: 'w1',
+      account: 'A',
+      amount: yuan(1),
+      from: 'wallet:test',
+      code: 'topup',
+      at: 1,
+    });
     return db;
   };
 
@@ -49,13 +63,23 @@ forEachDatabase((_name, openFresh) => {
     expect(till.tryReserve(ask('A', 0.1))).toBeUndefined();
     const first = granted(await till.reserve(ask('A', 0.1), never));
     expect(first.amount).toBe(yuan(0.1));
-    expect(await first.settle(chargeOf('r1', 0.04))).toEqual({ outcome: 'paid', amount: yuan(0.04), shortfall: 0n });
+    expect(await first.settle(chargeOf('r1', 0.04))).toEqual({
+      outcome: 'paid',
+      amount: yuan(0.04),
+      shortfall: 0n,
+    });
     const second = granted(till.tryReserve(ask('A', 0.05)));
     second.release();
     expect((await balance(db, 'A'))?.balance).toBe(yuan(0.96));
     await till.close();
     expect(await balance(db, 'A')).toMatchObject({ balance: yuan(0.96), spendable: yuan(0.96) });
-    expect(await check(db)).toEqual({ ok: true, accounts: 3, transfers: 2, holds: 0, problems: [] });
+    expect(await check(db)).toEqual({
+      ok: true,
+      accounts: 3,
+      transfers: 2,
+      holds: 0,
+      problems: [],
+    });
   });
 
   test('many at once never spend more than there is, and spend it all', async () => {

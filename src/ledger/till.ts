@@ -5,7 +5,15 @@ import type { Nano } from '../base/money.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { pause, systemTimers, type Timers } from '../base/timers.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
-import type { Charge, RecordTable, Reservation, ReserveAsk, ReserveRefusal, Settled, Till } from './contract.ts';
+import type {
+  Charge,
+  RecordTable,
+  Reservation,
+  ReserveAsk,
+  ReserveRefusal,
+  Settled,
+  Till,
+} from './contract.ts';
 import { Errands, fence, fenceAndSweep } from './errands.ts';
 import type { Float } from './float.ts';
 import { Floats } from './floats.ts';
@@ -94,12 +102,25 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#settings = settings;
     const draw = (float: Float): void => this.#pipeline.move(float);
     this.#waiting = new Waiting(clock, timers, draw, () => !this.admitting);
-    this.#pipeline = new Pipeline({ database, clock, random, timers, load, records, settings }, this);
+    this.#pipeline = new Pipeline(
+      { database, clock, random, timers, load, records, settings },
+      this,
+    );
     this.#sweeper = new Sweeper(database, clock, settings);
     this.#floats = new Floats(this.#waiting, settings);
     this.#errands = new Errands(database, random, timers);
-    this.#recent = new Recent(database.dialect === 'postgres' ? settings.rememberedMax : 0, settings.rememberMs);
-    this.#settling = new Settling({ pipeline: this.#pipeline, errands: this.#errands, stats: this.stats, settings, records, log });
+    this.#recent = new Recent(
+      database.dialect === 'postgres' ? settings.rememberedMax : 0,
+      settings.rememberMs,
+    );
+    this.#settling = new Settling({
+      pipeline: this.#pipeline,
+      errands: this.#errands,
+      stats: this.stats,
+      settings,
+      records,
+      log,
+    });
   }
 
   async open(): Promise<void> {
@@ -148,7 +169,11 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     const floats = this.#floats.open(ask);
     if (!this.#admits(nowMs)) return Promise.resolve('unavailable');
     if (floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('crowded');
-    const waitMs = ask.once ? 0 : ask.shape === 'stream' ? this.#settings.streamWaitMs : this.#settings.wholeWaitMs;
+    const waitMs = ask.once
+      ? 0
+      : ask.shape === 'stream'
+        ? this.#settings.streamWaitMs
+        : this.#settings.wholeWaitMs;
     return new Promise((resolve) => {
       const end = (outcome: Reservation | ReserveRefusal): void => {
         signal.removeEventListener('abort', leave);
@@ -204,7 +229,8 @@ export class LiveTill implements Till, Counter, PipelineEvents {
   }
 
   drawAhead(float: Float, amount: Nano): void {
-    if (float.ahead > 0n || float.low || float.spare < amount * 2n * BigInt(this.#sweeper.live)) return;
+    if (float.ahead > 0n || float.low || float.spare < amount * 2n * BigInt(this.#sweeper.live))
+      return;
     float.ahead = amount;
     this.#pipeline.move(float);
   }
@@ -331,7 +357,10 @@ export class LiveTill implements Till, Counter, PipelineEvents {
   #admits(nowMs: number): boolean {
     const { doubtfulMs, unsettledMax } = this.#settings;
     return (
-      !this.#closed && this.#process !== undefined && nowMs - this.#lastGoodMs < doubtfulMs && this.#pipeline.unsettled <= unsettledMax
+      !this.#closed &&
+      this.#process !== undefined &&
+      nowMs - this.#lastGoodMs < doubtfulMs &&
+      this.#pipeline.unsettled <= unsettledMax
     );
   }
 
@@ -349,7 +378,11 @@ export class LiveTill implements Till, Counter, PipelineEvents {
         this.#process = id;
         break;
       } catch (error) {
-        if (opening && (isFinal(error) || (error instanceof DatabaseError && error.kind === 'other'))) throw error;
+        if (
+          opening &&
+          (isFinal(error) || (error instanceof DatabaseError && error.kind === 'other'))
+        )
+          throw error;
         await pause(this.#timers, retryMs(attempt, this.#random));
       }
     }
@@ -377,7 +410,9 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     try {
       const process = this.#process;
       if (process !== undefined && this.#floats.size > 0) {
-        const rows = await this.#database.call<object, readonly CallInRow[]>('till.calls', { process });
+        const rows = await this.#database.call<object, readonly CallInRow[]>('till.calls', {
+          process,
+        });
         for (const float of this.#floats.calledIn(rows)) this.freed(float);
       }
       if (nowMs - this.#lookedMs >= this.#settings.lookEveryMs) {

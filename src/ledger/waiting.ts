@@ -71,7 +71,9 @@ export class Waiting {
   serve(float: Float): void {
     if (float.waiters.length === 0) return;
     if (float.limit === undefined) this.#serveUser(float);
-    else for (const user of new Set(float.waiters.map(({ floats }) => floats[0]))) this.#serveUser(user);
+    else
+      for (const user of new Set(float.waiters.map(({ floats }) => floats[0])))
+        this.#serveUser(user);
   }
 
   /** In turn; whoever lacks something keeps those behind who need the same. */
@@ -166,10 +168,17 @@ export class Waiting {
 function isHopeless(waiter: Waiter, lacking: Float): boolean {
   if (!hasAnswered(waiter, lacking)) return false;
   const { want, minimum, shape, once } = waiter.demand;
-  return lacking.frozen || once === true || (!waiter.runs && lacking.most < (shape === 'fixed' ? want : minimum));
+  return (
+    lacking.frozen ||
+    once === true ||
+    (!waiter.runs && lacking.most < (shape === 'fixed' ? want : minimum))
+  );
 }
 
-function hasAnswered({ since, cameMs = Number.POSITIVE_INFINITY }: Waiter, { answeredBy, lastFailedMs }: Float): boolean {
+function hasAnswered(
+  { since, cameMs = Number.POSITIVE_INFINITY }: Waiter,
+  { answeredBy, lastFailedMs }: Float,
+): boolean {
   return answeredBy > since || lastFailedMs > cameMs;
 }
 

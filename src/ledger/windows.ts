@@ -28,8 +28,11 @@ export function* wrongWindows(): Script<readonly Row[]> {
   }
   for (let i = 0; i < windows.length; i += windowsAtOnce) {
     const some = windows.slice(i, i + windowsAtOnce);
-    const paid = new Map((yield paidIn(some)).map((row) => [text(row, 'id'), integerOrZero(row, 'paid')]));
-    for (const { id, charged } of some) if (charged !== (paid.get(id) ?? 0n)) wrong.push({ id, charged, paid: paid.get(id) ?? 0n });
+    const paid = new Map(
+      (yield paidIn(some)).map((row) => [text(row, 'id'), integerOrZero(row, 'paid')]),
+    );
+    for (const { id, charged } of some)
+      if (charged !== (paid.get(id) ?? 0n)) wrong.push({ id, charged, paid: paid.get(id) ?? 0n });
   }
   return wrong;
 }
@@ -40,7 +43,10 @@ function windowOf(id: string, charged: bigint): Window | undefined {
   return period && { ...period, id, keyId: parts?.[1] ?? '', charged };
 }
 
-function paidIn(windows: readonly Window[]): { readonly sql: string; readonly params: readonly SqlValue[] } {
+function paidIn(windows: readonly Window[]): {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+} {
   const places = windows.map((_, i) => {
     const n = i * 4;
     return `(CAST($${n + 1} AS TEXT), CAST($${n + 2} AS TEXT), CAST($${n + 3} AS BIGINT), CAST($${n + 4} AS BIGINT))`;
@@ -54,8 +60,13 @@ function paidIn(windows: readonly Window[]): { readonly sql: string; readonly pa
 
 /** Forgets the windows that ended long ago; returns how many. */
 export async function forgetWindows(database: Database, now: number): Promise<number> {
-  const rows = await database.query("SELECT id FROM account WHERE kind='limit' AND held=0 AND id NOT LIKE 'key:%:total'");
-  const ended = rows.map((row) => text(row, 'id')).filter((id) => (windowOf(id, 0n)?.to ?? now) < now - keptForMs);
-  for (const id of ended) await database.query("DELETE FROM account WHERE id=$1 AND kind='limit' AND held=0", [id]);
+  const rows = await database.query(
+    "SELECT id FROM account WHERE kind='limit' AND held=0 AND id NOT LIKE 'key:%:total'",
+  );
+  const ended = rows
+    .map((row) => text(row, 'id'))
+    .filter((id) => (windowOf(id, 0n)?.to ?? now) < now - keptForMs);
+  for (const id of ended)
+    await database.query("DELETE FROM account WHERE id=$1 AND kind='limit' AND held=0", [id]);
   return ended.length;
 }

@@ -40,5 +40,10 @@ export interface Limiter {
 
 /** The same for several nodes, where the answer may come from another machine. */
 export interface SharedLimiter {
-  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun | Promise<Pass | Overrun>;
+  enter(
+    subject: string,
+    allowance: Allowance,
+    tokens: number,
+    also?: Share,
+  ): Pass | Overrun | Promise<Pass | Overrun>;
 }

@@ -4,14 +4,23 @@ import type { Allowance, Overrun, Pass } from './contract.ts';
 import { CrewLimiter, LimitKeeper } from './crew-limiter.ts';
 import { MemoryLimiter } from './limiter.ts';
 
-const allowance = (some: Partial<Allowance>): Allowance => ({ rpm: undefined, tpm: undefined, concurrency: undefined, ...some });
+const allowance = (some: Partial<Allowance>): Allowance => ({
+  rpm: undefined,
+  tpm: undefined,
+  concurrency: undefined,
+  ...some,
+});
 
 /** Two processes whose limits one keeper has, with messages as they cross between processes. */
 function crew() {
   const limiter = new MemoryLimiter(systemClock);
   const workers = [0, 1].map(() => {
-    const worker: CrewLimiter = new CrewLimiter((question) => keeper.asked(structuredClone(question)));
-    const keeper: LimitKeeper = new LimitKeeper(limiter, (answer) => queueMicrotask(() => worker.heard(structuredClone(answer))));
+    const worker: CrewLimiter = new CrewLimiter((question) =>
+      keeper.asked(structuredClone(question)),
+    );
+    const keeper: LimitKeeper = new LimitKeeper(limiter, (answer) =>
+      queueMicrotask(() => worker.heard(structuredClone(answer))),
+    );
     return { worker, keeper };
   });
   const [first, second] = workers;
@@ -23,11 +32,14 @@ const isPass = (entered: Pass | Overrun): entered is Pass => 'finish' in entered
 
 test('requests of two processes share one allowance', async () => {
   const { first, second } = crew();
-  const both = [first, second, first, second, first].map(async ({ worker }) => worker.enter('u', allowance({ rpm: 3 }), 10));
+  const both = [first, second, first, second, first].map(async ({ worker }) =>
+    worker.enter('u', allowance({ rpm: 3 }), 10),
+  );
   const entered = await Promise.all(both);
   const passes = entered.filter(isPass);
   expect(passes.map(({ requests }) => requests?.remaining).sort()).toEqual([0, 1, 2]);
-  for (const refused of entered.filter((one) => !isPass(one))) expect(refused).toMatchObject({ over: 'requests', limit: 3 });
+  for (const refused of entered.filter((one) => !isPass(one)))
+    expect(refused).toMatchObject({ over: 'requests', limit: 3 });
 });
 
 test('a place is free again when its request has ended, or its process', async () => {
@@ -60,7 +72,9 @@ test('what arrives together is asked in one message, and answered in one', async
     answered += 1;
     worker.heard(answers);
   });
-  const entered = await Promise.all(Array.from({ length: 20 }, async () => worker.enter('u', allowance({ rpm: 15 }), 1)));
+  const entered = await Promise.all(
+    Array.from({ length: 20 }, async () => worker.enter('u', allowance({ rpm: 15 }), 1)),
+  );
   expect([asked, answered, entered.filter(isPass).length]).toEqual([1, 1, 15]);
   for (const pass of entered) if (isPass(pass)) pass.finish(1);
   await new Promise(setImmediate);
@@ -71,5 +85,8 @@ test('who has no limits is asked of nobody', () => {
   const limiter = new CrewLimiter(() => {
     throw new Error('nobody is asked');
   });
-  expect(limiter.enter('u', allowance({}), 10)).toMatchObject({ requests: undefined, tokens: undefined });
+  expect(limiter.enter('u', allowance({}), 10)).toMatchObject({
+    requests: undefined,
+    tokens: undefined,
+  });
 });

@@ -33,8 +33,14 @@ export class CrewLimiter implements SharedLimiter {
     this.#ask = ask;
   }
 
-  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Promise<Pass | Overrun> {
-    if (isUnlimited(allowance) && (also === undefined || isUnlimited(also.allowance))) return unlimited;
+  enter(
+    subject: string,
+    allowance: Allowance,
+    tokens: number,
+    also?: Share,
+  ): Pass | Promise<Pass | Overrun> {
+    if (isUnlimited(allowance) && (also === undefined || isUnlimited(also.allowance)))
+      return unlimited;
     const id = ++this.#asked;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
@@ -95,7 +101,12 @@ export class LimitKeeper {
       this.#running.delete(id);
       return undefined;
     }
-    const entered = this.#limiter.enter(question.subject, question.allowance, tokens, question.also);
+    const entered = this.#limiter.enter(
+      question.subject,
+      question.allowance,
+      tokens,
+      question.also,
+    );
     if ('over' in entered) return { id, entered };
     this.#running.set(id, { pass: entered, tokens });
     return { id, entered: { requests: entered.requests, tokens: entered.tokens } };

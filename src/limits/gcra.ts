@@ -23,7 +23,13 @@ export function waitMs(full: number, now: number, amount: number, limit: number)
  * The true use is known. `more` is negative when too much was set aside; of that only what time has not yet worked off comes back,
  * which is what lies between now and `paidUntil`, the subject's `full` right after it was spent.
  */
-export function correct(full: number, now: number, more: number, limit: number, paidUntil: number): number {
+export function correct(
+  full: number,
+  now: number,
+  more: number,
+  limit: number,
+  paidUntil: number,
+): number {
   const change = Math.max(cost(more, limit), -Math.max(0, paidUntil - now));
   return Math.min(full + change, now + windowMs + debtMaxMs);
 }

@@ -16,7 +16,10 @@ export const isUnlimited = ({ rpm, tpm, concurrency }: Allowance): boolean =>
   rpm === undefined && tpm === undefined && concurrency === undefined;
 
 /** Of two shares' states the one that ends first: what a client is told. */
-export const tighter = (a: LimitState | undefined, b: LimitState | undefined): LimitState | undefined =>
+export const tighter = (
+  a: LimitState | undefined,
+  b: LimitState | undefined,
+): LimitState | undefined =>
   a === undefined || (b !== undefined && b.remaining < a.remaining) ? b : a;
 
 /** Two GCRA clocks (`fullAt`: when the allowance is whole again) and the requests that run. */
@@ -45,20 +48,35 @@ export class MemoryLimiter implements Limiter {
     return refusedBy(state, now, allowance, tokens) ?? this.pass(state, now, allowance, tokens);
   }
 
-  private enterBoth(subject: string, allowance: Allowance, tokens: number, also: Share): Pass | Overrun {
+  private enterBoth(
+    subject: string,
+    allowance: Allowance,
+    tokens: number,
+    also: Share,
+  ): Pass | Overrun {
     if (isUnlimited(also.allowance)) return this.enter(subject, allowance, tokens);
     if (isUnlimited(allowance)) return this.enter(also.subject, also.allowance, tokens);
     const now = this.clock.monotonicMs();
     const [one, two] = [this.subject(subject, now), this.subject(also.subject, now)];
     // The second's arrival may have swept the first away.
     this.subjects.set(subject, one);
-    const refusals = [refusedBy(one, now, allowance, tokens), refusedBy(two, now, also.allowance, tokens)];
+    const refusals = [
+      refusedBy(one, now, allowance, tokens),
+      refusedBy(two, now, also.allowance, tokens),
+    ];
     const refusal = refusals.reduce(longer);
     if (refusal !== undefined) {
       const [first, second] = [statesOf(one, now, allowance), statesOf(two, now, also.allowance)];
-      return { ...refusal, requests: tighter(first.requests, second.requests), tokens: tighter(first.tokens, second.tokens) };
+      return {
+        ...refusal,
+        requests: tighter(first.requests, second.requests),
+        tokens: tighter(first.tokens, second.tokens),
+      };
     }
-    const [first, second] = [this.pass(one, now, allowance, tokens), this.pass(two, now, also.allowance, tokens)];
+    const [first, second] = [
+      this.pass(one, now, allowance, tokens),
+      this.pass(two, now, also.allowance, tokens),
+    ];
     return {
       requests: tighter(first.requests, second.requests),
       tokens: tighter(first.tokens, second.tokens),
@@ -71,7 +89,8 @@ export class MemoryLimiter implements Limiter {
 
   private pass(state: Subject, now: number, { rpm, tpm }: Allowance, tokens: number): Pass {
     if (rpm !== undefined) state.requestsFullAt = spend(state.requestsFullAt, now, 1, rpm);
-    if (tpm !== undefined) state.tokensFullAt = spend(state.tokensFullAt, now, Math.min(tokens, tpm), tpm);
+    if (tpm !== undefined)
+      state.tokensFullAt = spend(state.tokensFullAt, now, Math.min(tokens, tpm), tpm);
     state.running++;
     return new LimitedPass(state, this.clock, now, rpm, tpm, tokens);
   }
@@ -96,21 +115,29 @@ export class MemoryLimiter implements Limiter {
     let looked = 0;
     for (const [id, state] of this.subjects) {
       if (looked++ === sweptPerArrival) return;
-      const rested = state.running === 0 && state.requestsFullAt <= now && state.tokensFullAt <= now;
+      const rested =
+        state.running === 0 && state.requestsFullAt <= now && state.tokensFullAt <= now;
       this.subjects.delete(id);
-      if (!rested && (state.running > 0 || this.subjects.size < this.subjectsMax - 1)) this.subjects.set(id, state);
+      if (!rested && (state.running > 0 || this.subjects.size < this.subjectsMax - 1))
+        this.subjects.set(id, state);
     }
   }
 }
 
-function refusedBy(state: Subject, now: number, allowance: Allowance, tokens: number): Overrun | undefined {
+function refusedBy(
+  state: Subject,
+  now: number,
+  allowance: Allowance,
+  tokens: number,
+): Overrun | undefined {
   const { rpm, tpm, concurrency } = allowance;
   if (concurrency !== undefined && state.running >= concurrency)
     return overrun('concurrency', concurrency, concurrencyRetryMs, state, now, allowance);
   const requestsMs = rpm === undefined ? 0 : waitMs(state.requestsFullAt, now, 1, rpm);
   const tokensMs = tpm === undefined ? 0 : waitMs(state.tokensFullAt, now, tokens, tpm);
   if (requestsMs === 0 && tokensMs === 0) return undefined;
-  if (rpm !== undefined && requestsMs >= tokensMs) return overrun('requests', rpm, requestsMs, state, now, allowance);
+  if (rpm !== undefined && requestsMs >= tokensMs)
+    return overrun('requests', rpm, requestsMs, state, now, allowance);
   return overrun('tokens', tpm ?? 0, tokensMs, state, now, allowance);
 }
 
@@ -121,7 +148,14 @@ function longer(a: Overrun | undefined, b: Overrun | undefined): Overrun | undef
   return b.retryAfterMs > a.retryAfterMs ? b : a;
 }
 
-function overrun(over: Overrun['over'], limit: number, retryMs: number, state: Subject, now: number, allowance: Allowance): Overrun {
+function overrun(
+  over: Overrun['over'],
+  limit: number,
+  retryMs: number,
+  state: Subject,
+  now: number,
+  allowance: Allowance,
+): Overrun {
   return {
     over,
     limit,
@@ -130,11 +164,22 @@ function overrun(over: Overrun['over'], limit: number, retryMs: number, state: S
   };
 }
 
-function statesOf(state: Subject, now: number, { rpm, tpm }: Allowance): Pick<Pass, 'requests' | 'tokens'> {
-  return { requests: limitState(rpm, state.requestsFullAt, now), tokens: limitState(tpm, state.tokensFullAt, now) };
+function statesOf(
+  state: Subject,
+  now: number,
+  { rpm, tpm }: Allowance,
+): Pick<Pass, 'requests' | 'tokens'> {
+  return {
+    requests: limitState(rpm, state.requestsFullAt, now),
+    tokens: limitState(tpm, state.tokensFullAt, now),
+  };
 }
 
-function limitState(limit: number | undefined, fullAt: number, now: number): LimitState | undefined {
+function limitState(
+  limit: number | undefined,
+  fullAt: number,
+  now: number,
+): LimitState | undefined {
   if (limit === undefined) return undefined;
   return { limit, remaining: remaining(fullAt, now, limit), resetMs: wholeMs(fullAt - now) };
 }
@@ -149,7 +194,14 @@ class LimitedPass implements Pass {
   private readonly paidUntil: number;
   private finished = false;
 
-  constructor(state: Subject, clock: Clock, now: number, rpm: number | undefined, tpm: number | undefined, tokens: number) {
+  constructor(
+    state: Subject,
+    clock: Clock,
+    now: number,
+    rpm: number | undefined,
+    tpm: number | undefined,
+    tokens: number,
+  ) {
     this.requests = limitState(rpm, state.requestsFullAt, now);
     this.tokens = limitState(tpm, state.tokensFullAt, now);
     this.state = state;
@@ -165,6 +217,12 @@ class LimitedPass implements Pass {
     this.state.running--;
     if (this.tpm === undefined) return;
     const more = tokensUsed - this.charged;
-    this.state.tokensFullAt = correct(this.state.tokensFullAt, this.clock.monotonicMs(), more, this.tpm, this.paidUntil);
+    this.state.tokensFullAt = correct(
+      this.state.tokensFullAt,
+      this.clock.monotonicMs(),
+      more,
+      this.tpm,
+      this.paidUntil,
+    );
   }
 }

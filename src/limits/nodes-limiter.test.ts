@@ -1,5 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
 import { allow, limiterSuite, pass, refused } from '../../test/support/limiter-suite.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
 import { systemClock } from '../base/clock.ts';
@@ -69,21 +78,24 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
     test.each([
       ['killed', () => redis.kill(), () => redis.start()],
       ['paused', () => Promise.resolve(redis.pause()), () => Promise.resolve(redis.resume())],
-    ] as const)('(%s) refuses nobody and delays few: each node has limits of its own until it is back', async (_, away, back) => {
-      const told: boolean[] = [];
-      const node = nodeOn(await openState((there) => told.push(there)));
-      for (let i = 0; i < 3; i++) pass(await node.enter('a', allow({ rpm: 3 }), 0));
-      refused(await node.enter('a', allow({ rpm: 3 }), 0));
-      await away();
-      const since = performance.now();
-      for (let i = 0; i < 3; i++) pass(await node.enter('a', allow({ rpm: 3 }), 0));
-      expect(refused(await node.enter('a', allow({ rpm: 3 }), 0))).toMatchObject({ limit: 3 });
-      expect(performance.now() - since).toBeLessThan(2_500);
-      expect(told).toEqual([false]);
-      await back();
-      await thereAgain(node);
-      expect(told).toEqual([false, true]);
-    });
+    ] as const)(
+      '(%s) refuses nobody and delays few: each node has limits of its own until it is back',
+      async (_, away, back) => {
+        const told: boolean[] = [];
+        const node = nodeOn(await openState((there) => told.push(there)));
+        for (let i = 0; i < 3; i++) pass(await node.enter('a', allow({ rpm: 3 }), 0));
+        refused(await node.enter('a', allow({ rpm: 3 }), 0));
+        await away();
+        const since = performance.now();
+        for (let i = 0; i < 3; i++) pass(await node.enter('a', allow({ rpm: 3 }), 0));
+        expect(refused(await node.enter('a', allow({ rpm: 3 }), 0))).toMatchObject({ limit: 3 });
+        expect(performance.now() - since).toBeLessThan(2_500);
+        expect(told).toEqual([false]);
+        await back();
+        await thereAgain(node);
+        expect(told).toEqual([false, true]);
+      },
+    );
 
     test('when a node starts is one that comes later', async () => {
       await redis.kill();
@@ -106,7 +118,9 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
       await thereAgain(node);
       node.renew();
       await wait(20);
-      expect(refused(await node.enter('a', allow({ concurrency: 1, tpm: 100 }), 0)).over).toBe('concurrency');
+      expect(refused(await node.enter('a', allow({ concurrency: 1, tpm: 100 }), 0)).over).toBe(
+        'concurrency',
+      );
     });
   });
 
@@ -124,13 +138,21 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
 });
 
 async function openState(changed: (there: boolean) => void = () => {}): Promise<SharedState> {
-  const state = await openSharedState({ url: redis.url, changed, times: { lookMs: 50, silenceMs: 1_000 } });
+  const state = await openSharedState({
+    url: redis.url,
+    changed,
+    times: { lookMs: 50, silenceMs: 1_000 },
+  });
   onTestFinished(() => state.close());
   return state;
 }
 
 function nodeOn(state: SharedState, nowMicros?: () => number): NodesLimiter {
-  const node = new NodesLimiter({ state, own: new MemoryLimiter(systemClock), ...(nowMicros === undefined ? {} : { nowMicros }) });
+  const node = new NodesLimiter({
+    state,
+    own: new MemoryLimiter(systemClock),
+    ...(nowMicros === undefined ? {} : { nowMicros }),
+  });
   onTestFinished(() => node.close());
   return node;
 }

@@ -1,6 +1,14 @@
 import { randomText } from '../base/id.ts';
 import type { SharedState } from '../storage/shared-state.ts';
-import type { Allowance, Limiter, LimitState, Overrun, Pass, Share, SharedLimiter } from './contract.ts';
+import type {
+  Allowance,
+  Limiter,
+  LimitState,
+  Overrun,
+  Pass,
+  Share,
+  SharedLimiter,
+} from './contract.ts';
 import { concurrencyRetryMs, isUnlimited, tighter } from './limiter.ts';
 import { enterScript, leaveScript, renewScript } from './scripts.ts';
 
@@ -42,20 +50,42 @@ export class NodesLimiter implements SharedLimiter {
     this.#timer.unref();
   }
 
-  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun | Promise<Pass | Overrun> {
-    const shares = [{ subject, allowance }, ...(also === undefined ? [] : [also])].filter((share) => !isUnlimited(share.allowance));
-    if (shares.length > 0 && this.#state.there) return this.#ask(shares, tokens, () => this.#own.enter(subject, allowance, tokens, also));
+  enter(
+    subject: string,
+    allowance: Allowance,
+    tokens: number,
+    also?: Share,
+  ): Pass | Overrun | Promise<Pass | Overrun> {
+    const shares = [{ subject, allowance }, ...(also === undefined ? [] : [also])].filter(
+      (share) => !isUnlimited(share.allowance),
+    );
+    if (shares.length > 0 && this.#state.there)
+      return this.#ask(shares, tokens, () => this.#own.enter(subject, allowance, tokens, also));
     if (shares.length > 0) this.alone += 1;
     return this.#own.enter(subject, allowance, tokens, also);
   }
 
-  async #ask(shares: readonly Share[], tokens: number, byMyself: () => Pass | Overrun): Promise<Pass | Overrun> {
+  async #ask(
+    shares: readonly Share[],
+    tokens: number,
+    byMyself: () => Pass | Overrun,
+  ): Promise<Pass | Overrun> {
     this.#last += 1;
     const id = `${this.#node}${this.#last.toString(36)}`;
     const keys = shares.flatMap(({ subject }) => keysOf(subject));
-    const allowances = shares.flatMap(({ allowance: { rpm, tpm, concurrency } }) => [rpm ?? '', tpm ?? '', concurrency ?? '']);
+    const allowances = shares.flatMap(({ allowance: { rpm, tpm, concurrency } }) => [
+      rpm ?? '',
+      tpm ?? '',
+      concurrency ?? '',
+    ]);
     try {
-      const answer = await this.#state.run(enterScript, keys, [this.#nowMicros(), id, tokens, leaseMs, ...allowances]);
+      const answer = await this.#state.run(enterScript, keys, [
+        this.#nowMicros(),
+        id,
+        tokens,
+        leaseMs,
+        ...allowances,
+      ]);
       const told = shares.map(({ allowance }, i) => toldOf(answer, i, allowance));
       const states = {
         requests: told.map(({ requests }) => requests).reduce(tighter),
@@ -66,8 +96,15 @@ export class NodesLimiter implements SharedLimiter {
         const retryAfterMs = over === 'concurrency' ? concurrencyRetryMs : (answer[2] ?? 0);
         return { over, limit: answer[1] ?? 0, retryAfterMs, ...states };
       }
-      const paid = shares.flatMap(({ allowance: { tpm } }, i) => [tpm ?? '', Math.min(tokens, tpm ?? 0), told[i]?.paidUntil ?? 0]);
-      return { ...states, finish: this.#runs(shares, id, (used) => this.#leave(keys, id, used, paid)) };
+      const paid = shares.flatMap(({ allowance: { tpm } }, i) => [
+        tpm ?? '',
+        Math.min(tokens, tpm ?? 0),
+        told[i]?.paidUntil ?? 0,
+      ]);
+      return {
+        ...states,
+        finish: this.#runs(shares, id, (used) => this.#leave(keys, id, used, paid)),
+      };
     } catch {
       // It may have been heard all the same, and then it is over. What did not arrive ends with its lease.
       this.#leave(
@@ -83,7 +120,9 @@ export class NodesLimiter implements SharedLimiter {
 
   /** Keeps the request's places until the function that it gives is called, which works once. */
   #runs(shares: readonly Share[], id: string, leave: (used: number) => void): Pass['finish'] {
-    const places = shares.filter(({ allowance }) => allowance.concurrency !== undefined).map(({ subject }) => keysOf(subject)[1]);
+    const places = shares
+      .filter(({ allowance }) => allowance.concurrency !== undefined)
+      .map(({ subject }) => keysOf(subject)[1]);
     for (const place of places) {
       const running = this.#running.get(place) ?? new Set();
       this.#running.set(place, running.add(id));
@@ -101,8 +140,16 @@ export class NodesLimiter implements SharedLimiter {
     };
   }
 
-  #leave(keys: readonly string[], id: string, used: number, paid: readonly (string | number)[]): void {
-    if (this.#state.there) this.#state.run(leaveScript, keys, [this.#nowMicros(), id, used, ...paid]).catch(() => undefined);
+  #leave(
+    keys: readonly string[],
+    id: string,
+    used: number,
+    paid: readonly (string | number)[],
+  ): void {
+    if (this.#state.there)
+      this.#state
+        .run(leaveScript, keys, [this.#nowMicros(), id, used, ...paid])
+        .catch(() => undefined);
   }
 
   /** Says that they still run, also to a state that has lost everything. Happens by itself, thrice in a lease. */
@@ -110,7 +157,9 @@ export class NodesLimiter implements SharedLimiter {
     for (const [place, running] of this.#running) {
       const ids = [...running];
       for (let i = 0; i < ids.length && this.#state.there; i += renewedMax)
-        this.#state.run(renewScript, [place], [this.#nowMicros(), leaseMs, ...ids.slice(i, i + renewedMax)]).catch(() => undefined);
+        this.#state
+          .run(renewScript, [place], [this.#nowMicros(), leaseMs, ...ids.slice(i, i + renewedMax)])
+          .catch(() => undefined);
     }
   }
 
@@ -135,9 +184,13 @@ interface Told {
 
 function toldOf(answer: readonly number[], share: number, { rpm, tpm }: Allowance): Told {
   const at = numbersBefore + share * numbersPerShare;
-  const [requests = 0, requestsMs = 0, tokens = 0, tokensMs = 0, paidUntil = 0] = answer.slice(at, at + numbersPerShare);
+  const [requests = 0, requestsMs = 0, tokens = 0, tokensMs = 0, paidUntil = 0] = answer.slice(
+    at,
+    at + numbersPerShare,
+  );
   return {
-    requests: rpm === undefined ? undefined : { limit: rpm, remaining: requests, resetMs: requestsMs },
+    requests:
+      rpm === undefined ? undefined : { limit: rpm, remaining: requests, resetMs: requestsMs },
     tokens: tpm === undefined ? undefined : { limit: tpm, remaining: tokens, resetMs: tokensMs },
     paidUntil,
   };

@@ -22,7 +22,10 @@ export class Addresses {
   }
 
   /** Absolute. A Host header that is no host gives a path alone, which leads nowhere else. */
-  of({ id, type, expiresAt }: Pick<StoredFile, 'id' | 'type' | 'expiresAt'>, host: string | undefined): string {
+  of(
+    { id, type, expiresAt }: Pick<StoredFile, 'id' | 'type' | 'expiresAt'>,
+    host: string | undefined,
+  ): string {
     const path = `${filesPath}${id}.${endingOf(type)}`;
     const expires = String(Math.floor(expiresAt / 1_000));
     return `${this.#base(host)}${path}?expires=${expires}&signature=${this.#sign(path, expires).toString('base64url')}`;

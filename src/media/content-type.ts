@@ -61,15 +61,21 @@ export function contentType(bytes: Buffer, path: string): string | undefined {
   const mark = marks.find(([at, begin]) => head.startsWith(begin, at));
   if (mark !== undefined) return mark[2];
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
-  if (head.startsWith('\x1aE\xdf\xa3')) return head.includes('webm') ? 'video/webm' : 'video/x-matroska';
+  if (head.startsWith('\x1aE\xdf\xa3'))
+    return head.includes('webm') ? 'video/webm' : 'video/x-matroska';
   if (head.startsWith('PK\x03\x04')) return zipped.find(([member]) => bytes.includes(member))?.[1];
-  if (head.startsWith('\xd0\xcf\x11\xe0')) return ending === 'xls' ? 'application/vnd.ms-excel' : 'application/msword';
+  if (head.startsWith('\xd0\xcf\x11\xe0'))
+    return ending === 'xls' ? 'application/vnd.ms-excel' : 'application/msword';
   if (bytes.length === 0 || bytes.includes(0) || !isUtf8(bytes)) return undefined;
   if (/^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body)\b/i.test(head)) return 'text/html';
   return texts[ending] ?? 'text/plain';
 }
 
-const wanted: Readonly<Record<MediumKind, RegExp>> = { image: /^image\//, video: /^video\//, file: /./ };
+const wanted: Readonly<Record<MediumKind, RegExp>> = {
+  image: /^image\//,
+  video: /^video\//,
+  file: /./,
+};
 
 /** Why bytes of this type are not what was asked for; undefined when they are. */
 export function mismatch(kind: MediumKind, type: string | undefined): string | undefined {

@@ -2,7 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { onSqlite } from '../../test/databases.ts';
-import { type FileStore, type FileStoreOptions, fileStore, temporaryFolder } from '../../test/support/file-store.ts';
+import {
+  type FileStore,
+  type FileStoreOptions,
+  fileStore,
+  temporaryFolder,
+} from '../../test/support/file-store.ts';
 import { png } from '../../test/support/png.ts';
 import { openFolderBlobs } from '../storage/folder-blobs.ts';
 import type { Resolve } from './fetcher.ts';
@@ -20,7 +25,9 @@ interface Host {
 }
 
 /** A vendor's host, on this machine. */
-async function startHost(answer: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Host> {
+async function startHost(
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<Host> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     asked.push(request);
@@ -46,7 +53,12 @@ const gives =
 onSqlite((_, openFresh) => {
   const open = (options?: FileStoreOptions): Promise<FileStore> => fileStore(openFresh, options);
   /** What came of it: the type of what was kept, or why nothing was. */
-  async function copy(store: FileStore, source: FileSource, wish = picture, left = stays): Promise<string> {
+  async function copy(
+    store: FileStore,
+    source: FileSource,
+    wish = picture,
+    left = stays,
+  ): Promise<string> {
     const got = await store.files.copy(source, wish, left);
     return 'why' in got ? `${got.why}: ${got.detail}` : got.type;
   }
@@ -56,7 +68,9 @@ onSqlite((_, openFresh) => {
     test('at the address that the operator named, private as it may be', async () => {
       const { url } = await startHost(gives(png));
       const store = await open();
-      expect(await copy(store, { url: `${url}/a.png?signature=x`, home: `${url}/v1` })).toBe('image/png');
+      expect(await copy(store, { url: `${url}/a.png?signature=x`, home: `${url}/v1` })).toBe(
+        'image/png',
+      );
       expect((await store.left()).blobs).toHaveLength(1);
     });
 
@@ -73,15 +87,21 @@ onSqlite((_, openFresh) => {
       ])
         expect(await copy(store, { url, home: home.url }), url).toBe(notPublic);
       expect(await copy(store, { url: `${home.url}/a.png` })).toBe(notPublic);
-      expect(await copy(store, { url: 'file:///etc/passwd', home: 'file:///' })).toContain('file: is neither https: nor http:');
-      expect(await copy(store, { url: 'data:image/png;base64,AAAA' })).toContain('data: is neither');
+      expect(await copy(store, { url: 'file:///etc/passwd', home: 'file:///' })).toContain(
+        'file: is neither https: nor http:',
+      );
+      expect(await copy(store, { url: 'data:image/png;base64,AAAA' })).toContain(
+        'data: is neither',
+      );
       expect([...home.asked, ...other.asked]).toHaveLength(0);
       expect(await store.left()).toEqual(nothing);
     });
 
     test('nor where it redirects to what is private', async () => {
       const other = await startHost(gives(png));
-      const home = await startHost((_request, response) => response.writeHead(302, { location: `${other.url}/a.png` }).end());
+      const home = await startHost((_request, response) =>
+        response.writeHead(302, { location: `${other.url}/a.png` }).end(),
+      );
       expect(await copy(await open(), { url: `${home.url}/a`, home: home.url })).toBe(notPublic);
       expect(other.asked).toHaveLength(0);
     });
@@ -95,17 +115,27 @@ onSqlite((_, openFresh) => {
       );
       const store = await open({ downloads: { allowPrivate: ['127.0.0.1'] } });
       const headers = { 'x-goog-api-key': 'secret', authorization: 'Bearer secret' };
-      expect(await copy(store, { url: `${home.url}/first`, headers, home: home.url })).toBe('image/png');
-      expect(home.asked.map((request) => request.headers['x-goog-api-key'])).toEqual(['secret', 'secret']);
+      expect(await copy(store, { url: `${home.url}/first`, headers, home: home.url })).toBe(
+        'image/png',
+      );
+      expect(home.asked.map((request) => request.headers['x-goog-api-key'])).toEqual([
+        'secret',
+        'secret',
+      ]);
       expect(other.asked[0]?.headers['x-goog-api-key']).toBeUndefined();
       expect(other.asked[0]?.headers.authorization).toBeUndefined();
-      expect(await copy(store, { url: `${other.url}/a.png`, headers, home: home.url })).toBe('image/png');
+      expect(await copy(store, { url: `${other.url}/a.png`, headers, home: home.url })).toBe(
+        'image/png',
+      );
       expect(other.asked[1]?.headers.authorization).toBeUndefined();
     });
 
     test('no faster than it can be kept', async () => {
       let sent = 0;
-      const film = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42', 'latin1'), Buffer.alloc(100_000)]);
+      const film = Buffer.concat([
+        Buffer.from('\0\0\0\x18ftypmp42', 'latin1'),
+        Buffer.alloc(100_000),
+      ]);
       const { url } = await startHost((_request, response) => {
         const more = (): void => {
           if (response.destroyed || sent > 200_000_000) return void response.end();
@@ -118,14 +148,18 @@ onSqlite((_, openFresh) => {
       const slow = openFolderBlobs(await temporaryFolder());
       const blobs = Object.assign(slow, {
         async write(_key: string, content: AsyncIterable<Buffer>): Promise<number> {
-          for await (const _piece of content) await new Promise<void>((resolve) => onTestFinished(() => resolve()));
+          for await (const _piece of content)
+            await new Promise<void>((resolve) => onTestFinished(() => resolve()));
           return 0;
         },
       });
       const leaving = new AbortController();
-      const copying = copy(await open({ blobs }), { url, home: url }, { account: 'ada', kind: 'video' }, leaving.signal).catch(
-        () => 'left',
-      );
+      const copying = copy(
+        await open({ blobs }),
+        { url, home: url },
+        { account: 'ada', kind: 'video' },
+        leaving.signal,
+      ).catch(() => 'left');
       await expect.poll(() => sent).toBeGreaterThan(1_000_000);
       const before = sent;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -138,8 +172,16 @@ onSqlite((_, openFresh) => {
 
   describe('what is no file is none', () => {
     test.each<[string, (request: IncomingMessage, response: ServerResponse) => unknown, string]>([
-      ['a refusal', (_request, response) => response.writeHead(403).end('expired'), 'unreachable: its host answered 403.'],
-      ['a web page', gives(Buffer.from('<!DOCTYPE html><title>Sign in</title>')), 'wrong type: it is no image that we know'],
+      [
+        'a refusal',
+        (_request, response) => response.writeHead(403).end('expired'),
+        'unreachable: its host answered 403.',
+      ],
+      [
+        'a web page',
+        gives(Buffer.from('<!DOCTYPE html><title>Sign in</title>')),
+        'wrong type: it is no image that we know',
+      ],
       ['nothing', gives(Buffer.alloc(0)), 'wrong type: it is no image that we know'],
       [
         'what is compressed',
@@ -151,11 +193,16 @@ onSqlite((_, openFresh) => {
         (_request, response) => response.writeHead(200, { 'content-length': '9999' }).end(png),
         'unreachable: its host broke off.',
       ],
-      ['more than is kept', gives(Buffer.concat([png, Buffer.alloc(100_000)])), 'too large: it is larger than 50000 bytes'],
+      [
+        'more than is kept',
+        gives(Buffer.concat([png, Buffer.alloc(100_000)])),
+        'too large: it is larger than 50000 bytes',
+      ],
       ['silence', () => {}, 'unreachable: '],
       [
         'silence in the middle',
-        (_request, response) => response.writeHead(200).write(Buffer.concat([png, Buffer.alloc(2_000)])),
+        (_request, response) =>
+          response.writeHead(200).write(Buffer.concat([png, Buffer.alloc(2_000)])),
         'unreachable: its host broke off.',
       ],
     ])('%s', async (_title, answer, why) => {
@@ -188,7 +235,9 @@ onSqlite((_, openFresh) => {
 
   test('a store that is away is no fault of the vendor’s', async () => {
     const { url } = await startHost(gives(png));
-    const blobs = Object.assign(openFolderBlobs(await temporaryFolder()), { write: () => Promise.reject(new Error('the disk is full')) });
+    const blobs = Object.assign(openFolderBlobs(await temporaryFolder()), {
+      write: () => Promise.reject(new Error('the disk is full')),
+    });
     const store = await open({ blobs });
     expect(await copy(store, { url, home: url })).toBe('away: Error: the disk is full');
     expect(await store.left()).toEqual(nothing);
@@ -205,7 +254,9 @@ onSqlite((_, openFresh) => {
       }, 30);
     });
     const store = await open({ limits: { copiesAtOnceMax: 3 } });
-    expect(await Promise.all(Array.from({ length: 9 }, () => copy(store, { url, home: url })))).toEqual(Array(9).fill('image/png'));
+    expect(
+      await Promise.all(Array.from({ length: 9 }, () => copy(store, { url, home: url }))),
+    ).toEqual(Array(9).fill('image/png'));
     expect(most).toBe(3);
   });
 });

@@ -9,15 +9,26 @@ export class Copies {
   readonly #gate: Gate;
   readonly #writeMs: number;
 
-  constructor(limits: FileLimits, { redirectsMax, allowPrivate }: Partial<MediaLimits> = {}, resolve: Resolve = systemResolve) {
-    const downloads = { redirectsMax: redirectsMax ?? mediaLimits.redirectsMax, allowPrivate: allowPrivate ?? mediaLimits.allowPrivate };
+  constructor(
+    limits: FileLimits,
+    { redirectsMax, allowPrivate }: Partial<MediaLimits> = {},
+    resolve: Resolve = systemResolve,
+  ) {
+    const downloads = {
+      redirectsMax: redirectsMax ?? mediaLimits.redirectsMax,
+      allowPrivate: allowPrivate ?? mediaLimits.allowPrivate,
+    };
     this.#fetcher = new Fetcher({ ...mediaLimits, ...downloads, idleMs: limits.idleMs }, resolve);
     this.#gate = new Gate(limits.copiesAtOnceMax);
     this.#writeMs = limits.writeMs;
   }
 
   /** What `take` makes of the bytes, or why there are none. Throws what `take` throws of its own, and when `left` comes. */
-  async pass<T>(source: FileSource, left: AbortSignal, take: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T | NotStored> {
+  async pass<T>(
+    source: FileSource,
+    left: AbortSignal,
+    take: (body: AsyncIterable<Buffer>) => Promise<T>,
+  ): Promise<T | NotStored> {
     const { url, headers = {}, home } = source;
     const stop = new AbortController();
     const { signal } = stop;
@@ -31,12 +42,17 @@ export class Copies {
     };
     try {
       left.throwIfAborted();
-      return await this.#gate.pass(signal, () => this.#fetcher.open(url, { signal, headers, take: heard }, originOf(home)));
+      return await this.#gate.pass(signal, () =>
+        this.#fetcher.open(url, { signal, headers, take: heard }, originOf(home)),
+      );
     } catch (error) {
       left.throwIfAborted();
       // From the first byte on, whatever is not the vendor's fault is the store's.
       if (begun && !(error instanceof NotHad)) throw error;
-      return { why: 'unreachable', detail: error instanceof Error ? error.message : 'it could not be read' };
+      return {
+        why: 'unreachable',
+        detail: error instanceof Error ? error.message : 'it could not be read',
+      };
     } finally {
       clearTimeout(late);
       left.removeEventListener('abort', leave);

@@ -6,7 +6,10 @@ import { Downloads, isFailed } from './downloads.ts';
 import type { Resolve } from './fetcher.ts';
 import { type MediaLimits, mediaLimits } from './limits.ts';
 
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 interface Host {
   readonly port: number;
@@ -14,7 +17,9 @@ interface Host {
 }
 
 /** A host on this machine, which is as private as can be. */
-async function startHost(answer: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Host> {
+async function startHost(
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<Host> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     asked.push(request);
@@ -44,8 +49,14 @@ interface Asked {
 }
 
 /** What came of it: the type of what was had, or why it was not. */
-async function download(url: string, { limits = {}, resolve = nowhere, kind = 'image', left = stays }: Asked = {}): Promise<string> {
-  const got = await new Downloads({ ...mediaLimits, ...limits }, resolve).all([{ url, kind }], left);
+async function download(
+  url: string,
+  { limits = {}, resolve = nowhere, kind = 'image', left = stays }: Asked = {},
+): Promise<string> {
+  const got = await new Downloads({ ...mediaLimits, ...limits }, resolve).all(
+    [{ url, kind }],
+    left,
+  );
   if (isFailed(got)) return got.why;
   const content = got.get(url);
   expect(Buffer.from(content?.base64 ?? '', 'base64').length).toBeGreaterThan(0);
@@ -53,7 +64,8 @@ async function download(url: string, { limits = {}, resolve = nowhere, kind = 'i
 }
 
 const open: Asked = { limits: { allowPrivate: ['127.0.0.0/8'] }, resolve: atHome };
-const notPublic = 'it could not be downloaded: its host was not found, or is not on the public internet.';
+const notPublic =
+  'it could not be downloaded: its host was not found, or is not on the public internet.';
 
 describe('what is not public is not asked', () => {
   test.each([
@@ -108,15 +120,25 @@ describe('what is not public is not asked', () => {
   });
 
   test('ports of other services', async () => {
-    expect(await download('http://example.com:25/', { resolve: () => Promise.resolve(['93.184.216.34']) })).toContain('port 25');
+    expect(
+      await download('http://example.com:25/', {
+        resolve: () => Promise.resolve(['93.184.216.34']),
+      }),
+    ).toContain('port 25');
   });
 
-  test.each([[['127.0.0.1']], [['93.184.216.34', '10.0.0.1']], [['2606:2800:220:1::1', 'fe80::1%eth0']], [[]]])(
-    'a name that leads to %j',
-    async (addresses) => {
-      expect(await download('http://innocent.example/a.png', { resolve: () => Promise.resolve(addresses) })).toBe(notPublic);
-    },
-  );
+  test.each([
+    [['127.0.0.1']],
+    [['93.184.216.34', '10.0.0.1']],
+    [['2606:2800:220:1::1', 'fe80::1%eth0']],
+    [[]],
+  ])('a name that leads to %j', async (addresses) => {
+    expect(
+      await download('http://innocent.example/a.png', {
+        resolve: () => Promise.resolve(addresses),
+      }),
+    ).toBe(notPublic);
+  });
 });
 
 describe('a connection goes where it was checked to go', () => {
@@ -125,7 +147,9 @@ describe('a connection goes where it was checked to go', () => {
     let looks = 0;
     const rebinding: Resolve = () => Promise.resolve([looks++ === 0 ? '127.0.0.1' : '127.0.0.9']);
     const url = `http://rebinding.example:${host.port}/a.png`;
-    expect(await download(url, { limits: { allowPrivate: ['127.0.0.1'] }, resolve: rebinding })).toBe('image/png');
+    expect(
+      await download(url, { limits: { allowPrivate: ['127.0.0.1'] }, resolve: rebinding }),
+    ).toBe('image/png');
     expect(looks).toBe(1);
     expect(host.asked[0]?.headers.host).toBe(`rebinding.example:${host.port}`);
   });
@@ -143,42 +167,65 @@ describe('a connection goes where it was checked to go', () => {
     });
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    expect(await download(`https://pictures.example:${port}/a.png`, open)).toContain('could not be reached');
+    expect(await download(`https://pictures.example:${port}/a.png`, open)).toContain(
+      'could not be reached',
+    );
     expect(heard[0]?.toString('latin1')).toContain('pictures.example');
   });
 
   test('a name that leads inside at the second look fails at the second address', async () => {
-    const host = await startHost((_, response) => response.writeHead(302, { location: '/again' }).end());
+    const host = await startHost((_, response) =>
+      response.writeHead(302, { location: '/again' }).end(),
+    );
     let looks = 0;
     const rebinding: Resolve = () => Promise.resolve([looks++ === 0 ? '127.0.0.1' : '127.0.0.9']);
     const url = `http://rebinding.example:${host.port}/a.png`;
-    expect(await download(url, { limits: { allowPrivate: ['127.0.0.1'] }, resolve: rebinding })).toBe(notPublic);
+    expect(
+      await download(url, { limits: { allowPrivate: ['127.0.0.1'] }, resolve: rebinding }),
+    ).toBe(notPublic);
     expect(host.asked).toHaveLength(1);
   });
 
-  test.each(['http://10.0.0.1/', 'http://[::1]/', '//169.254.169.254/latest/', 'http://2852039166/', 'file:///etc/passwd'])(
-    'a redirect to %s is not followed',
-    async (location) => {
-      const host = await startHost((_, response) => response.writeHead(307, { location }).end());
-      expect(await download(`http://127.0.0.1:${host.port}/`, open)).toMatch(/not on the public internet|file: is neither/);
-    },
-  );
+  test.each([
+    'http://10.0.0.1/',
+    'http://[::1]/',
+    '//169.254.169.254/latest/',
+    'http://2852039166/',
+    'file:///etc/passwd',
+  ])('a redirect to %s is not followed', async (location) => {
+    const host = await startHost((_, response) => response.writeHead(307, { location }).end());
+    expect(await download(`http://127.0.0.1:${host.port}/`, open)).toMatch(
+      /not on the public internet|file: is neither/,
+    );
+  });
 
   test('redirects are followed up to a limit', async () => {
     const host = await startHost((request, response) => {
       const left = Number(request.url?.slice(1));
-      return left === 0 ? picture(request, response) : response.writeHead(301, { location: `/${left - 1}` }).end();
+      return left === 0
+        ? picture(request, response)
+        : response.writeHead(301, { location: `/${left - 1}` }).end();
     });
     expect(await download(`http://127.0.0.1:${host.port}/3`, open)).toBe('image/png');
-    expect(await download(`http://127.0.0.1:${host.port}/4`, open)).toContain('redirects more than 3 times');
+    expect(await download(`http://127.0.0.1:${host.port}/4`, open)).toContain(
+      'redirects more than 3 times',
+    );
   });
 
   test('a host is allowed by name, by address and by network', async () => {
     const host = await startHost(picture);
     const url = `http://Files.internal:${host.port}/a`;
     for (const allowed of ['files.internal', '127.0.0.1', '127.0.0.0/8'])
-      expect(await download(url, { limits: { allowPrivate: [allowed] }, resolve: atHome }), allowed).toBe('image/png');
-    expect(await download(url, { limits: { allowPrivate: ['other.internal', '10.0.0.0/8', '::1'] }, resolve: atHome })).toBe(notPublic);
+      expect(
+        await download(url, { limits: { allowPrivate: [allowed] }, resolve: atHome }),
+        allowed,
+      ).toBe('image/png');
+    expect(
+      await download(url, {
+        limits: { allowPrivate: ['other.internal', '10.0.0.0/8', '::1'] },
+        resolve: atHome,
+      }),
+    ).toBe(notPublic);
   });
 });
 
@@ -186,32 +233,53 @@ describe('nobody can make us hold or wait', () => {
   const endless = (_: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(200);
     const more = (): void =>
-      void (response.destroyed || (response.write(Buffer.alloc(65_536, 0x41)) ? setImmediate(more) : response.once('drain', more)));
+      void (
+        response.destroyed ||
+        (response.write(Buffer.alloc(65_536, 0x41))
+          ? setImmediate(more)
+          : response.once('drain', more))
+      );
     more();
   };
 
   test('a body without an end', async () => {
     const host = await startHost(endless);
     const url = `http://127.0.0.1:${host.port}/`;
-    expect(await download(url, { limits: { ...open.limits, fileBytesMax: 1_000_000 } })).toContain('larger than 1000000 bytes');
+    expect(await download(url, { limits: { ...open.limits, fileBytesMax: 1_000_000 } })).toContain(
+      'larger than 1000000 bytes',
+    );
   });
 
   test('a body that says that it is large', async () => {
-    const host = await startHost((_, response) => response.writeHead(200, { 'content-length': '99999999' }).flushHeaders());
-    expect(await download(`http://127.0.0.1:${host.port}/`, open)).toContain('larger than 20971520 bytes');
+    const host = await startHost((_, response) =>
+      response.writeHead(200, { 'content-length': '99999999' }).flushHeaders(),
+    );
+    expect(await download(`http://127.0.0.1:${host.port}/`, open)).toContain(
+      'larger than 20971520 bytes',
+    );
   });
 
   test('several that are large together', async () => {
-    const host = await startHost((_, response) => response.end(Buffer.concat([png, Buffer.alloc(1_000)])));
+    const host = await startHost((_, response) =>
+      response.end(Buffer.concat([png, Buffer.alloc(1_000)])),
+    );
     const downloads = new Downloads({ ...mediaLimits, ...open.limits, requestBytesMax: 2_000 });
-    const wanted = [1, 2, 3].map((n) => ({ url: `http://127.0.0.1:${host.port}/${n}`, kind: 'image' as const }));
-    expect(await downloads.all(wanted, stays)).toMatchObject({ why: expect.stringContaining('more than 2000 bytes together') });
+    const wanted = [1, 2, 3].map((n) => ({
+      url: `http://127.0.0.1:${host.port}/${n}`,
+      kind: 'image' as const,
+    }));
+    expect(await downloads.all(wanted, stays)).toMatchObject({
+      why: expect.stringContaining('more than 2000 bytes together'),
+    });
   });
 
   test('too many, and one address again and again', async () => {
     const host = await startHost(picture);
     const downloads = new Downloads({ ...mediaLimits, ...open.limits, urlsMax: 2 });
-    const wanted = (n: number) => ({ url: `http://127.0.0.1:${host.port}/${n}`, kind: 'image' as const });
+    const wanted = (n: number) => ({
+      url: `http://127.0.0.1:${host.port}/${n}`,
+      kind: 'image' as const,
+    });
     expect(await downloads.all([1, 2, 3].map(wanted), stays)).toMatchObject({ url: wanted(3).url });
     expect(host.asked).toHaveLength(0);
     expect(await downloads.all([1, 1, 1, 2, 1].map(wanted), stays)).toHaveProperty('size', 2);
@@ -219,8 +287,12 @@ describe('nobody can make us hold or wait', () => {
   });
 
   test('a compressed body, which may be a bomb', async () => {
-    const host = await startHost((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(png));
-    expect(await download(`http://127.0.0.1:${host.port}/`, open)).toContain('compressed it unasked');
+    const host = await startHost((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(png),
+    );
+    expect(await download(`http://127.0.0.1:${host.port}/`, open)).toContain(
+      'compressed it unasked',
+    );
   });
 
   test.each<[string, (request: IncomingMessage, response: ServerResponse) => unknown]>([
@@ -229,7 +301,9 @@ describe('nobody can make us hold or wait', () => {
   ])('a host that %s', async (_, answer) => {
     const host = await startHost(answer);
     const limits = { ...open.limits, idleMs: 300 };
-    expect(await download(`http://127.0.0.1:${host.port}/`, { limits })).toContain('did not answer in time');
+    expect(await download(`http://127.0.0.1:${host.port}/`, { limits })).toContain(
+      'did not answer in time',
+    );
   });
 
   test('a host that drips for ever', async () => {
@@ -238,14 +312,18 @@ describe('nobody can make us hold or wait', () => {
       const drip = setInterval(() => response.write('A'), 20);
       response.on('close', () => clearInterval(drip));
     });
-    expect(await download(`http://127.0.0.1:${host.port}/`, { limits: { ...open.limits, totalMs: 300 } })).toContain(
-      'longer than 0.3 seconds',
-    );
+    expect(
+      await download(`http://127.0.0.1:${host.port}/`, {
+        limits: { ...open.limits, totalMs: 300 },
+      }),
+    ).toContain('longer than 0.3 seconds');
   });
 
   test('a name server that says nothing', async () => {
     const resolve: Resolve = () => new Promise(() => {});
-    expect(await download('http://slow.example/', { limits: { totalMs: 100 }, resolve })).toContain('longer than 0.1 seconds');
+    expect(await download('http://slow.example/', { limits: { totalMs: 100 }, resolve })).toContain(
+      'longer than 0.1 seconds',
+    );
   });
 
   test('a client that leaves ends it', async () => {
@@ -258,14 +336,22 @@ describe('nobody can make us hold or wait', () => {
   });
 
   test('who waits for a place waits within its own time, and gives the place on', async () => {
-    const host = await startHost((request, response) => request.url === '/quick' && response.end(png));
+    const host = await startHost(
+      (request, response) => request.url === '/quick' && response.end(png),
+    );
     const at = (path: string) => `http://127.0.0.1:${host.port}/${path}`;
     const downloads = new Downloads({ ...mediaLimits, ...open.limits, atOnceMax: 1, totalMs: 400 });
     const slow = downloads.all([{ url: at('slow'), kind: 'image' }], stays);
-    const quick = await downloads.all([{ url: at('quick'), kind: 'image' }], AbortSignal.timeout(200));
+    const quick = await downloads.all(
+      [{ url: at('quick'), kind: 'image' }],
+      AbortSignal.timeout(200),
+    );
     expect(quick).toMatchObject({ why: expect.stringContaining('the client left') });
     await slow;
-    expect(await downloads.all([{ url: at('quick'), kind: 'image' }], stays)).toHaveProperty('size', 1);
+    expect(await downloads.all([{ url: at('quick'), kind: 'image' }], stays)).toHaveProperty(
+      'size',
+      1,
+    );
   });
 });
 
@@ -279,14 +365,21 @@ describe('what comes is what its bytes say', () => {
     ['a picture as a file', 'file', png, 'image/png'],
     ['text', 'file', 'Grüße', 'text/plain'],
     ['a video', 'video', '\0\0\0\x18ftypmp42', 'video/mp4'],
-    ['a web page for a picture', 'image', '<!DOCTYPE html><title>Log in</title>', 'what it gives is a web page, no image.'],
+    [
+      'a web page for a picture',
+      'image',
+      '<!DOCTYPE html><title>Log in</title>',
+      'what it gives is a web page, no image.',
+    ],
     ['text for a picture', 'image', 'hello', 'what it gives is text/plain, no image.'],
     ['a PDF for a picture', 'image', pdf, 'what it gives is application/pdf, no image.'],
     ['a picture for a video', 'video', png, 'what it gives is image/png, no video.'],
     ['nothing', 'image', '', 'what it gives is no image that we know.'],
     ['who knows what', 'file', Buffer.from([0, 1, 2, 3]), 'what it gives is no file that we know.'],
   ])('%s', async (_, kind, body, told) => {
-    const host = await startHost((__, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(body));
+    const host = await startHost((__, response) =>
+      response.writeHead(200, { 'content-type': 'image/png' }).end(body),
+    );
     expect(await download(`http://127.0.0.1:${host.port}/a`, { ...open, kind })).toBe(
       told.endsWith('.') ? `it could not be downloaded: ${told}` : told,
     );
@@ -298,11 +391,15 @@ describe('what comes is what its bytes say', () => {
     ['page.png', 'text/plain'],
   ])('texts are told apart by their address: %s', async (name, type) => {
     const host = await startHost((_, response) => response.end('a;b'));
-    expect(await download(`http://127.0.0.1:${host.port}/${name}?x=.json`, { ...open, kind: 'file' })).toBe(type);
+    expect(
+      await download(`http://127.0.0.1:${host.port}/${name}?x=.json`, { ...open, kind: 'file' }),
+    ).toBe(type);
   });
 
   test('a refusal is told by its status', async () => {
     const host = await startHost((_, response) => response.writeHead(404).end('no'));
-    expect(await download(`http://127.0.0.1:${host.port}/`, open)).toContain('its host answered 404.');
+    expect(await download(`http://127.0.0.1:${host.port}/`, open)).toContain(
+      'its host answered 404.',
+    );
   });
 });

@@ -21,7 +21,8 @@ export interface Failed {
   readonly why: string;
 }
 
-export const isFailed = (result: ReadonlyMap<string, Content> | Failed): result is Failed => 'why' in result;
+export const isFailed = (result: ReadonlyMap<string, Content> | Failed): result is Failed =>
+  'why' in result;
 
 /** Downloads what clients refer to by address: from public hosts only, within limits, never twice for one request. */
 export class Downloads {
@@ -36,22 +37,35 @@ export class Downloads {
   }
 
   /** Everything that one request wants, by address, or the first of it that cannot be had. `left` ends it early. */
-  async all(wanted: readonly WantedMedium[], left: AbortSignal): Promise<ReadonlyMap<string, Content> | Failed> {
+  async all(
+    wanted: readonly WantedMedium[],
+    left: AbortSignal,
+  ): Promise<ReadonlyMap<string, Content> | Failed> {
     const { urlsMax, requestBytesMax, totalMs } = this.#limits;
     const urls = [...new Set(wanted.map(({ url }) => url))];
     const beyond = urls[urlsMax];
-    if (beyond !== undefined) return { url: beyond, why: `at most ${urlsMax} addresses can be downloaded for one request.` };
+    if (beyond !== undefined)
+      return {
+        url: beyond,
+        why: `at most ${urlsMax} addresses can be downloaded for one request.`,
+      };
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const leave = (): void => stop.abort(new NotHad('the client left.'));
     left.addEventListener('abort', leave, { once: true });
-    const late = setTimeout(() => stop.abort(new NotHad(`it took longer than ${totalMs / 1_000} seconds.`)), totalMs);
+    const late = setTimeout(
+      () => stop.abort(new NotHad(`it took longer than ${totalMs / 1_000} seconds.`)),
+      totalMs,
+    );
     const budget: Budget = { bytes: requestBytesMax };
     const had = new Map<string, Content>();
     let failed: Failed | undefined;
     const one = async (url: string): Promise<void> => {
       try {
-        had.set(url, await this.#gate.pass(stop.signal, () => this.#one(url, wanted, stop.signal, budget)));
+        had.set(
+          url,
+          await this.#gate.pass(stop.signal, () => this.#one(url, wanted, stop.signal, budget)),
+        );
       } catch (error) {
         failed ??= { url, why: `it could not be downloaded: ${whyOf(error, stop.signal)}` };
         stop.abort();
@@ -63,7 +77,12 @@ export class Downloads {
     return failed ?? had;
   }
 
-  async #one(url: string, wanted: readonly WantedMedium[], signal: AbortSignal, budget: Budget): Promise<Content> {
+  async #one(
+    url: string,
+    wanted: readonly WantedMedium[],
+    signal: AbortSignal,
+    budget: Budget,
+  ): Promise<Content> {
     const { bytes, path } = await this.#fetcher.fetch(url, signal, budget);
     const type = contentType(bytes, path);
     for (const { kind, url: of } of wanted) {
@@ -74,12 +93,18 @@ export class Downloads {
   }
 }
 
-const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const timeouts = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
 
 /** What a client is told. A connection's own error may name what is inside our network, and is not repeated. */
 function whyOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof NotHad) return error.message;
   if (signal.reason instanceof NotHad) return signal.reason.message;
-  if (error instanceof Error && 'code' in error && timeouts.has(String(error.code))) return 'its host did not answer in time.';
+  if (error instanceof Error && 'code' in error && timeouts.has(String(error.code)))
+    return 'its host did not answer in time.';
   return 'its host could not be reached, or broke off.';
 }

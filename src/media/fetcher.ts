@@ -7,7 +7,8 @@ import { type Hosts, openHosts } from './public-hosts.ts';
 /** All addresses of a host. Rejects when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
+export const systemResolve: Resolve = async (host) =>
+  (await lookup(host, { all: true })).map(({ address }) => address);
 
 /** Why something could not be downloaded, in words for the client. */
 export class NotHad extends Error {}
@@ -35,7 +36,11 @@ interface Fetch<T> {
 const notPublic = 'its host was not found, or is not on the public internet.';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
-const usualHeaders = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' } as const;
+const usualHeaders = {
+  accept: '*/*',
+  'accept-encoding': 'identity',
+  'user-agent': 'tollgate',
+} as const;
 /** Below this, only the ports of the web: mail and the like would take a request for something else. */
 const freePorts = 1024;
 
@@ -58,7 +63,10 @@ export class Fetcher {
   fetch(text: string, signal: AbortSignal, budget: Budget): Promise<Fetched> {
     return this.open(text, {
       signal,
-      take: async (body, length, { pathname: path }) => ({ bytes: await this.#read(body, length, budget), path }),
+      take: async (body, length, { pathname: path }) => ({
+        bytes: await this.#read(body, length, budget),
+        path,
+      }),
     });
   }
 
@@ -69,23 +77,35 @@ export class Fetcher {
       const headers = url.origin === home ? { ...usualHeaders, ...fetch.headers } : usualHeaders;
       const got = await this.#get(url, { ...fetch, headers }, home);
       if ('value' in got) return got.value;
-      if (hops === this.#limits.redirectsMax) throw new NotHad(`it redirects more than ${hops} times.`);
+      if (hops === this.#limits.redirectsMax)
+        throw new NotHad(`it redirects more than ${hops} times.`);
       url = parsed(got.location, url);
     }
   }
 
-  async #get<T>(url: URL, { signal, headers, take }: Fetch<T>, home: string | undefined): Promise<{ value: T } | { location: string }> {
+  async #get<T>(
+    url: URL,
+    { signal, headers, take }: Fetch<T>,
+    home: string | undefined,
+  ): Promise<{ value: T } | { location: string }> {
     const addresses = await untilAborted(this.#addressesOf(url, url.origin === home), signal);
     const { idleMs } = this.#limits;
-    const agent = new Agent({ connect: { lookup: pinned(addresses), timeout: idleMs }, headersTimeout: idleMs, bodyTimeout: idleMs });
+    const agent = new Agent({
+      connect: { lookup: pinned(addresses), timeout: idleMs },
+      headersTimeout: idleMs,
+      bodyTimeout: idleMs,
+    });
     try {
       const reply = await request(url, { dispatcher: agent, headers: { ...headers }, signal });
       reply.body.on('error', () => {});
       const { location, 'content-encoding': coding, 'content-length': length } = reply.headers;
       if (redirects.has(reply.statusCode) && typeof location === 'string') return { location };
       if (reply.statusCode !== 200) throw new NotHad(`its host answered ${reply.statusCode}.`);
-      if (coding !== undefined && coding !== 'identity') throw new NotHad('its host compressed it unasked.');
-      return { value: await take(reply.body, length === undefined ? undefined : Number(length), url) };
+      if (coding !== undefined && coding !== 'identity')
+        throw new NotHad('its host compressed it unasked.');
+      return {
+        value: await take(reply.body, length === undefined ? undefined : Number(length), url),
+      };
     } finally {
       await agent.destroy();
     }
@@ -96,8 +116,10 @@ export class Fetcher {
     if (trusted || this.#hosts.named(host)) return isIP(host) === 0 ? this.#resolved(host) : [host];
     const port = Number(url.port || 443);
     const addresses = isIP(host) === 0 ? await this.#resolved(host) : [host];
-    if (addresses.length === 0 || !addresses.every((address) => this.#hosts.reachable(address))) throw new NotHad(notPublic);
-    if (port < freePorts && port !== 80 && port !== 443) throw new NotHad(`port ${port} is not one of the web.`);
+    if (addresses.length === 0 || !addresses.every((address) => this.#hosts.reachable(address)))
+      throw new NotHad(notPublic);
+    if (port < freePorts && port !== 80 && port !== 443)
+      throw new NotHad(`port ${port} is not one of the web.`);
     return addresses;
   }
 
@@ -109,7 +131,11 @@ export class Fetcher {
     }
   }
 
-  async #read(body: AsyncIterable<Buffer>, length: number | undefined, budget: Budget): Promise<Buffer> {
+  async #read(
+    body: AsyncIterable<Buffer>,
+    length: number | undefined,
+    budget: Budget,
+  ): Promise<Buffer> {
     const { fileBytesMax, requestBytesMax } = this.#limits;
     const tooLarge = new NotHad(`it is larger than ${fileBytesMax} bytes.`);
     if (length !== undefined && length > fileBytesMax) throw tooLarge;
@@ -119,7 +145,10 @@ export class Fetcher {
       bytes += piece.length;
       budget.bytes -= piece.length;
       if (bytes > fileBytesMax) throw tooLarge;
-      if (budget.bytes < 0) throw new NotHad(`the addresses of this request give more than ${requestBytesMax} bytes together.`);
+      if (budget.bytes < 0)
+        throw new NotHad(
+          `the addresses of this request give more than ${requestBytesMax} bytes together.`,
+        );
       pieces.push(piece);
     }
     return Buffer.concat(pieces);
@@ -130,7 +159,8 @@ export class Fetcher {
 function parsed(text: string, from?: URL): URL {
   if (!URL.canParse(text, from?.href)) throw new NotHad('it is not an address.');
   const url = new URL(text, from);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new NotHad(`${url.protocol} is neither https: nor http:.`);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new NotHad(`${url.protocol} is neither https: nor http:.`);
   if (url.username !== '' || url.password !== '') throw new NotHad('it carries a password.');
   return url;
 }

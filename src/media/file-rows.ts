@@ -24,7 +24,11 @@ export function* claim(file: StoredFile, { filesMax, bytesMax }: FileLimits): Sc
  * The file is there; false, and it is not, when the account has no room for what it turned out to be. `claimed`: the bytes that there is room for
  * already. Throws when the row was given up meanwhile.
  */
-export function* finish(file: StoredFile, claimed: number, { bytesMax }: FileLimits): Script<boolean> {
+export function* finish(
+  file: StoredFile,
+  claimed: number,
+  { bytesMax }: FileLimits,
+): Script<boolean> {
   const { id, account, bytes, expiresAt } = file;
   // The file's row before the account's, as everywhere: two that take both never wait for each other.
   const kept = yield {
@@ -44,10 +48,16 @@ export function* finish(file: StoredFile, claimed: number, { bytesMax }: FileLim
 
 /** Forgets the row; false when somebody else has. */
 export function* forget(id: string): Script<boolean> {
-  const [row] = yield { sql: 'DELETE FROM file WHERE id=$1 RETURNING account, bytes', params: [id] };
+  const [row] = yield {
+    sql: 'DELETE FROM file WHERE id=$1 RETURNING account, bytes',
+    params: [id],
+  };
   if (row === undefined) return false;
   const account = String(row['account']);
-  yield { sql: 'UPDATE file_account SET files=files-1, bytes=bytes-$2 WHERE account=$1', params: [account, row['bytes'] ?? 0n] };
+  yield {
+    sql: 'UPDATE file_account SET files=files-1, bytes=bytes-$2 WHERE account=$1',
+    params: [account, row['bytes'] ?? 0n],
+  };
   yield { sql: 'DELETE FROM file_account WHERE account=$1 AND files=0', params: [account] };
   return true;
 }

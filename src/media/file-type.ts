@@ -5,7 +5,8 @@ import type { FileKind } from './files.ts';
 export const headBytes = 1024;
 
 /** A drawing is text, which begins with an element of that name, whatever stands before it. */
-const drawing = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*\?>\s*|<!--(?:(?!-->)[^])*-->\s*|<!doctype\s+svg\b[^>]*>\s*)*<svg[\s>]/i;
+const drawing =
+  /^(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*\?>\s*|<!--(?:(?!-->)[^])*-->\s*|<!doctype\s+svg\b[^>]*>\s*)*<svg[\s>]/i;
 
 /** The type of a file that begins with `bytes`, if it is one of that kind. */
 export function fileType(bytes: Buffer, kind: FileKind): string | undefined {
@@ -13,7 +14,9 @@ export function fileType(bytes: Buffer, kind: FileKind): string | undefined {
   const type = drawing.test(head.toString('latin1')) ? 'image/svg+xml' : contentType(head, '');
   if (type === undefined || type.startsWith(`${kind}/`)) return type;
   // Sound alone is packed as films are.
-  return kind === 'audio' && (type === 'video/mp4' || type === 'video/webm') ? type.replace('video', 'audio') : undefined;
+  return kind === 'audio' && (type === 'video/mp4' || type === 'video/webm')
+    ? type.replace('video', 'audio')
+    : undefined;
 }
 
 /** Endings of names, for whoever saves a file. */

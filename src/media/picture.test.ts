@@ -8,18 +8,42 @@ const hex = (text: string): Buffer => Buffer.from(text.replace(/\s+/g, ''), 'hex
 const pictures = {
   png: hex(`89504e470d0a1a0a 0000000d49484452 00000001000000010806000000 1f15c489
     0000000a49444154 789c63000100000500010d0a2db4 00000000 49454e44ae426082`),
-  gif: hex('47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b'),
-  jpeg: hex('ffd8 ffe000104a46494600010100000100010000 ffc0000b080002000301011100 ffda0008010100003f00 d2cf20 ffd9'),
+  gif: hex(
+    '47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b',
+  ),
+  jpeg: hex(
+    'ffd8 ffe000104a46494600010100000100010000 ffc0000b080002000301011100 ffda0008010100003f00 d2cf20 ffd9',
+  ),
   webp: hex('52494646 1c000000 57454250 5650384c 0f000000 2f00000010 0710 1111888888 fe0700 00'),
   extended: hex(`52494646 16000000 57454250 56503858 0a000000 10000000 ff0200 8f0100`),
 };
 
 test('a picture is what its bytes are, and as large as they say', () => {
-  expect(readPicture(pictures.png)).toEqual({ type: 'image/png', width: 1, height: 1, alpha: true });
+  expect(readPicture(pictures.png)).toEqual({
+    type: 'image/png',
+    width: 1,
+    height: 1,
+    alpha: true,
+  });
   expect(readPicture(pictures.gif)).toMatchObject({ type: 'image/gif', width: 1, height: 1 });
-  expect(readPicture(pictures.jpeg)).toEqual({ type: 'image/jpeg', width: 3, height: 2, alpha: false });
-  expect(readPicture(pictures.webp)).toMatchObject({ type: 'image/webp', width: 1, height: 1, alpha: true });
-  expect(readPicture(pictures.extended)).toEqual({ type: 'image/webp', width: 768, height: 400, alpha: true });
+  expect(readPicture(pictures.jpeg)).toEqual({
+    type: 'image/jpeg',
+    width: 3,
+    height: 2,
+    alpha: false,
+  });
+  expect(readPicture(pictures.webp)).toMatchObject({
+    type: 'image/webp',
+    width: 1,
+    height: 1,
+    alpha: true,
+  });
+  expect(readPicture(pictures.extended)).toEqual({
+    type: 'image/webp',
+    width: 768,
+    height: 400,
+    alpha: true,
+  });
 });
 
 test('of no picture is the beginning taken for the whole', () => {
@@ -40,6 +64,7 @@ test('nothing that a file says of its parts makes the reader go wrong', () => {
         const damaged = Buffer.from(bytes);
         damaged[at] = byte;
         const facts = readPicture(damaged);
-        if (typeof facts !== 'string') expect(facts.width * facts.height).toBeLessThanOrEqual(64 * 1024 * 1024);
+        if (typeof facts !== 'string')
+          expect(facts.width * facts.height).toBeLessThanOrEqual(64 * 1024 * 1024);
       }
 });

@@ -29,11 +29,13 @@ export function readPicture(bytes: Buffer): PictureFacts | string {
   if (facts === undefined) return 'it is a damaged picture, or only the beginning of one.';
   const { width, height } = facts;
   if (width === 0 || height === 0) return 'it is a picture without pixels.';
-  if (width * height > pixelsMax) return `it has ${width} x ${height} pixels: more than ${pixelsMax} are not supported.`;
+  if (width * height > pixelsMax)
+    return `it has ${width} x ${height} pixels: more than ${pixelsMax} are not supported.`;
   return facts;
 }
 
-const says = (bytes: Buffer, at: number, text: string): boolean => bytes.toString('latin1', at, at + text.length) === text;
+const says = (bytes: Buffer, at: number, text: string): boolean =>
+  bytes.toString('latin1', at, at + text.length) === text;
 
 interface Format {
   readonly begins: (bytes: Buffer) => boolean;
@@ -63,10 +65,16 @@ function png(bytes: Buffer): PictureFacts | undefined {
     at += 12 + length;
   }
   if (!drawn) return undefined;
-  return { type: 'image/png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), alpha };
+  return {
+    type: 'image/png',
+    width: bytes.readUInt32BE(16),
+    height: bytes.readUInt32BE(20),
+    alpha,
+  };
 }
 
-const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+const isFrame = (marker: number): boolean =>
+  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
 /** w3.org/Graphics/JPEG/itu-t81.pdf: segments up to the scan, which lasts until the end mark. */
 function jpeg(bytes: Buffer): PictureFacts | undefined {
@@ -78,12 +86,15 @@ function jpeg(bytes: Buffer): PictureFacts | undefined {
       at += 1;
       continue;
     }
-    if (isFrame(marker)) size = { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
+    if (isFrame(marker))
+      size = { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
     const length = bytes.readUInt16BE(at + 2);
     if (length < 2) return undefined;
     at += 2 + length;
     if (marker === 0xda)
-      return size === undefined || bytes.indexOf('\xff\xd9', at, 'latin1') < 0 ? undefined : { type: 'image/jpeg', ...size, alpha: false };
+      return size === undefined || bytes.indexOf('\xff\xd9', at, 'latin1') < 0
+        ? undefined
+        : { type: 'image/jpeg', ...size, alpha: false };
   }
 }
 
@@ -91,7 +102,12 @@ function jpeg(bytes: Buffer): PictureFacts | undefined {
 function gif(bytes: Buffer): PictureFacts | undefined {
   const ends = bytes.subarray(-4).includes(0x3b);
   if (!ends || bytes.length < 26) return undefined;
-  return { type: 'image/gif', width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8), alpha: true };
+  return {
+    type: 'image/gif',
+    width: bytes.readUInt16LE(6),
+    height: bytes.readUInt16LE(8),
+    alpha: true,
+  };
 }
 
 /** developers.google.com/speed/webp/docs/riff_container. */
@@ -103,8 +119,18 @@ function webp(bytes: Buffer): PictureFacts | undefined {
     return { type, width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1, alpha };
   }
   if (says(bytes, 12, 'VP8 '))
-    return { type, width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff, alpha: false };
+    return {
+      type,
+      width: bytes.readUInt16LE(26) & 0x3fff,
+      height: bytes.readUInt16LE(28) & 0x3fff,
+      alpha: false,
+    };
   if (!says(bytes, 12, 'VP8L')) return undefined;
   const bits = bytes.readUInt32LE(21);
-  return { type, width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1, alpha: (bits & 0x10000000) !== 0 };
+  return {
+    type,
+    width: (bits & 0x3fff) + 1,
+    height: ((bits >> 14) & 0x3fff) + 1,
+    alpha: (bits & 0x10000000) !== 0,
+  };
 }

@@ -24,7 +24,9 @@ export function openHosts(allowed: readonly string[]): Hosts {
     named: (host) => names.has(host),
     reachable(address) {
       if (isIP(address) === 0) return false;
-      return isPublic(address) || networks.some((network) => lies(ipaddr.process(address), network));
+      return (
+        isPublic(address) || networks.some((network) => lies(ipaddr.process(address), network))
+      );
     },
   };
 }

@@ -8,13 +8,22 @@ import { isNotStored, type NewFile, type StoredFile } from './files.ts';
 const picture: NewFile = { account: 'ada', kind: 'image' };
 const nothing = { rows: [], accounts: [], blobs: [] };
 
-async function stored({ files }: FileStore, content: Buffer | AsyncIterable<Buffer> = png, wish: NewFile = picture): Promise<StoredFile> {
+async function stored(
+  { files }: FileStore,
+  content: Buffer | AsyncIterable<Buffer> = png,
+  wish: NewFile = picture,
+): Promise<StoredFile> {
   const file = await files.put(content, wish);
   if (isNotStored(file)) throw new Error(file.detail);
   return file;
 }
 
-async function bytesOf({ files }: FileStore, file: StoredFile, first = 0, last = file.bytes - 1): Promise<Buffer> {
+async function bytesOf(
+  { files }: FileStore,
+  file: StoredFile,
+  first = 0,
+  last = file.bytes - 1,
+): Promise<Buffer> {
   const stream = await files.read(file, { first, last });
   if (stream === undefined) throw new Error('it is gone');
   return Buffer.concat(await stream.toArray());
@@ -32,9 +41,17 @@ forEachDatabase((_, openFresh) => {
     test('at once and in pieces, as the type that its bytes are', async () => {
       const store = await fileStore(openFresh);
       const whole = await stored(store);
-      expect(whole).toMatchObject({ account: 'ada', type: 'image/png', bytes: png.length, expiresAt: store.time + 86_400_000 });
+      expect(whole).toMatchObject({
+        account: 'ada',
+        type: 'image/png',
+        bytes: png.length,
+        expiresAt: store.time + 86_400_000,
+      });
       expect(await bytesOf(store, whole)).toEqual(png);
-      const cut = await stored(store, pieces(png.subarray(0, 3), png.subarray(3, 4), png.subarray(4)));
+      const cut = await stored(
+        store,
+        pieces(png.subarray(0, 3), png.subarray(3, 4), png.subarray(4)),
+      );
       expect(await bytesOf(store, cut, 5, 20)).toEqual(png.subarray(5, 21));
       expect(await store.files.find('ada', cut.id)).toEqual(cut);
     });
@@ -52,8 +69,12 @@ forEachDatabase((_, openFresh) => {
     test('what is not of its kind is not, and leaves nothing behind', async () => {
       const store = await fileStore(openFresh);
       const none = { why: 'wrong type' };
-      expect(await store.files.put(Buffer.from('<!doctype html><title>Log in</title>'), picture)).toMatchObject(none);
-      expect(await store.files.put(Buffer.from('{"error":"moderated"}'), picture)).toMatchObject(none);
+      expect(
+        await store.files.put(Buffer.from('<!doctype html><title>Log in</title>'), picture),
+      ).toMatchObject(none);
+      expect(await store.files.put(Buffer.from('{"error":"moderated"}'), picture)).toMatchObject(
+        none,
+      );
       expect(await store.files.put(png, { ...picture, kind: 'video' })).toMatchObject(none);
       expect(await store.files.put(Buffer.alloc(0), picture)).toMatchObject(none);
       expect(await store.left()).toEqual(nothing);
@@ -73,7 +94,9 @@ forEachDatabase((_, openFresh) => {
       }
       await expect(store.files.put(source(true), picture)).rejects.toThrow('the vendor broke off');
       expect(await store.files.put(source(false), picture)).toMatchObject({ why: 'too large' });
-      expect(await store.files.put(source(false), { ...picture, kind: 'audio' })).toMatchObject({ why: 'wrong type' });
+      expect(await store.files.put(source(false), { ...picture, kind: 'audio' })).toMatchObject({
+        why: 'wrong type',
+      });
       expect(ended).toBe(3);
       expect(await store.files.put(large(5_001), picture)).toMatchObject({ why: 'too large' });
       expect(await store.left()).toEqual(nothing);
@@ -99,7 +122,9 @@ forEachDatabase((_, openFresh) => {
     test('for so many bytes, counted as they are when they come in pieces', async () => {
       const store = await fileStore(openFresh, { limits: { bytesMax: 10_000 } });
       await stored(store, pieces(large(2_000), large(3_000)));
-      expect(await store.files.put(pieces(large(2_000), large(3_001)), picture)).toMatchObject({ why: 'full' });
+      expect(await store.files.put(pieces(large(2_000), large(3_001)), picture)).toMatchObject({
+        why: 'full',
+      });
       expect(await store.files.put(large(5_001), picture)).toMatchObject({ why: 'full' });
       await stored(store, large(5_000));
       expect(await store.files.room('ada')).toBe('full');
@@ -110,9 +135,14 @@ forEachDatabase((_, openFresh) => {
 
     test('and no more of it when all come at once', async () => {
       const store = await fileStore(openFresh, { limits: { filesMax: 5, bytesMax: 8 * 2_000 } });
-      const all = await Promise.all(Array.from({ length: 20 }, () => store.files.put(pieces(large(2_000)), picture)));
+      const all = await Promise.all(
+        Array.from({ length: 20 }, () => store.files.put(pieces(large(2_000)), picture)),
+      );
       expect(all.filter((result) => !isNotStored(result))).toHaveLength(5);
-      expect(await store.left()).toMatchObject({ accounts: [{ account: 'ada', files: 5n, bytes: 10_000n }], rows: { length: 5 } });
+      expect(await store.left()).toMatchObject({
+        accounts: [{ account: 'ada', files: 5n, bytes: 10_000n }],
+        rows: { length: 5 },
+      });
     });
   });
 
@@ -133,9 +163,17 @@ forEachDatabase((_, openFresh) => {
 
     test('by any number of nodes at once, each file counted once', async () => {
       const store = await fileStore(openFresh);
-      await Promise.all(Array.from({ length: 40 }, (_unused, i) => stored(store, png, { ...picture, account: `a${i % 3}` })));
+      await Promise.all(
+        Array.from({ length: 40 }, (_unused, i) =>
+          stored(store, png, { ...picture, account: `a${i % 3}` }),
+        ),
+      );
       store.time += 86_400_000;
-      const counts = await Promise.all([store.files.expire(), store.files.expire(), store.files.expire()]);
+      const counts = await Promise.all([
+        store.files.expire(),
+        store.files.expire(),
+        store.files.expire(),
+      ]);
       expect(counts.reduce((sum, count) => sum + count)).toBe(40);
       expect(await store.left()).toEqual(nothing);
     });
@@ -161,14 +199,18 @@ forEachDatabase((_, openFresh) => {
     test('one that cannot be removed keeps its row, and does not keep the others', async () => {
       const folder = openFolderBlobs(await temporaryFolder());
       let stubborn = '';
-      const remove = (key: string) => (key === stubborn ? Promise.reject(new Error('the store is away')) : folder.remove(key));
+      const remove = (key: string) =>
+        key === stubborn ? Promise.reject(new Error('the store is away')) : folder.remove(key);
       const blobs = { ...bound(folder), remove };
       const store = await fileStore(openFresh, { blobs });
       stubborn = (await stored(store)).id;
       await stored(store);
       store.time += 86_400_000;
       expect(await store.files.expire()).toBe(1);
-      expect(await store.left()).toMatchObject({ rows: [{ id: stubborn }], accounts: [{ files: 1n }] });
+      expect(await store.left()).toMatchObject({
+        rows: [{ id: stubborn }],
+        accounts: [{ files: 1n }],
+      });
       stubborn = '';
       expect(await store.files.expire()).toBe(1);
       expect(await store.left()).toEqual(nothing);
@@ -181,9 +223,12 @@ forEachDatabase((_, openFresh) => {
         asked += 1;
         if (away) throw new Error('the store is away');
       };
-      const write = (...given: Parameters<typeof folder.write>) => (away ? Promise.reject(new Error('away')) : folder.write(...given));
+      const write = (...given: Parameters<typeof folder.write>) =>
+        away ? Promise.reject(new Error('away')) : folder.write(...given);
       const folder = openFolderBlobs(await temporaryFolder());
-      const store = await fileStore(openFresh, { blobs: { ...bound(folder), remove: folder.remove.bind(folder), check, write } });
+      const store = await fileStore(openFresh, {
+        blobs: { ...bound(folder), remove: folder.remove.bind(folder), check, write },
+      });
       const room = async () => Promise.all([store.files.room('ada'), store.files.room('bob')]);
       expect(await room()).toEqual(['away', 'away']);
       expect(await room()).toEqual(['away', 'away']);

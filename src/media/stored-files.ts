@@ -8,7 +8,14 @@ import type { Addresses } from './addresses.ts';
 import type { Copies } from './copies.ts';
 import { claim, finish, forget } from './file-rows.ts';
 import { fileType, headBytes } from './file-type.ts';
-import { type Files, type FileSource, type NewFile, type NotStored, readFileRow, type StoredFile } from './files.ts';
+import {
+  type Files,
+  type FileSource,
+  type NewFile,
+  type NotStored,
+  readFileRow,
+  type StoredFile,
+} from './files.ts';
 import type { FileLimits } from './limits.ts';
 import { StoreWatch } from './store-watch.ts';
 
@@ -40,7 +47,10 @@ class StoredFiles implements Files {
     this.#watch = new StoreWatch(parts.blobs, parts.clock);
   }
 
-  async put(content: Buffer | AsyncIterable<Buffer>, file: NewFile): Promise<StoredFile | NotStored> {
+  async put(
+    content: Buffer | AsyncIterable<Buffer>,
+    file: NewFile,
+  ): Promise<StoredFile | NotStored> {
     const pieces = (Buffer.isBuffer(content) ? only(content) : content)[Symbol.asyncIterator]();
     try {
       const head = await readHead(pieces);
@@ -62,24 +72,37 @@ class StoredFiles implements Files {
       let bytes = 0;
       for await (const piece of body) {
         bytes += piece.length;
-        if (bytes > bytesMax) return { why: 'too large', detail: `it is larger than ${bytesMax} bytes` };
+        if (bytes > bytesMax)
+          return { why: 'too large', detail: `it is larger than ${bytesMax} bytes` };
         pieces.push(piece);
       }
       return Buffer.concat(pieces, bytes);
     });
   }
 
-  async #store(head: Buffer, rest: AsyncIterator<Buffer>, wish: NewFile, claimed: number): Promise<StoredFile | NotStored> {
+  async #store(
+    head: Buffer,
+    rest: AsyncIterator<Buffer>,
+    wish: NewFile,
+    claimed: number,
+  ): Promise<StoredFile | NotStored> {
     const { database, blobs, clock, limits } = this.#parts;
     const type = fileType(head, wish.kind);
-    if (type === undefined) return { why: 'wrong type', detail: `it is no ${wish.kind} that we know` };
-    const tooLarge: NotStored = { why: 'too large', detail: `it is larger than ${limits.fileBytesMax} bytes` };
+    if (type === undefined)
+      return { why: 'wrong type', detail: `it is no ${wish.kind} that we know` };
+    const tooLarge: NotStored = {
+      why: 'too large',
+      detail: `it is larger than ${limits.fileBytesMax} bytes`,
+    };
     if (claimed > limits.fileBytesMax) return tooLarge;
     const now = clock.now();
     const { account, expiresAt = now + limits.keptMs } = wish;
     const row = { id: `file_${randomText(32)}`, account, type, createdAt: now };
     const waited = { ...row, bytes: claimed, expiresAt: now + givenUpAfter * limits.writeMs };
-    const full: NotStored = { why: 'full', detail: `the account has ${limits.filesMax} files or ${limits.bytesMax} bytes` };
+    const full: NotStored = {
+      why: 'full',
+      detail: `the account has ${limits.filesMax} files or ${limits.bytesMax} bytes`,
+    };
     const coming = new Coming(head, rest, limits.fileBytesMax);
     try {
       if (!(await database.transact(() => claim(waited, limits)))) return full;
@@ -110,11 +133,17 @@ class StoredFiles implements Files {
     const { database, limits } = this.#parts;
     let row: Row | undefined;
     try {
-      [row] = await database.query('SELECT files, bytes FROM file_account WHERE account=$1', [account]);
+      [row] = await database.query('SELECT files, bytes FROM file_account WHERE account=$1', [
+        account,
+      ]);
     } catch {
       return 'away';
     }
-    if (row !== undefined && (Number(row['files']) >= limits.filesMax || Number(row['bytes']) >= limits.bytesMax)) return 'full';
+    if (
+      row !== undefined &&
+      (Number(row['files']) >= limits.filesMax || Number(row['bytes']) >= limits.bytesMax)
+    )
+      return 'full';
     return (await this.#watch.isThere()) ? 'room' : 'away';
   }
 
@@ -127,7 +156,10 @@ class StoredFiles implements Files {
     const now = clock.now();
     const id = addresses.read(path, query, now);
     if (id === undefined) return undefined;
-    const [row] = await database.query('SELECT * FROM file WHERE id=$1 AND stored=1 AND expires_at>$2', [id, now]);
+    const [row] = await database.query(
+      'SELECT * FROM file WHERE id=$1 AND stored=1 AND expires_at>$2',
+      [id, now],
+    );
     return row && readFileRow(row);
   }
 
@@ -155,8 +187,12 @@ class StoredFiles implements Files {
       const rows = await database.query(sql, [clock.now()]);
       const before = removed;
       for (let at = 0; at < rows.length; at += removedAtOnce) {
-        const some = rows.slice(at, at + removedAtOnce).map((row) => this.#discard(String(row['id']), row['stored'] === 1n));
-        removed += (await Promise.allSettled(some)).filter((each) => each.status === 'fulfilled' && each.value).length;
+        const some = rows
+          .slice(at, at + removedAtOnce)
+          .map((row) => this.#discard(String(row['id']), row['stored'] === 1n));
+        removed += (await Promise.allSettled(some)).filter(
+          (each) => each.status === 'fulfilled' && each.value,
+        ).length;
       }
       // One that cannot be removed does not keep the others, and is tried again the next time.
       if (rows.length < expiredAtOnce || removed === before) return removed;

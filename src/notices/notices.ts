@@ -68,7 +68,10 @@ export class Notices {
     const { database, clock, settings, home } = this.#rooms;
     if (this.#closed || !(await this.#turn())) return;
     const at = clock.now();
-    const [{ channels }, reports] = [await recordedCatalogue(database), await nodeReports(database, clock)];
+    const [{ channels }, reports] = [
+      await recordedCatalogue(database),
+      await nodeReports(database, clock),
+    ];
     const teller = { settings, home, at };
     await database.transact(() => lookAtChannels(channels, reports, teller));
     await database.transact(() => lookAtBalances(teller));
@@ -82,7 +85,8 @@ export class Notices {
   async #turn(): Promise<boolean> {
     const { database, clock } = this.#rooms;
     const now = clock.now();
-    const sql = 'UPDATE notice_turn SET node=$1, until=$2 WHERE id=1 AND (node=$1 OR until<=$3) RETURNING id';
+    const sql =
+      'UPDATE notice_turn SET node=$1, until=$2 WHERE id=1 AND (node=$1 OR until<=$3) RETURNING id';
     return (await database.query(sql, [this.#node, now + turnMs, now])).length > 0;
   }
 
@@ -92,13 +96,28 @@ export class Notices {
     const [id, way] = [String(due['id']), due['way'] === 'email' ? 'email' : 'webhook'] as const;
     const attempts = Number(due['attempts']);
     const now = clock.now();
-    const claim = "UPDATE notice SET attempts=$2, next_at=$3 WHERE id=$1 AND state='open' AND attempts=$4 RETURNING id";
-    const mine = await database.query(claim, [id, attempts + 1, now + (againAfterMs[attempts] ?? turnMs), attempts]);
+    const claim =
+      "UPDATE notice SET attempts=$2, next_at=$3 WHERE id=$1 AND state='open' AND attempts=$4 RETURNING id";
+    const mine = await database.query(claim, [
+      id,
+      attempts + 1,
+      now + (againAfterMs[attempts] ?? turnMs),
+      attempts,
+    ]);
     if (mine.length === 0) return;
-    const outgoing: Outgoing = { id, target: String(due['target']), content: String(due['content']) };
+    const outgoing: Outgoing = {
+      id,
+      target: String(due['target']),
+      content: String(due['content']),
+    };
     const why = await (this.#senders[way]?.(outgoing, now) ?? 'not configured any more');
-    const state = why === undefined ? 'sent' : attempts >= againAfterMs.length ? 'given_up' : 'open';
-    await database.query('UPDATE notice SET state=$2, why=$3 WHERE id=$1', [id, state, why ?? null]);
+    const state =
+      why === undefined ? 'sent' : attempts >= againAfterMs.length ? 'given_up' : 'open';
+    await database.query('UPDATE notice SET state=$2, why=$3 WHERE id=$1', [
+      id,
+      state,
+      why ?? null,
+    ]);
     said(id, way, why);
   }
 }

@@ -29,10 +29,23 @@ export const sendersOf = ({ email, webhook }: NoticeSettings): Senders => ({
 function emailSender({ url, from }: EmailSettings): Send {
   return async ({ id, target, content }) => {
     // Written by `tell`.
-    const { subject, text } = JSON.parse(content) as { readonly subject: string; readonly text: string };
+    const { subject, text } = JSON.parse(content) as {
+      readonly subject: string;
+      readonly text: string;
+    };
     const { createTransport } = await import('nodemailer');
-    const waits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs, dnsTimeout: timeoutMs };
-    const transport = createTransport({ url, ...waits, disableFileAccess: true, disableUrlAccess: true });
+    const waits = {
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      dnsTimeout: timeoutMs,
+    };
+    const transport = createTransport({
+      url,
+      ...waits,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
     try {
       await transport.sendMail({
         from,
@@ -56,10 +69,14 @@ function emailSender({ url, from }: EmailSettings): Send {
  * operator's own word and may be private: what keeps clients' addresses off private networks does not look at it.
  */
 function webhookSender({ url, secret }: WebhookSettings): Send {
-  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
+  const key = secret.startsWith('whsec_')
+    ? Buffer.from(secret.slice('whsec_'.length), 'base64')
+    : Buffer.from(secret);
   return async ({ id, content }, now) => {
     const timestamp = String(Math.floor(now / 1_000));
-    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${content}`).digest('base64');
+    const signature = createHmac('sha256', key)
+      .update(`${id}.${timestamp}.${content}`)
+      .digest('base64');
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'tollgate',
@@ -79,7 +96,12 @@ function webhookSender({ url, secret }: WebhookSettings): Send {
 /** Errors' own sentences may name the address. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
-  const { code, responseCode } = error as Error & { readonly code?: unknown; readonly responseCode?: unknown };
-  const said = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number');
+  const { code, responseCode } = error as Error & {
+    readonly code?: unknown;
+    readonly responseCode?: unknown;
+  };
+  const said = [code, responseCode].filter(
+    (one) => typeof one === 'string' || typeof one === 'number',
+  );
   return said.length === 0 ? error.name : said.join(' ');
 }

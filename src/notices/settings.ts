@@ -30,15 +30,19 @@ const secretCharactersMin = 16;
 
 /** From the environment; undefined: nobody is told anything. A sentence about what is wrong. */
 export function noticeSettings(env: Env): NoticeSettings | undefined | string {
-  const [smtp, from, hook, secret] = ['SMTP_URL', 'NOTIFY_FROM', 'NOTIFY_WEBHOOK', 'NOTIFY_WEBHOOK_SECRET'].map(
-    (name) => env[name] || undefined,
-  );
+  const [smtp, from, hook, secret] = [
+    'SMTP_URL',
+    'NOTIFY_FROM',
+    'NOTIFY_WEBHOOK',
+    'NOTIFY_WEBHOOK_SECRET',
+  ].map((name) => env[name] || undefined);
   if (smtp === undefined && hook === undefined) return undefined;
   if (smtp !== undefined && !hasHost(smtp, ['smtp:', 'smtps:']))
     return 'SMTP_URL is an address such as smtps://user:password@mail.example.com';
   if (smtp !== undefined && from === undefined)
     return 'NOTIFY_FROM is missing beside SMTP_URL: whom mails are from, such as Tollgate <noreply@example.com>';
-  if (hook !== undefined && !hasHost(hook, ['https:', 'http:'])) return 'NOTIFY_WEBHOOK is an address such as https://example.com/hook';
+  if (hook !== undefined && !hasHost(hook, ['https:', 'http:']))
+    return 'NOTIFY_WEBHOOK is an address such as https://example.com/hook';
   if (hook !== undefined && (secret?.length ?? 0) < secretCharactersMin)
     return `NOTIFY_WEBHOOK_SECRET signs what is sent to NOTIFY_WEBHOOK: ${secretCharactersMin} characters or more`;
   const to = (env['NOTIFY_EMAIL'] ?? '')
@@ -48,7 +52,8 @@ export function noticeSettings(env: Env): NoticeSettings | undefined | string {
   const wrong = to.find((address) => !isEmail(address));
   if (wrong !== undefined) return `NOTIFY_EMAIL are addresses with commas between, not '${wrong}'`;
   const minutes = env['NOTIFY_CHANNEL_MINUTES'] || String(usualTroubleMinutes);
-  if (!/^\d{1,4}$/.test(minutes)) return `NOTIFY_CHANNEL_MINUTES is a whole number, not '${minutes}'`;
+  if (!/^\d{1,4}$/.test(minutes))
+    return `NOTIFY_CHANNEL_MINUTES is a whole number, not '${minutes}'`;
   return {
     ...(smtp !== undefined && from !== undefined && { email: { url: smtp, from, to } }),
     ...(hook !== undefined && secret !== undefined && { webhook: { url: hook, secret } }),

@@ -10,14 +10,20 @@ import type { RefundStanding, Wallet } from './wallet.ts';
  * Brings a refund one step on: asks the wallet for it, or how it stands. To be called by whoever claimed it. It ends by the wallet's explicit word alone, and
  * the wallet's answer and the money are one transaction: whoever dies in between leaves a refund that is asked for again under the same number.
  */
-export async function askRefund(parts: PaymentParts, wallet: Wallet, refund: OrderRefund): Promise<void> {
+export async function askRefund(
+  parts: PaymentParts,
+  wallet: Wallet,
+  refund: OrderRefund,
+): Promise<void> {
   const { database, clock, limits, log } = parts;
   const order = await findOrder(database, refund.orderId);
   if (order === undefined || !(await markAsked(database, refund, clock.now()))) return;
   const standing = await standingOf(parts, wallet, order, refund);
   const now = clock.now();
   if (standing.kind === 'done') {
-    await database.transact(() => endRefund(refund, { kind: 'refunded', wallet: wallet.id, number: standing.number }, now));
+    await database.transact(() =>
+      endRefund(refund, { kind: 'refunded', wallet: wallet.id, number: standing.number }, now),
+    );
     return log({ event: 'refunded', wallet: wallet.id, id: refund.id });
   }
   if (standing.kind === 'failed') {
@@ -43,7 +49,12 @@ type Outcome =
   | { readonly kind: 'failed'; readonly why?: string };
 
 /** A refund that the wallet may have is asked about before it is asked for; the same number is paid once, so that asking again is harmless. */
-async function standingOf(parts: PaymentParts, wallet: Wallet, order: Order, refund: OrderRefund): Promise<Outcome> {
+async function standingOf(
+  parts: PaymentParts,
+  wallet: Wallet,
+  order: Order,
+  refund: OrderRefund,
+): Promise<Outcome> {
   if (refund.state === 'asked') {
     const before = await wallet.askRefund(refund);
     if (before.kind === 'failed') return { kind: 'failed' };
@@ -63,7 +74,12 @@ async function standingOf(parts: PaymentParts, wallet: Wallet, order: Order, ref
 }
 
 /** The wallet said no. It is over when the wallet has no such refund and no earlier question of ours can still be on its way. */
-async function refused({ clock, limits }: PaymentParts, wallet: Wallet, refund: OrderRefund, why: string): Promise<Outcome> {
+async function refused(
+  { clock, limits }: PaymentParts,
+  wallet: Wallet,
+  refund: OrderRefund,
+  why: string,
+): Promise<Outcome> {
   const known = await wallet.askRefund(refund);
   if (known.kind === 'failed') return { kind: 'failed' };
   if (known.kind !== 'absent') return known;

@@ -39,7 +39,9 @@ export class Collector {
   /** Claims what is due and asks for it. */
   async look(): Promise<void> {
     this.#lookAtBills();
-    await Promise.all([...this.#parts.wallets.values()].map((wallet) => this.#lookAt(wallet))).catch(this.#failed);
+    await Promise.all(
+      [...this.#parts.wallets.values()].map((wallet) => this.#lookAt(wallet)),
+    ).catch(this.#failed);
   }
 
   /** Resolves when nothing is under way any more. */
@@ -56,7 +58,8 @@ export class Collector {
   async #lookAt(wallet: Wallet): Promise<void> {
     const { database, clock, limits } = this.#parts;
     const now = clock.now();
-    const room = (): number => (this.#stopped ? 0 : limits.atOnceMax - (this.#busy.get(wallet.id) ?? 0));
+    const room = (): number =>
+      this.#stopped ? 0 : limits.atOnceMax - (this.#busy.get(wallet.id) ?? 0);
     // Refunds are few, and somebody waits for them.
     if (room() > 0) {
       const refunds = await claimRefunds(database, wallet.id, room(), now, now + limits.leaseMs);

@@ -26,11 +26,16 @@ function told(
       ...changed,
     });
     const other = forged
-      ? { 'wechatpay-signature': wallets.wechat.notice('x', 'transaction', {}).headers['wechatpay-signature'] ?? '' }
+      ? {
+          'wechatpay-signature':
+            wallets.wechat.notice('x', 'transaction', {}).headers['wechatpay-signature'] ?? '',
+        }
       : {};
     return { url: url('wechat_pay'), headers: { ...headers, ...other }, body };
   }
-  const texts = Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, String(value)]));
+  const texts = Object.fromEntries(
+    Object.entries(changed).map(([name, value]) => [name, String(value)]),
+  );
   const notice = wallets.alipay.notice(trade, texts);
   return formOf(url('alipay'), forged ? { ...notice, total_amount: '2.00' } : notice);
 }
@@ -38,7 +43,9 @@ function told(
 const isTaken = ({ status, answer }: { status: number; answer: string }): boolean =>
   status === 204 || (status === 200 && answer === 'success');
 
-const ofAnother: Readonly<Record<(typeof walletIds)[number], readonly Readonly<Record<string, unknown>>[]>> = {
+const ofAnother: Readonly<
+  Record<(typeof walletIds)[number], readonly Readonly<Record<string, unknown>>[]>
+> = {
   wechat_pay: [
     { amount: { total: 99, currency: 'CNY' } },
     { amount: { total: 200, currency: 'CNY' } },
@@ -58,13 +65,18 @@ const ofAnother: Readonly<Record<(typeof walletIds)[number], readonly Readonly<R
 };
 
 forEachDatabase((_name, _openFresh, fresh) => {
-  test.each(walletIds)('%s: a forged notification changes nothing and is not taken', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const order = await paying.paidOrder(wallet);
-    expect(isTaken(await paying.sim.wallets.tell(told(paying, order.id, { forged: true }), 9))).toBe(false);
-    expect(await paying.balance()).toBe('0.00');
-    expect(paying.lines).toMatchObject([{ event: 'refused', wallet }]);
-  });
+  test.each(walletIds)(
+    '%s: a forged notification changes nothing and is not taken',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const order = await paying.paidOrder(wallet);
+      expect(
+        isTaken(await paying.sim.wallets.tell(told(paying, order.id, { forged: true }), 9)),
+      ).toBe(false);
+      expect(await paying.balance()).toBe('0.00');
+      expect(paying.lines).toMatchObject([{ event: 'refused', wallet }]);
+    },
+  );
 
   test('WeChat Pay: signatures of its probes, old ones, and what another key sealed are refused', async () => {
     const paying = await startPaying(fresh);
@@ -73,66 +85,100 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const good = told(paying, order.id);
     const probe = {
       ...good,
-      headers: { ...good.headers, 'wechatpay-signature': `WECHATPAY/SIGNTEST/${good.headers['wechatpay-signature']}` },
+      headers: {
+        ...good.headers,
+        'wechatpay-signature': `WECHATPAY/SIGNTEST/${good.headers['wechatpay-signature']}`,
+      },
     };
-    const stranger = { ...good, headers: { ...good.headers, 'wechatpay-serial': 'PUB_KEY_ID_01190000' } };
-    for (const wrong of [probe, stranger, { ...good, body: '{}' }]) expect((await wallets.tell(wrong, 9)).status).toBe(400);
+    const stranger = {
+      ...good,
+      headers: { ...good.headers, 'wechatpay-serial': 'PUB_KEY_ID_01190000' },
+    };
+    for (const wrong of [probe, stranger, { ...good, body: '{}' }])
+      expect((await wallets.tell(wrong, 9)).status).toBe(400);
     paying.later(301_000);
     expect((await wallets.tell(good, 9)).status).toBe(400);
     expect(await paying.balance()).toBe('0.00');
   });
 
-  test.each(walletIds)('%s: what a signed notification has of another order is credited to nobody', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const order = await paying.paidOrder(wallet);
-    for (const changed of ofAnother[wallet]) {
-      const what = JSON.stringify(changed);
-      expect(isTaken(await paying.sim.wallets.tell(told(paying, order.id, { changed }), 9)), what).toBe(false);
-      expect(await paying.balance(), what).toBe('0.00');
-    }
-    expect((await paying.payments.check(order.id))?.state).toBe('credited');
-    expect(await paying.balance()).toBe('1.00');
-    await paying.expectBooks();
-  });
+  test.each(walletIds)(
+    '%s: what a signed notification has of another order is credited to nobody',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const order = await paying.paidOrder(wallet);
+      for (const changed of ofAnother[wallet]) {
+        const what = JSON.stringify(changed);
+        expect(
+          isTaken(await paying.sim.wallets.tell(told(paying, order.id, { changed }), 9)),
+          what,
+        ).toBe(false);
+        expect(await paying.balance(), what).toBe('0.00');
+      }
+      expect((await paying.payments.check(order.id))?.state).toBe('credited');
+      expect(await paying.balance()).toBe('1.00');
+      await paying.expectBooks();
+    },
+  );
 
-  test.each(walletIds)('%s: a notification that comes twenty times, at once and to two processes, credits once', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const other = await paying.node();
-    const order = await paying.paidOrder(wallet);
-    const notices = Array.from({ length: 20 }, (_, i) => told(paying, order.id, { node: i % 2 === 0 ? paying : other }));
-    const answers = await Promise.all(notices.map((notice) => paying.sim.wallets.tell(notice, 9)));
-    expect(answers.every(isTaken)).toBe(true);
-    expect(isTaken(await paying.sim.wallets.tell(notices[0] ?? told(paying, order.id), 9))).toBe(true);
-    expect(await paying.balance()).toBe('1.00');
-    expect(await paying.rows("SELECT id FROM transfer WHERE code='topup'")).toEqual([{ id: `${wallet}:${order.number}` }]);
-    await paying.expectBooks();
-  });
+  test.each(walletIds)(
+    '%s: a notification that comes twenty times, at once and to two processes, credits once',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const other = await paying.node();
+      const order = await paying.paidOrder(wallet);
+      const notices = Array.from({ length: 20 }, (_, i) =>
+        told(paying, order.id, { node: i % 2 === 0 ? paying : other }),
+      );
+      const answers = await Promise.all(
+        notices.map((notice) => paying.sim.wallets.tell(notice, 9)),
+      );
+      expect(answers.every(isTaken)).toBe(true);
+      expect(isTaken(await paying.sim.wallets.tell(notices[0] ?? told(paying, order.id), 9))).toBe(
+        true,
+      );
+      expect(await paying.balance()).toBe('1.00');
+      expect(await paying.rows("SELECT id FROM transfer WHERE code='topup'")).toEqual([
+        { id: `${wallet}:${order.number}` },
+      ]);
+      await paying.expectBooks();
+    },
+  );
 
   test('two processes that ask and close at the same time credit once', async () => {
     const paying = await startPaying(fresh, { wishEveryMs: 0 });
     const other = await paying.node();
     const order = await paying.paidOrder('alipay');
-    const acts = [paying.payments, other.payments].flatMap((one) => [one.check(order.id), one.closeOrder(order.id), one.look()]);
+    const acts = [paying.payments, other.payments].flatMap((one) => [
+      one.check(order.id),
+      one.closeOrder(order.id),
+      one.look(),
+    ]);
     await Promise.all([...acts, paying.sim.wallets.tell(told(paying, order.id), 9)]);
     expect(await paying.found(order.id)).toMatchObject({ state: 'credited', number: order.number });
     expect(await paying.balance()).toBe('1.00');
     await paying.expectBooks();
   });
 
-  test.each(walletIds)('%s: a second payment of one order is kept for the operator and credited to nobody', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const order = await paying.paidOrder(wallet);
-    await paying.sim.wallets.tell(told(paying, order.id), 9);
-    const second = told(paying, order.id, {
-      changed: wallet === 'alipay' ? { trade_no: '2026112100000000000000009999' } : { transaction_id: '420099' },
-    });
-    expect(isTaken(await paying.sim.wallets.tell(second, 9))).toBe(false);
-    expect(await paying.balance()).toBe('1.00');
-    expect(await paying.rows('SELECT order_id, why FROM payment_unmatched')).toEqual([
-      { order_id: order.id, why: 'a second payment of one order' },
-    ]);
-    await paying.expectBooks();
-  });
+  test.each(walletIds)(
+    '%s: a second payment of one order is kept for the operator and credited to nobody',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const order = await paying.paidOrder(wallet);
+      await paying.sim.wallets.tell(told(paying, order.id), 9);
+      const second = told(paying, order.id, {
+        changed:
+          wallet === 'alipay'
+            ? { trade_no: '2026112100000000000000009999' }
+            : { transaction_id: '420099' },
+      });
+      expect(isTaken(await paying.sim.wallets.tell(second, 9))).toBe(false);
+      expect(await paying.balance()).toBe('1.00');
+      expect(await paying.rows('SELECT order_id, why FROM payment_unmatched')).toEqual([
+        { order_id: order.id, why: 'a second payment of one order' },
+      ]);
+      await paying.expectBooks();
+    },
+  );
 
   test('an order for which its wallet has another amount is over, and the money waits for the operator', async () => {
     const paying = await startPaying(fresh);
@@ -144,76 +190,100 @@ forEachDatabase((_name, _openFresh, fresh) => {
     paying.later(5_000);
     await paying.payments.look();
     expect(await paying.rows('SELECT state FROM payment_order')).toEqual([{ state: 'closed' }]);
-    expect(await paying.rows('SELECT order_id, why FROM payment_unmatched')).toEqual([{ order_id: order.id, why: 'another amount' }]);
+    expect(await paying.rows('SELECT order_id, why FROM payment_unmatched')).toEqual([
+      { order_id: order.id, why: 'another amount' },
+    ]);
     expect(await paying.balance()).toBe('0.00');
     await paying.expectBooks();
   });
 
-  test.each(walletIds)('%s: a notification that is faster than the answer to our own order is credited', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const { counter } = paying.sim.wallets;
-    counter.trouble = { kind: 'late', ms: 400 };
-    const ordering = paying.order(wallet);
-    await expect.poll(() => counter.trades.size, soon).toBe(1);
-    counter.trouble = undefined;
-    paying.sim.wallets.pay([...counter.trades.keys()][0] ?? '');
-    expect(await ordering).toMatchObject({ state: 'credited' });
-    expect(await paying.balance()).toBe('1.00');
-    await paying.expectBooks();
-  });
+  test.each(walletIds)(
+    '%s: a notification that is faster than the answer to our own order is credited',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const { counter } = paying.sim.wallets;
+      counter.trouble = { kind: 'late', ms: 400 };
+      const ordering = paying.order(wallet);
+      await expect.poll(() => counter.trades.size, soon).toBe(1);
+      counter.trouble = undefined;
+      paying.sim.wallets.pay([...counter.trades.keys()][0] ?? '');
+      expect(await ordering).toMatchObject({ state: 'credited' });
+      expect(await paying.balance()).toBe('1.00');
+      await paying.expectBooks();
+    },
+  );
 
-  test.each(walletIds)('%s: an order that the wallet does not answer is the same order when it is asked for again', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const { counter } = paying.sim.wallets;
-    for (const kind of ['down', 'html', 'error', 'unsigned', 'lost'] as const) {
-      counter.trouble = { kind };
-      await expect(paying.order(wallet, { key: 'same-key-1' }), kind).rejects.toThrow('unavailable');
-    }
-    counter.trouble = undefined;
-    const order = await paying.order(wallet, { key: 'same-key-1' });
-    expect(order.code).toBeDefined();
-    expect(await paying.rows('SELECT id FROM payment_order')).toEqual([{ id: order.id }]);
-    expect([...counter.trades.keys()]).toEqual([order.id]);
-  });
+  test.each(walletIds)(
+    '%s: an order that the wallet does not answer is the same order when it is asked for again',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const { counter } = paying.sim.wallets;
+      for (const kind of ['down', 'html', 'error', 'unsigned', 'lost'] as const) {
+        counter.trouble = { kind };
+        await expect(paying.order(wallet, { key: 'same-key-1' }), kind).rejects.toThrow(
+          'unavailable',
+        );
+      }
+      counter.trouble = undefined;
+      const order = await paying.order(wallet, { key: 'same-key-1' });
+      expect(order.code).toBeDefined();
+      expect(await paying.rows('SELECT id FROM payment_order')).toEqual([{ id: order.id }]);
+      expect([...counter.trades.keys()]).toEqual([order.id]);
+    },
+  );
 
-  test.each(walletIds)('%s: while it cannot be asked, an order is neither closed nor lost, whatever it answers', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const { counter } = paying.sim.wallets;
-    const order = await paying.paidOrder(wallet);
-    paying.later(900_000);
-    for (const kind of ['down', 'html', 'error', 'unsigned', 'lost'] as const) {
-      counter.trouble = { kind };
+  test.each(walletIds)(
+    '%s: while it cannot be asked, an order is neither closed nor lost, whatever it answers',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const { counter } = paying.sim.wallets;
+      const order = await paying.paidOrder(wallet);
+      paying.later(900_000);
+      for (const kind of ['down', 'html', 'error', 'unsigned', 'lost'] as const) {
+        counter.trouble = { kind };
+        await paying.payments.look();
+        const [row] = await paying.rows('SELECT state, faults, trouble FROM payment_order');
+        expect(row, kind).toMatchObject({ state: 'waiting', trouble: expect.any(String) });
+        paying.later(600_000);
+      }
+      counter.trouble = undefined;
       await paying.payments.look();
-      const [row] = await paying.rows('SELECT state, faults, trouble FROM payment_order');
-      expect(row, kind).toMatchObject({ state: 'waiting', trouble: expect.any(String) });
-      paying.later(600_000);
-    }
-    counter.trouble = undefined;
-    await paying.payments.look();
-    expect(await paying.found(order.id)).toMatchObject({ state: 'credited', closedAt: undefined, faults: 0 });
-    await paying.expectBooks();
-  });
+      expect(await paying.found(order.id)).toMatchObject({
+        state: 'credited',
+        closedAt: undefined,
+        faults: 0,
+      });
+      await paying.expectBooks();
+    },
+  );
 
-  test.each(walletIds)('%s: an order whose closing is not answered is closed when it is', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const { counter } = paying.sim.wallets;
-    const order = await paying.order(wallet);
-    paying.sim.wallets.scan(order.code ?? '');
-    paying.later(900_000);
-    counter.trades.forEach((trade) => Object.assign(trade, { expiresAt: trade.expiresAt + 3_600_000 }));
-    for (const kind of ['error', 'down'] as const) {
-      counter.trouble = { kind, call: 'close' };
+  test.each(walletIds)(
+    '%s: an order whose closing is not answered is closed when it is',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const { counter } = paying.sim.wallets;
+      const order = await paying.order(wallet);
+      paying.sim.wallets.scan(order.code ?? '');
+      paying.later(900_000);
+      counter.trades.forEach((trade) =>
+        Object.assign(trade, { expiresAt: trade.expiresAt + 3_600_000 }),
+      );
+      for (const kind of ['error', 'down'] as const) {
+        counter.trouble = { kind, call: 'close' };
+        await paying.payments.look();
+        expect((await paying.rows('SELECT state FROM payment_order'))[0], kind).toEqual({
+          state: 'waiting',
+        });
+        paying.later(60_000);
+      }
+      counter.trouble = { kind: 'lost', call: 'close' };
       await paying.payments.look();
-      expect((await paying.rows('SELECT state FROM payment_order'))[0], kind).toEqual({ state: 'waiting' });
       paying.later(60_000);
-    }
-    counter.trouble = { kind: 'lost', call: 'close' };
-    await paying.payments.look();
-    paying.later(60_000);
-    counter.trouble = undefined;
-    await paying.payments.look();
-    expect(await paying.found(order.id)).toMatchObject({ state: 'closed' });
-  });
+      counter.trouble = undefined;
+      await paying.payments.look();
+      expect(await paying.found(order.id)).toMatchObject({ state: 'closed' });
+    },
+  );
 
   test('a wallet that hangs holds no place that the other needs', async () => {
     const paying = await startPaying(fresh, { atOnceMax: 1 });
@@ -226,7 +296,13 @@ forEachDatabase((_name, _openFresh, fresh) => {
     paying.sim.wallets.alipay.name = () => 'other';
     void paying.payments.look();
     await expect
-      .poll(async () => (await paying.rows(`SELECT state FROM payment_order WHERE id='${order.id}'`))[0]?.['state'], soon)
+      .poll(
+        async () =>
+          (await paying.rows(`SELECT state FROM payment_order WHERE id='${order.id}'`))[0]?.[
+            'state'
+          ],
+        soon,
+      )
       .toBe('credited');
   });
 });

@@ -19,13 +19,16 @@ export function yuanText(amount: Nano): string {
 
 /** Of fen as a wallet's JSON has them; undefined when it is no amount. */
 export function ofFen(fen: unknown): Nano | undefined {
-  return typeof fen === 'number' && Number.isSafeInteger(fen) && fen >= 0 ? BigInt(fen) * nanoPerFen : undefined;
+  return typeof fen === 'number' && Number.isSafeInteger(fen) && fen >= 0
+    ? BigInt(fen) * nanoPerFen
+    : undefined;
 }
 
 /** Of `1.00` or `-1.0`; undefined when it is no amount in whole fen. */
 export function ofYuanText(text: unknown): Nano | undefined {
   const parts = typeof text === 'string' ? /^(-?)(\d{1,9})(?:\.(\d{1,2}))?$/.exec(text) : null;
   if (parts === null) return undefined;
-  const nano = (BigInt(parts[2] ?? '0') * 100n + BigInt((parts[3] ?? '').padEnd(2, '0'))) * nanoPerFen;
+  const nano =
+    (BigInt(parts[2] ?? '0') * 100n + BigInt((parts[3] ?? '').padEnd(2, '0'))) * nanoPerFen;
   return parts[1] === '-' ? -nano : nano;
 }

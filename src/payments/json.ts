@@ -8,7 +8,9 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> | un
 }
 
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value))
+    : undefined;
 }
 
 /** A text that is not empty. */

@@ -131,5 +131,7 @@ function text(row: Row, column: string): string {
   return value;
 }
 
-const textOr = (row: Row, column: string): string | undefined => (row[column] === null ? undefined : text(row, column));
-const timeOr = (row: Row, column: string): number | undefined => (row[column] === null ? undefined : Number(integer(row, column)));
+const textOr = (row: Row, column: string): string | undefined =>
+  row[column] === null ? undefined : text(row, column);
+const timeOr = (row: Row, column: string): number | undefined =>
+  row[column] === null ? undefined : Number(integer(row, column));

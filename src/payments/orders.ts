@@ -47,7 +47,10 @@ export function* insertOrder(
     const same = before.wallet === wallet && before.method === method && before.amount === amount;
     return same ? { kind: 'known', order: before } : { kind: 'key reused' };
   }
-  const [waiting] = yield { sql: "SELECT COUNT(*) AS count FROM payment_order WHERE account=$1 AND state='waiting'", params: [account] };
+  const [waiting] = yield {
+    sql: "SELECT COUNT(*) AS count FROM payment_order WHERE account=$1 AND state='waiting'",
+    params: [account],
+  };
   if (Number(waiting?.['count']) >= waitingMax) return { kind: 'too many' };
   // Whatever comes for one of these is kept as money that fits no order.
   yield {
@@ -58,24 +61,52 @@ export function* insertOrder(
   const [row] = yield {
     sql: `INSERT INTO payment_order (id, account, wallet, method, amount, idempotency_key, state, created_at, expires_at, next_look_at, changed_at)
       VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $7) RETURNING *`,
-    params: [order.id, account, wallet, method, amount, idempotencyKey, order.createdAt, order.expiresAt, order.nextLookAt],
+    params: [
+      order.id,
+      account,
+      wallet,
+      method,
+      amount,
+      idempotencyKey,
+      order.createdAt,
+      order.expiresAt,
+      order.nextLookAt,
+    ],
   };
   return { kind: 'new', order: readOrder(row ?? {}) };
 }
 
 /** What the payer scans. The first that the wallet gave stays. */
-export async function keepCode(database: Database, id: string, code: string, at: number): Promise<void> {
-  await database.query('UPDATE payment_order SET code=$2, changed_at=$3 WHERE id=$1 AND code IS NULL', [id, code, at]);
+export async function keepCode(
+  database: Database,
+  id: string,
+  code: string,
+  at: number,
+): Promise<void> {
+  await database.query(
+    'UPDATE payment_order SET code=$2, changed_at=$3 WHERE id=$1 AND code IS NULL',
+    [id, code, at],
+  );
 }
 
 /** The end of an order that was not paid. Nothing happens to one that has ended. */
-export async function endOrder(database: Database, id: string, state: 'closed' | 'failed', at: number, trouble?: string): Promise<void> {
-  const sql = "UPDATE payment_order SET state=$2, closed_at=$3, changed_at=$3, faults=0, trouble=$4 WHERE id=$1 AND state='waiting'";
+export async function endOrder(
+  database: Database,
+  id: string,
+  state: 'closed' | 'failed',
+  at: number,
+  trouble?: string,
+): Promise<void> {
+  const sql =
+    "UPDATE payment_order SET state=$2, closed_at=$3, changed_at=$3, faults=0, trouble=$4 WHERE id=$1 AND state='waiting'";
   await database.query(sql, [id, state, at, trouble ?? null]);
 }
 
 export async function markScanned(database: Database, id: string, at: number): Promise<void> {
-  await database.query("UPDATE payment_order SET scanned=1, changed_at=$2 WHERE id=$1 AND scanned=0 AND state='waiting'", [id, at]);
+  await database.query(
+    "UPDATE payment_order SET scanned=1, changed_at=$2 WHERE id=$1 AND scanned=0 AND state='waiting'",
+    [id, at],
+  );
 }
 
 /** `differs`: it fits no order of ours as it should, and is written down for the operator. */
@@ -85,12 +116,17 @@ export type Taken = 'credited' | 'known' | 'differs';
  * Credits what a wallet has for an order: once for each of the wallet's numbers, whatever the order's state, if amount and currency are the order's.
  */
 export function* takePayment(wallet: WalletId, payment: Payment, at: number): Script<Taken> {
-  const [row] = yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1 AND wallet=$2 RETURNING *', params: [payment.orderId, wallet] };
+  const [row] = yield {
+    sql: 'UPDATE payment_order SET id=id WHERE id=$1 AND wallet=$2 RETURNING *',
+    params: [payment.orderId, wallet],
+  };
   if (row === undefined) return yield* keepUnmatched(wallet, payment, 'no such order', at);
   const order = readOrder(row);
-  if (order.amount !== payment.amount || payment.currency !== 'CNY') return yield* keepUnmatched(wallet, payment, 'another amount', at);
+  if (order.amount !== payment.amount || payment.currency !== 'CNY')
+    return yield* keepUnmatched(wallet, payment, 'another amount', at);
   if (order.number === payment.number) return 'known';
-  if (order.number !== undefined) return yield* keepUnmatched(wallet, payment, 'a second payment of one order', at);
+  if (order.number !== undefined)
+    return yield* keepUnmatched(wallet, payment, 'a second payment of one order', at);
   const id = transferOf(wallet, payment.number);
   const credited = yield* credit({
     id,
@@ -101,7 +137,8 @@ export function* takePayment(wallet: WalletId, payment: Payment, at: number): Sc
     ref: order.id,
     at,
   });
-  if (credited !== 'created') return yield* keepUnmatched(wallet, payment, 'credited for another order', at);
+  if (credited !== 'created')
+    return yield* keepUnmatched(wallet, payment, 'credited for another order', at);
   yield {
     sql: `UPDATE payment_order SET state='credited', number=$2, transfer=$3, paid_at=$4, credited_at=$5, changed_at=$5, next_look_at=NULL, faults=0, trouble=NULL WHERE id=$1`,
     params: [order.id, payment.number, id, payment.paidAt, at],
@@ -109,7 +146,12 @@ export function* takePayment(wallet: WalletId, payment: Payment, at: number): Sc
   return 'credited';
 }
 
-function* keepUnmatched(wallet: WalletId, { orderId, number, amount, currency }: Payment, why: string, at: number): Script<'differs'> {
+function* keepUnmatched(
+  wallet: WalletId,
+  { orderId, number, amount, currency }: Payment,
+  why: string,
+  at: number,
+): Script<'differs'> {
   yield {
     sql: `INSERT INTO payment_unmatched (wallet, number, order_id, amount, currency, why, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (wallet, number) DO NOTHING`,
@@ -118,7 +160,8 @@ function* keepUnmatched(wallet: WalletId, { orderId, number, amount, currency }:
   return 'differs';
 }
 
-const places = (count: number, from: number): string => Array.from({ length: count }, (_, i) => `$${i + from}`).join(', ');
+const places = (count: number, from: number): string =>
+  Array.from({ length: count }, (_, i) => `$${i + from}`).join(', ');
 
 /** Takes up to `most` orders of a wallet that are to be asked for, those that have waited longest first. Until `leaseUntil` they are whoever claimed them last. */
 export async function claimOrders(
@@ -151,22 +194,43 @@ export async function claimOrder(
 export async function planOrder(
   database: Database,
   { id, claims }: Order,
-  plan: { readonly nextLookAt: number | undefined; readonly faults: number; readonly trouble: string | undefined },
+  plan: {
+    readonly nextLookAt: number | undefined;
+    readonly faults: number;
+    readonly trouble: string | undefined;
+  },
 ): Promise<void> {
-  const sql = "UPDATE payment_order SET next_look_at=$3, faults=$4, trouble=$5 WHERE id=$1 AND claims=$2 AND state<>'credited'";
-  await database.query(sql, [id, claims, plan.nextLookAt ?? null, plan.faults, plan.trouble ?? null]);
+  const sql =
+    "UPDATE payment_order SET next_look_at=$3, faults=$4, trouble=$5 WHERE id=$1 AND claims=$2 AND state<>'credited'";
+  await database.query(sql, [
+    id,
+    claims,
+    plan.nextLookAt ?? null,
+    plan.faults,
+    plan.trouble ?? null,
+  ]);
 }
 
 /** Undefined when there is none, or it is not this account's (where one is named). */
-export async function findOrder(database: Database, id: string, account?: string): Promise<Order | undefined> {
+export async function findOrder(
+  database: Database,
+  id: string,
+  account?: string,
+): Promise<Order | undefined> {
   const sql = `SELECT * FROM payment_order WHERE id=$1${account === undefined ? '' : ' AND account=$2'}`;
   const [row] = await database.query(sql, account === undefined ? [id] : [id, account]);
   return row && readOrder(row);
 }
 
 /** Orders of an account that changed at `since` (wall clock, ms) or later: what an events stream has to tell. */
-export async function ordersSince(database: Database, account: string, since: number, most: number): Promise<readonly Order[]> {
-  const sql = 'SELECT * FROM payment_order WHERE account=$1 AND changed_at>=$2 ORDER BY changed_at LIMIT $3';
+export async function ordersSince(
+  database: Database,
+  account: string,
+  since: number,
+  most: number,
+): Promise<readonly Order[]> {
+  const sql =
+    'SELECT * FROM payment_order WHERE account=$1 AND changed_at>=$2 ORDER BY changed_at LIMIT $3';
   return (await database.query(sql, [account, since, most])).map(readOrder);
 }
 
@@ -186,7 +250,10 @@ export interface OrderFilter {
 }
 
 /** A page of orders, newest first. */
-export async function listOrders(database: Database, filter: OrderFilter): Promise<readonly Order[]> {
+export async function listOrders(
+  database: Database,
+  filter: OrderFilter,
+): Promise<readonly Order[]> {
   const where = new Where();
   where.add('account=?', filter.account);
   where.add('wallet=?', filter.wallet);
@@ -202,13 +269,23 @@ export async function listOrders(database: Database, filter: OrderFilter): Promi
 }
 
 /** Of those ids or, where a wallet's numbers are given, of those. */
-export async function ordersNamed(database: Database, ids: readonly string[]): Promise<readonly Order[]> {
+export async function ordersNamed(
+  database: Database,
+  ids: readonly string[],
+): Promise<readonly Order[]> {
   if (ids.length === 0) return [];
-  return (await database.query(`SELECT * FROM payment_order WHERE id IN (${places(ids.length, 1)})`, ids)).map(readOrder);
+  return (
+    await database.query(`SELECT * FROM payment_order WHERE id IN (${places(ids.length, 1)})`, ids)
+  ).map(readOrder);
 }
 
 /** What came in between, by the wallet's own clock. */
-export async function ordersPaid(database: Database, wallet: WalletId, from: number, to: number): Promise<readonly Order[]> {
+export async function ordersPaid(
+  database: Database,
+  wallet: WalletId,
+  from: number,
+  to: number,
+): Promise<readonly Order[]> {
   const sql = 'SELECT * FROM payment_order WHERE wallet=$1 AND paid_at>=$2 AND paid_at<$3';
   return (await database.query(sql, [wallet, from, to])).map(readOrder);
 }

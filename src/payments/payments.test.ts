@@ -7,26 +7,60 @@ import { walletIds } from './wallet.ts';
 const soon = { timeout: 3_000, interval: 10 };
 
 forEachDatabase((_name, _openFresh, fresh) => {
-  test.each(walletIds)("%s: what is paid is credited by its notification, once, with the wallet's number", async (wallet) => {
-    const paying = await startPaying(fresh);
-    const order = await paying.order(wallet);
-    expect(order).toMatchObject({ state: 'waiting', amount: yuan(1n), account: paying.account });
-    expect(order.code).toMatch(wallet === 'wechat_pay' ? /^weixin:\/\/wxpay\/bizpayurl\?pr=/ : /^https:\/\/qr\.alipay\.com\/bax/);
-    const { number } = paying.sim.wallets.pay(order.code ?? '');
-    await expect.poll(async () => paying.balance(), soon).toBe('1.00');
-    const credited = await paying.found(order.id);
-    expect(credited).toMatchObject({ state: 'credited', number, transfer: `${wallet}:${number}`, closedAt: undefined });
-    await expect
-      .poll(() => paying.sim.wallets.notices.map(({ answer, status }) => ({ answer, status })), soon)
-      .toEqual([wallet === 'wechat_pay' ? { answer: '', status: 204 } : { answer: 'success', status: 200 }]);
-    await paying.expectBooks();
-  });
+  test.each(walletIds)(
+    "%s: what is paid is credited by its notification, once, with the wallet's number",
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const order = await paying.order(wallet);
+      expect(order).toMatchObject({ state: 'waiting', amount: yuan(1n), account: paying.account });
+      expect(order.code).toMatch(
+        wallet === 'wechat_pay'
+          ? /^weixin:\/\/wxpay\/bizpayurl\?pr=/
+          : /^https:\/\/qr\.alipay\.com\/bax/,
+      );
+      const { number } = paying.sim.wallets.pay(order.code ?? '');
+      await expect.poll(async () => paying.balance(), soon).toBe('1.00');
+      const credited = await paying.found(order.id);
+      expect(credited).toMatchObject({
+        state: 'credited',
+        number,
+        transfer: `${wallet}:${number}`,
+        closedAt: undefined,
+      });
+      await expect
+        .poll(
+          () => paying.sim.wallets.notices.map(({ answer, status }) => ({ answer, status })),
+          soon,
+        )
+        .toEqual([
+          wallet === 'wechat_pay'
+            ? { answer: '', status: 204 }
+            : { answer: 'success', status: 200 },
+        ]);
+      await paying.expectBooks();
+    },
+  );
 
   test('amounts have whole fen, from one yuan up', async () => {
     const { payments, account } = await startPaying(fresh);
     const ask = (amount: bigint, key: string) =>
-      payments.order({ account, wallet: 'alipay', method: 'qr', amount, idempotencyKey: key, subject: 'x' });
-    for (const amount of [0n, -yuan(1n), 999_999_999n, 990_000_000n, yuan(1n) + 1n, 1_005_000_000n, yuan(50_001n)])
+      payments.order({
+        account,
+        wallet: 'alipay',
+        method: 'qr',
+        amount,
+        idempotencyKey: key,
+        subject: 'x',
+      });
+    for (const amount of [
+      0n,
+      -yuan(1n),
+      999_999_999n,
+      990_000_000n,
+      yuan(1n) + 1n,
+      1_005_000_000n,
+      yuan(50_001n),
+    ])
       expect(await ask(amount, `k${amount}`), String(amount)).toEqual({ kind: 'wrong amount' });
     for (const amount of [yuan(1n), 1_010_000_000n, yuan(50_000n)])
       expect(await ask(amount, `k${amount}`)).toMatchObject({ kind: 'order', order: { amount } });
@@ -35,7 +69,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('one idempotency key makes one order, also for two tabs at once; another amount under it is refused', async () => {
     const paying = await startPaying(fresh);
     const ask = (amount: bigint, idempotencyKey = 'the-one-key') =>
-      paying.payments.order({ account: paying.account, wallet: 'wechat_pay', method: 'qr', amount, idempotencyKey, subject: 'x' });
+      paying.payments.order({
+        account: paying.account,
+        wallet: 'wechat_pay',
+        method: 'qr',
+        amount,
+        idempotencyKey,
+        subject: 'x',
+      });
     const made = await Promise.all([ask(yuan(2n)), ask(yuan(2n)), ask(yuan(2n))]);
     const ids = new Set(made.map((one) => ('order' in one ? one.order.id : one.kind)));
     expect(ids.size).toBe(1);
@@ -54,9 +95,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const paying = await startPaying(fresh, { unpaidKept: 1 });
     const paid = await paying.paidOrder('alipay');
     await paying.found(paid.id);
-    const [first, second, third] = [await paying.order('alipay'), await paying.order('alipay'), await paying.order('alipay')];
+    const [first, second, third] = [
+      await paying.order('alipay'),
+      await paying.order('alipay'),
+      await paying.order('alipay'),
+    ];
     for (const { id } of [first, second, third]) await paying.payments.closeOrder(id);
-    const ids = async () => (await paying.rows('SELECT id FROM payment_order ORDER BY id')).map(({ id }) => id);
+    const ids = async () =>
+      (await paying.rows('SELECT id FROM payment_order ORDER BY id')).map(({ id }) => id);
     const asked = await paying.order('alipay');
     expect(await ids()).toEqual([paid, first, second, third, asked].map(({ id }) => id));
     // A day later nobody asks for them any more.
@@ -72,7 +118,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('two orders of two tabs can both be paid; the same code cannot be paid twice', async () => {
     const paying = await startPaying(fresh);
-    const [one, two] = [await paying.order('wechat_pay'), await paying.order('wechat_pay', { yuan: 5n })];
+    const [one, two] = [
+      await paying.order('wechat_pay'),
+      await paying.order('wechat_pay', { yuan: 5n }),
+    ];
     paying.sim.wallets.pay(one.code ?? '');
     paying.sim.wallets.pay(two.code ?? '');
     expect(() => paying.sim.wallets.pay(one.code ?? '')).toThrow('paid already');
@@ -80,18 +129,21 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
-  test.each(walletIds)('%s: a payment that no notification told of is found by asking', async (wallet) => {
-    const paying = await startPaying(fresh);
-    paying.sim.wallets.counter.silent = true;
-    const order = await paying.order(wallet);
-    paying.sim.wallets.pay(order.code ?? '');
-    await paying.payments.look();
-    expect(await paying.balance()).toBe('0.00');
-    paying.later(5_000);
-    await paying.payments.look();
-    expect(await paying.balance()).toBe('1.00');
-    await paying.expectBooks();
-  });
+  test.each(walletIds)(
+    '%s: a payment that no notification told of is found by asking',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      paying.sim.wallets.counter.silent = true;
+      const order = await paying.order(wallet);
+      paying.sim.wallets.pay(order.code ?? '');
+      await paying.payments.look();
+      expect(await paying.balance()).toBe('0.00');
+      paying.later(5_000);
+      await paying.payments.look();
+      expect(await paying.balance()).toBe('1.00');
+      await paying.expectBooks();
+    },
+  );
 
   test.each(walletIds)(
     '%s: whoever asks whether it has arrived has it credited, and asks the wallet no more than every two seconds',
@@ -99,12 +151,18 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const paying = await startPaying(fresh);
       paying.sim.wallets.counter.silent = true;
       const order = await paying.order(wallet);
-      expect(await paying.payments.check(order.id, paying.account)).toMatchObject({ state: 'waiting' });
+      expect(await paying.payments.check(order.id, paying.account)).toMatchObject({
+        state: 'waiting',
+      });
       paying.sim.wallets.pay(order.code ?? '');
-      expect(await paying.payments.check(order.id, paying.account)).toMatchObject({ state: 'waiting' });
+      expect(await paying.payments.check(order.id, paying.account)).toMatchObject({
+        state: 'waiting',
+      });
       paying.later(2_000);
       expect(await paying.payments.check(order.id, 'usr_other')).toBeUndefined();
-      expect(await paying.payments.check(order.id, paying.account)).toMatchObject({ state: 'credited' });
+      expect(await paying.payments.check(order.id, paying.account)).toMatchObject({
+        state: 'credited',
+      });
       await paying.expectBooks();
     },
   );
@@ -115,42 +173,56 @@ forEachDatabase((_name, _openFresh, fresh) => {
     for (const { code } of orders) paying.sim.wallets.scan(code ?? '');
     paying.later(5_000);
     await paying.payments.look();
-    for (const { id } of orders) expect(await paying.found(id)).toMatchObject({ state: 'waiting', scanned: true });
+    for (const { id } of orders)
+      expect(await paying.found(id)).toMatchObject({ state: 'waiting', scanned: true });
   });
 
-  test.each(walletIds)('%s: an order that nobody paid is closed after its time, at the wallet, too', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const order = await paying.order(wallet);
-    paying.sim.wallets.scan(order.code ?? '');
-    paying.later(900_000);
-    await paying.payments.look();
-    expect(await paying.found(order.id)).toMatchObject({ state: 'closed' });
-    expect(() => paying.sim.wallets.pay(order.code ?? '')).toThrow('closed');
-    expect(await paying.balance()).toBe('0.00');
-  });
+  test.each(walletIds)(
+    '%s: an order that nobody paid is closed after its time, at the wallet, too',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const order = await paying.order(wallet);
+      paying.sim.wallets.scan(order.code ?? '');
+      paying.later(900_000);
+      await paying.payments.look();
+      expect(await paying.found(order.id)).toMatchObject({ state: 'closed' });
+      expect(() => paying.sim.wallets.pay(order.code ?? '')).toThrow('closed');
+      expect(await paying.balance()).toBe('0.00');
+    },
+  );
 
-  test.each(walletIds)('%s: a payment that is found when an order is about to be closed is credited instead', async (wallet) => {
-    const paying = await startPaying(fresh);
-    paying.sim.wallets.counter.silent = true;
-    const order = await paying.order(wallet);
-    paying.sim.wallets.pay(order.code ?? '');
-    expect(await paying.payments.closeOrder(order.id, paying.account)).toMatchObject({ state: 'credited', closedAt: undefined });
-    await paying.expectBooks();
-  });
+  test.each(walletIds)(
+    '%s: a payment that is found when an order is about to be closed is credited instead',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      paying.sim.wallets.counter.silent = true;
+      const order = await paying.order(wallet);
+      paying.sim.wallets.pay(order.code ?? '');
+      expect(await paying.payments.closeOrder(order.id, paying.account)).toMatchObject({
+        state: 'credited',
+        closedAt: undefined,
+      });
+      await paying.expectBooks();
+    },
+  );
 
   test.each(walletIds)(
     '%s: a payment that arrives after its order was closed is credited, by notification or by asking',
     async (wallet) => {
       const paying = await startPaying(fresh);
       const [told, asked] = [await paying.order(wallet), await paying.order(wallet)];
-      for (const { id } of [told, asked]) expect(await paying.payments.closeOrder(id)).toMatchObject({ state: 'closed' });
+      for (const { id } of [told, asked])
+        expect(await paying.payments.closeOrder(id)).toMatchObject({ state: 'closed' });
       paying.sim.wallets.pay(told.id, true);
       await expect.poll(() => paying.balance(), soon).toBe('1.00');
       paying.sim.wallets.counter.silent = true;
       paying.sim.wallets.pay(asked.id, true);
       paying.later(3_600_000);
       await paying.payments.look();
-      expect(await paying.found(asked.id)).toMatchObject({ state: 'credited', closedAt: expect.any(Number) });
+      expect(await paying.found(asked.id)).toMatchObject({
+        state: 'credited',
+        closedAt: expect.any(Number),
+      });
       expect(await paying.balance()).toBe('2.00');
       await paying.expectBooks();
     },
@@ -168,14 +240,18 @@ forEachDatabase((_name, _openFresh, fresh) => {
     });
     expect(paid.headers.get('location')).toMatch(new RegExp(`/top-up/${order.id}\\?.*sign=`));
     await expect.poll(() => paying.balance(), soon).toBe('1.00');
-    const forged = (order.code ?? '').replace(/total_amount%22%3A%221\.00/, 'total_amount%22%3A%220.01');
+    const forged = (order.code ?? '').replace(
+      /total_amount%22%3A%221\.00/,
+      'total_amount%22%3A%220.01',
+    );
     expect(await (await fetch(forged)).text()).toContain('isv.invalid-signature');
   });
 
   test('what changed is told to its owner alone', async () => {
     const paying = await startPaying(fresh);
     const order = await paying.order('alipay');
-    const since = (account = paying.account) => ordersSince(paying.database, account, order.createdAt + 1, 10);
+    const since = (account = paying.account) =>
+      ordersSince(paying.database, account, order.createdAt + 1, 10);
     await expect
       .poll(() => ordersSince(paying.database, paying.account, order.createdAt, 10), soon)
       .toMatchObject([{ id: order.id, state: 'waiting' }]);

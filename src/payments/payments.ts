@@ -10,10 +10,24 @@ import { Collector } from './collector.ts';
 import { isWholeFen } from './fen.ts';
 import { noticePath } from './notice-path.ts';
 import { type Order, orderLeast } from './order.ts';
-import { claimOrder, endOrder, findOrder, insertOrder, keepCode, type NewOrder, walletAccount } from './orders.ts';
+import {
+  claimOrder,
+  endOrder,
+  findOrder,
+  insertOrder,
+  keepCode,
+  type NewOrder,
+  walletAccount,
+} from './orders.ts';
 import type { PaymentParts } from './parts.ts';
 import { reconcileDaily, type ReconcileRun, runReconciliation } from './reconciliations.ts';
-import { beginRefund, claimRefund, findRefund, type NewRefund, type RefundBegun } from './refunds.ts';
+import {
+  beginRefund,
+  claimRefund,
+  findRefund,
+  type NewRefund,
+  type RefundBegun,
+} from './refunds.ts';
 import type { Answer, PayMethod, WalletId } from './wallet.ts';
 
 export interface OrderAsk {
@@ -69,7 +83,8 @@ export class Payments {
   }
 
   async start(): Promise<void> {
-    for (const wallet of this.#parts.wallets.keys()) await createAccount(this.#parts.database, walletAccount(wallet), 'operator');
+    for (const wallet of this.#parts.wallets.keys())
+      await createAccount(this.#parts.database, walletAccount(wallet), 'operator');
     if (this.#parts.wallets.size > 0) this.#collector.start();
   }
 
@@ -85,13 +100,33 @@ export class Payments {
   }
 
   /** An order and what its payer scans. The order is there before the wallet hears of it: a notification may be faster than this answer. */
-  async order({ account, wallet, method, amount, idempotencyKey, subject }: OrderAsk): Promise<OrderAnswered> {
+  async order({
+    account,
+    wallet,
+    method,
+    amount,
+    idempotencyKey,
+    subject,
+  }: OrderAsk): Promise<OrderAnswered> {
     const { database, clock, limits, wallets } = this.#parts;
     if (wallets.get(wallet)?.methods.includes(method) !== true) return { kind: 'no such wallet' };
-    if (amount < orderLeast || amount > limits.amountMost || !isWholeFen(amount)) return { kind: 'wrong amount' };
+    if (amount < orderLeast || amount > limits.amountMost || !isWholeFen(amount))
+      return { kind: 'wrong amount' };
     const now = clock.now();
-    const times = { createdAt: now, expiresAt: now + limits.expiryMs, nextLookAt: now + limits.askMsLeast };
-    const order: NewOrder = { id: orderedId('ord_', now), account, wallet, method, amount, idempotencyKey, ...times };
+    const times = {
+      createdAt: now,
+      expiresAt: now + limits.expiryMs,
+      nextLookAt: now + limits.askMsLeast,
+    };
+    const order: NewOrder = {
+      id: orderedId('ord_', now),
+      account,
+      wallet,
+      method,
+      amount,
+      idempotencyKey,
+      ...times,
+    };
     const ordered = await database.transact(() => insertOrder(order, limits));
     if (ordered.kind === 'key reused' || ordered.kind === 'too many') return ordered;
     return this.#withCode(ordered.order, subject);
@@ -121,7 +156,10 @@ export class Payments {
     if (wallet === undefined || (begun.kind !== 'new' && begun.kind !== 'known')) return begun;
     const claimed = await claimRefund(database, begun.refund.id, clock.now() + limits.leaseMs);
     if (claimed !== undefined) await askRefund(this.#parts, wallet, claimed);
-    return { kind: begun.kind, refund: (await findRefund(database, begun.refund.id)) ?? begun.refund };
+    return {
+      kind: begun.kind,
+      refund: (await findRefund(database, begun.refund.id)) ?? begun.refund,
+    };
   }
 
   /** What a wallet told us. Only what is believed and committed is answered with its word for "taken". */
@@ -134,23 +172,35 @@ export class Payments {
       log({ event: 'refused', wallet: id, why: told.why });
       return wallet.refused;
     }
-    if (told.kind === 'payment') return (await take(this.#parts, wallet, told.payment)) === 'differs' ? wallet.refused : wallet.taken;
+    if (told.kind === 'payment')
+      return (await take(this.#parts, wallet, told.payment)) === 'differs'
+        ? wallet.refused
+        : wallet.taken;
     // A refund is asked about; the word "it changed" is enough to do so now.
     if (told.kind === 'refund')
-      await database.query('UPDATE payment_refund SET next_look_at=$2 WHERE id=$1 AND ended_at IS NULL', [told.refundId, clock.now()]);
+      await database.query(
+        'UPDATE payment_refund SET next_look_at=$2 WHERE id=$1 AND ended_at IS NULL',
+        [told.refundId, clock.now()],
+      );
     return wallet.taken;
   }
 
   /** Compares a day's bill with our books. `day`: one of China's, `2026-11-20`, that is over. */
-  async reconcile(id: WalletId, day: string): Promise<ReconcileRun | { readonly kind: 'no such wallet' }> {
+  async reconcile(
+    id: WalletId,
+    day: string,
+  ): Promise<ReconcileRun | { readonly kind: 'no such wallet' }> {
     const wallet = this.#parts.wallets.get(id);
-    return wallet === undefined ? { kind: 'no such wallet' } : runReconciliation(this.#parts, wallet, day);
+    return wallet === undefined
+      ? { kind: 'no such wallet' }
+      : runReconciliation(this.#parts, wallet, day);
   }
 
   async #withCode(order: Order, subject: string): Promise<OrderAnswered> {
     const { database, clock, wallets, publicUrl } = this.#parts;
     const wallet = wallets.get(order.wallet);
-    if (wallet === undefined || order.code !== undefined || order.state !== 'waiting') return { kind: 'order', order };
+    if (wallet === undefined || order.code !== undefined || order.state !== 'waiting')
+      return { kind: 'order', order };
     const base = publicUrl();
     const { id, amount, method, expiresAt } = order;
     const urls = { notifyUrl: base + noticePath(wallet.id), returnUrl: `${base}/top-up/${id}` };
@@ -162,10 +212,18 @@ export class Payments {
     }
     const now = (await findOrder(database, id)) ?? order;
     // Paid already: then nobody needs a code.
-    return { kind: made.kind === 'made' || now.state === 'credited' ? 'order' : 'unavailable', order: now };
+    return {
+      kind: made.kind === 'made' || now.state === 'credited' ? 'order' : 'unavailable',
+      order: now,
+    };
   }
 
-  async #ask(id: string, account: string | undefined, everyMs: number, closing: boolean): Promise<Order | undefined> {
+  async #ask(
+    id: string,
+    account: string | undefined,
+    everyMs: number,
+    closing: boolean,
+  ): Promise<Order | undefined> {
     const { database, clock, limits, wallets } = this.#parts;
     const order = await findOrder(database, id, account);
     const wallet = order && wallets.get(order.wallet);

@@ -17,7 +17,12 @@ function atNoon(paying: Paying): string {
   return dayBefore(paying.clock.now() + dayMs);
 }
 
-async function paid(paying: Paying, wallet: (typeof walletIds)[number], amount: bigint, told = true): Promise<string> {
+async function paid(
+  paying: Paying,
+  wallet: (typeof walletIds)[number],
+  amount: bigint,
+  told = true,
+): Promise<string> {
   const order = await paying.order(wallet, { yuan: amount });
   paying.sim.wallets.counter.silent = true;
   paying.sim.wallets.pay(order.code ?? '');
@@ -31,7 +36,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const day = atNoon(paying);
     const order = await paid(paying, wallet, 10n);
     await paid(paying, wallet, 2n);
-    await paying.payments.refund({ orderId: order, amount: yuan(3n), reason: 'a, b', idempotencyKey: 'a-refund-1' });
+    await paying.payments.refund({
+      orderId: order,
+      amount: yuan(3n),
+      reason: 'a, b',
+      idempotencyKey: 'a-refund-1',
+    });
     paying.later(60_000);
     await paying.payments.look();
     expect(await paying.payments.reconcile(wallet, day)).toEqual({ kind: 'no such day' });
@@ -40,10 +50,17 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(ran).toMatchObject({
       kind: 'done',
       reconciled: {
-        report: { billLines: 3, ourLines: 3, differences: [], sums: { matched: { count: 3, wallet: yuan(9n), ours: yuan(9n) } } },
+        report: {
+          billLines: 3,
+          ourLines: 3,
+          differences: [],
+          sums: { matched: { count: 3, wallet: yuan(9n), ours: yuan(9n) } },
+        },
       },
     });
-    expect(await findReconciled(paying.database, wallet, day)).toEqual('reconciled' in ran ? ran.reconciled : undefined);
+    expect(await findReconciled(paying.database, wallet, day)).toEqual(
+      'reconciled' in ran ? ran.reconciled : undefined,
+    );
   });
 
   test.each(walletIds)(
@@ -62,10 +79,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
         matched: { count: 1 },
         paid_not_credited: { count: 1, wallet: yuan(20n), ours: 0n },
       });
-      expect(reconciled?.report.differences).toMatchObject([{ what: 'paid_not_credited', order: lost, wallet: yuan(20n) }]);
+      expect(reconciled?.report.differences).toMatchObject([
+        { what: 'paid_not_credited', order: lost, wallet: yuan(20n) },
+      ]);
       await paying.payments.look();
       expect(await paying.balance()).toBe('21.00');
-      const runs = [...paying.lines, ...other.lines].filter(({ event, id }) => event === 'reconciled' && id === day);
+      const runs = [...paying.lines, ...other.lines].filter(
+        ({ event, id }) => event === 'reconciled' && id === day,
+      );
       expect(runs).toHaveLength(1);
       await paying.expectBooks();
     },
@@ -80,30 +101,45 @@ forEachDatabase((_name, _openFresh, fresh) => {
     paying.later(5_000);
     paying.sim.wallets.counter.trouble = { kind: 'hang', call: 'bill' };
     void paying.payments.look();
-    const state = async () => (await paying.rows(`SELECT state FROM payment_order WHERE id='${lost}'`))[0];
+    const state = async () =>
+      (await paying.rows(`SELECT state FROM payment_order WHERE id='${lost}'`))[0];
     await expect.poll(state, { timeout: 5_000, interval: 20 }).toEqual({ state: 'credited' });
   });
 
-  test.each(walletIds)('%s: a bill that cannot be had is asked for again; a day without trade has none', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const day = atNoon(paying);
-    await paid(paying, wallet, 1n);
-    paying.later(dayMs);
-    for (const kind of ['html', 'down', 'unsigned'] as const) {
-      paying.sim.wallets.counter.trouble = { kind };
-      expect(await paying.payments.reconcile(wallet, day), kind).toMatchObject({ kind: 'fault' });
-    }
-    paying.sim.wallets.counter.trouble = undefined;
-    const before = dayBefore(dayBounds(day)?.from ?? 0);
-    expect(await paying.payments.reconcile(wallet, before)).toMatchObject({ reconciled: { report: { billLines: 0, ourLines: 0 } } });
-    expect(await paying.payments.reconcile(wallet, '2026-02-30')).toEqual({ kind: 'no such day' });
-  });
+  test.each(walletIds)(
+    '%s: a bill that cannot be had is asked for again; a day without trade has none',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const day = atNoon(paying);
+      await paid(paying, wallet, 1n);
+      paying.later(dayMs);
+      for (const kind of ['html', 'down', 'unsigned'] as const) {
+        paying.sim.wallets.counter.trouble = { kind };
+        expect(await paying.payments.reconcile(wallet, day), kind).toMatchObject({ kind: 'fault' });
+      }
+      paying.sim.wallets.counter.trouble = undefined;
+      const before = dayBefore(dayBounds(day)?.from ?? 0);
+      expect(await paying.payments.reconcile(wallet, before)).toMatchObject({
+        reconciled: { report: { billLines: 0, ourLines: 0 } },
+      });
+      expect(await paying.payments.reconcile(wallet, '2026-02-30')).toEqual({
+        kind: 'no such day',
+      });
+    },
+  );
 });
 
 test('what differs is told by its kind, and what stands near midnight may belong to the next day', () => {
   const { to } = dayBounds('2026-11-20') ?? { to: 0 };
   const line = (number: string, amount: bigint) =>
-    ({ kind: 'payment', number, orderId: `ord_${number}`, refundId: undefined, amount: yuan(amount), at: to - dayMs / 2 }) as const;
+    ({
+      kind: 'payment',
+      number,
+      orderId: `ord_${number}`,
+      refundId: undefined,
+      amount: yuan(amount),
+      at: to - dayMs / 2,
+    }) as const;
   const order = (number: string, amount: bigint, paidAt: number) => ({
     ...base,
     id: `ord_${number}`,
@@ -111,16 +147,20 @@ test('what differs is told by its kind, and what stands near midnight may belong
     amount: yuan(amount),
     paidAt,
   });
-  const { sums, differences } = reconcile('2026-11-20', [line('1', 5n), line('2', 20n), line('3', 7n)], {
-    orders: [
-      order('1', 5n, to - dayMs / 2),
-      order('3', 8n, to - 1_000),
-      order('4', 60n, to - 1_000),
-      order('5', 9n, to + 1),
-      order('6', 1n, to - dayMs / 2),
-    ],
-    refunds: [],
-  });
+  const { sums, differences } = reconcile(
+    '2026-11-20',
+    [line('1', 5n), line('2', 20n), line('3', 7n)],
+    {
+      orders: [
+        order('1', 5n, to - dayMs / 2),
+        order('3', 8n, to - 1_000),
+        order('4', 60n, to - 1_000),
+        order('5', 9n, to + 1),
+        order('6', 1n, to - dayMs / 2),
+      ],
+      refunds: [],
+    },
+  );
   expect(sums).toEqual({
     matched: { count: 1, wallet: yuan(5n), ours: yuan(5n) },
     paid_not_credited: { count: 1, wallet: yuan(20n), ours: 0n },
@@ -157,7 +197,8 @@ const base = {
 } as const;
 
 test('bills: what cannot be read is not half read', () => {
-  const head = '交易时间,微信订单号,商户订单号,交易状态,订单金额,商户退款单号,申请退款金额,商品名称';
+  const head =
+    '交易时间,微信订单号,商户订单号,交易状态,订单金额,商户退款单号,申请退款金额,商品名称';
   const row = '`2026-11-20 10:00:00,`4200,`ord_1,`SUCCESS,`1.00,`,`0.00,`a, b';
   const sums = '总交易单数,订单总金额\n`1,`1.00';
   expect(readWechatBill(`\uFEFF${head}\r\n${row}\r\n${sums}`)).toEqual([

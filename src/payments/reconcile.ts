@@ -51,16 +51,31 @@ interface Entry {
 /** Compares a wallet's bill of one day with what was credited and paid back, line by line, by the wallet's number or our refund's. */
 export function reconcile(date: string, bill: readonly BillLine[], books: Books): Report {
   const theirs = bill.map(entryOfBill);
-  const ours = new Map([...books.orders.flatMap(entryOfOrder), ...books.refunds.flatMap(entryOfRefund)].map((entry) => [entry.key, entry]));
-  const sums = { matched: none(), paid_not_credited: none(), credited_not_in_bill: none(), amount_differs: none() };
+  const ours = new Map(
+    [...books.orders.flatMap(entryOfOrder), ...books.refunds.flatMap(entryOfRefund)].map(
+      (entry) => [entry.key, entry],
+    ),
+  );
+  const sums = {
+    matched: none(),
+    paid_not_credited: none(),
+    credited_not_in_bill: none(),
+    amount_differs: none(),
+  };
   const differences: Differing[] = [];
   const seen = new Set<string>();
   for (const entry of theirs) {
     const mine = ours.get(entry.key);
     seen.add(entry.key);
-    const what = mine === undefined ? 'paid_not_credited' : mine.amount === entry.amount ? 'matched' : 'amount_differs';
+    const what =
+      mine === undefined
+        ? 'paid_not_credited'
+        : mine.amount === entry.amount
+          ? 'matched'
+          : 'amount_differs';
     add(sums[what], entry.amount, mine?.amount);
-    if (what !== 'matched') differences.push(differing(what, entry, entry.amount, mine?.amount, false));
+    if (what !== 'matched')
+      differences.push(differing(what, entry, entry.amount, mine?.amount, false));
   }
   const bounds = dayBounds(date);
   let ourLines = 0;
@@ -69,9 +84,22 @@ export function reconcile(date: string, bill: readonly BillLine[], books: Books)
     ourLines++;
     if (seen.has(entry.key)) continue;
     add(sums.credited_not_in_bill, undefined, entry.amount);
-    differences.push(differing('credited_not_in_bill', entry, undefined, entry.amount, bounds.to - entry.at <= nearMidnightMs));
+    differences.push(
+      differing(
+        'credited_not_in_bill',
+        entry,
+        undefined,
+        entry.amount,
+        bounds.to - entry.at <= nearMidnightMs,
+      ),
+    );
   }
-  return { billLines: bill.length, ourLines, sums, differences: differences.slice(0, differencesKept) };
+  return {
+    billLines: bill.length,
+    ourLines,
+    sums,
+    differences: differences.slice(0, differencesKept),
+  };
 }
 
 /** A refund that was not made here has no number of ours; its order stands for it. */
@@ -81,10 +109,14 @@ const entryOfBill = ({ kind, number, orderId, refundId, amount, at }: BillLine):
     : { key: `refund ${refundId ?? orderId}`, order: orderId, number, amount: -amount, at };
 
 const entryOfOrder = ({ id, number, amount, paidAt }: Order): Entry[] =>
-  number === undefined || paidAt === undefined ? [] : [{ key: `payment ${number}`, order: id, number, amount, at: paidAt }];
+  number === undefined || paidAt === undefined
+    ? []
+    : [{ key: `payment ${number}`, order: id, number, amount, at: paidAt }];
 
 const entryOfRefund = ({ id, orderId, number, amount, state, endedAt }: OrderRefund): Entry[] =>
-  state === 'refunded' && endedAt !== undefined ? [{ key: `refund ${id}`, order: orderId, number, amount: -amount, at: endedAt }] : [];
+  state === 'refunded' && endedAt !== undefined
+    ? [{ key: `refund ${id}`, order: orderId, number, amount: -amount, at: endedAt }]
+    : [];
 
 const differing = (
   what: Difference,

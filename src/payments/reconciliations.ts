@@ -29,7 +29,11 @@ const namesAtOnce = 500;
 const daysBack = 3;
 
 /** Compares a day's bill with our books and keeps the report. What was paid and is not credited is asked for at once. */
-export async function runReconciliation(parts: PaymentParts, wallet: Wallet, day: string): Promise<ReconcileRun> {
+export async function runReconciliation(
+  parts: PaymentParts,
+  wallet: Wallet,
+  day: string,
+): Promise<ReconcileRun> {
   const { database, clock, log } = parts;
   const bounds = dayBounds(day);
   if (bounds === undefined || bounds.to > clock.now()) return { kind: 'no such day' };
@@ -49,14 +53,28 @@ export async function runReconciliation(parts: PaymentParts, wallet: Wallet, day
     [wallet.id, day, runAt, writeReport(report)],
   );
   await hasten(database, lines, books, runAt);
-  log({ event: 'reconciled', wallet: wallet.id, id: day, why: `${report.differences.length} differences` });
+  log({
+    event: 'reconciled',
+    wallet: wallet.id,
+    id: day,
+    why: `${report.differences.length} differences`,
+  });
   return { kind: 'done', reconciled: { wallet: wallet.id, day, runAt, report } };
 }
 
-export async function findReconciled(database: Database, wallet: WalletId, day: string): Promise<Reconciled | undefined> {
-  const [row] = await database.query('SELECT run_at, report FROM payment_reconciliation WHERE wallet=$1 AND day=$2', [wallet, day]);
+export async function findReconciled(
+  database: Database,
+  wallet: WalletId,
+  day: string,
+): Promise<Reconciled | undefined> {
+  const [row] = await database.query(
+    'SELECT run_at, report FROM payment_reconciliation WHERE wallet=$1 AND day=$2',
+    [wallet, day],
+  );
   const text = row?.['report'];
-  return typeof text === 'string' ? { wallet, day, runAt: Number(row?.['run_at']), report: readReport(text) } : undefined;
+  return typeof text === 'string'
+    ? { wallet, day, runAt: Number(row?.['run_at']), report: readReport(text) }
+    : undefined;
 }
 
 /** After 10:30 in China each wallet's bill of the day before, once for all processes, and those of days that were missed. */
@@ -67,12 +85,17 @@ export async function reconcileDaily(parts: PaymentParts): Promise<void> {
   let day = dateOf(now);
   for (let back = 0; back < daysBack; back++) {
     day = dayBefore(dayBounds(day)?.from ?? now);
-    for (const wallet of wallets.values()) if (await claimDay(parts, wallet.id, day)) await runReconciliation(parts, wallet, day);
+    for (const wallet of wallets.values())
+      if (await claimDay(parts, wallet.id, day)) await runReconciliation(parts, wallet, day);
   }
 }
 
 /** False: it has been done, or another process is at it, or it was tried a little while ago. A wallet without a single order has no bill to compare. */
-async function claimDay({ database, clock }: PaymentParts, wallet: WalletId, day: string): Promise<boolean> {
+async function claimDay(
+  { database, clock }: PaymentParts,
+  wallet: WalletId,
+  day: string,
+): Promise<boolean> {
   const now = clock.now();
   const sql = `INSERT INTO payment_reconciliation (wallet, day, lease_until) SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT)
     WHERE EXISTS (SELECT 1 FROM payment_order WHERE wallet=$1)
@@ -87,36 +110,52 @@ async function booksFor(
   lines: readonly BillLine[],
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<Books> {
-  const orders = new Map((await ordersPaid(database, wallet, from, to)).map((order) => [order.id, order]));
+  const orders = new Map(
+    (await ordersPaid(database, wallet, from, to)).map((order) => [order.id, order]),
+  );
   for (const ids of chunks(lines.map(({ orderId }) => orderId))) {
-    for (const order of await ordersNamed(database, ids)) if (order.wallet === wallet) orders.set(order.id, order);
+    for (const order of await ordersNamed(database, ids))
+      if (order.wallet === wallet) orders.set(order.id, order);
   }
   const refunds = new Map<string, OrderRefund>();
   const ended = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.ended_at<$3`;
-  for (const row of await database.query(ended, [wallet, from, to])) refunds.set(readRefund(row).id, readRefund(row));
+  for (const row of await database.query(ended, [wallet, from, to]))
+    refunds.set(readRefund(row).id, readRefund(row));
   for (const ids of chunks(lines.flatMap(({ refundId }) => refundId ?? []))) {
     const sql = `SELECT * FROM payment_refund WHERE id IN (${ids.map((_, i) => `$${i + 1}`).join(', ')})`;
-    for (const row of await database.query(sql, ids)) refunds.set(readRefund(row).id, readRefund(row));
+    for (const row of await database.query(sql, ids))
+      refunds.set(readRefund(row).id, readRefund(row));
   }
   return { orders: [...orders.values()], refunds: [...refunds.values()] };
 }
 
 function* chunks(ids: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < ids.length; from += namesAtOnce) yield ids.slice(from, from + namesAtOnce);
+  for (let from = 0; from < ids.length; from += namesAtOnce)
+    yield ids.slice(from, from + namesAtOnce);
 }
 
 /** Orders that the wallet has money for and we do not: the wallet itself is asked, for a bill credits nothing. */
-async function hasten(database: Database, lines: readonly BillLine[], { orders }: Books, now: number): Promise<void> {
+async function hasten(
+  database: Database,
+  lines: readonly BillLine[],
+  { orders }: Books,
+  now: number,
+): Promise<void> {
   const paid = new Set(lines.flatMap((line) => (line.kind === 'payment' ? [line.orderId] : [])));
   for (const { id, state } of orders) {
     if (state === 'credited' || !paid.has(id)) continue;
-    await database.query("UPDATE payment_order SET next_look_at=$2 WHERE id=$1 AND state<>'credited'", [id, now]);
+    await database.query(
+      "UPDATE payment_order SET next_look_at=$2 WHERE id=$1 AND state<>'credited'",
+      [id, now],
+    );
   }
 }
 
 /** Amounts are integers that JSON would round. */
 const writeReport = (report: Report): string =>
-  JSON.stringify(report, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+  JSON.stringify(report, (_name, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  );
 
 function readReport(text: string): Report {
   const value: unknown = JSON.parse(text, (_name, member: unknown) =>

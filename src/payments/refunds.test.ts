@@ -16,16 +16,25 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const refund = (amount: bigint, idempotencyKey: string) =>
         paying.payments.refund({ orderId: order.id, amount, reason: '不需要了', idempotencyKey });
       counter.refunding = 'processing';
-      const [one, same] = await Promise.all([refund(yuan(4n), 'first-refund'), refund(yuan(4n), 'first-refund')]);
+      const [one, same] = await Promise.all([
+        refund(yuan(4n), 'first-refund'),
+        refund(yuan(4n), 'first-refund'),
+      ]);
       expect('refund' in one && 'refund' in same && one.refund.id === same.refund.id).toBe(true);
-      expect(await paying.rows('SELECT held, debits FROM account WHERE held>0')).toEqual([{ held: yuan(4n), debits: 0n }]);
+      expect(await paying.rows('SELECT held, debits FROM account WHERE held>0')).toEqual([
+        { held: yuan(4n), debits: 0n },
+      ]);
       expect(await refund(yuan(7n), 'too-much-1')).toEqual({ kind: 'too much' });
       expect(await refund(yuan(5n), 'first-refund')).toEqual({ kind: 'key reused' });
       await paying.expectBooks();
       counter.refunding = 'success';
       paying.later(60_000);
       await paying.payments.look();
-      expect(await paying.found(order.id)).toMatchObject({ refunding: 0n, refunded: yuan(4n), state: 'credited' });
+      expect(await paying.found(order.id)).toMatchObject({
+        refunding: 0n,
+        refunded: yuan(4n),
+        state: 'credited',
+      });
       expect(await paying.balance()).toBe('6.00');
       const rest = await refund(yuan(6n), 'rest-refund');
       expect(rest).toMatchObject({ kind: 'new' });
@@ -41,11 +50,20 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const paying = await startPaying(fresh);
     const order = await paying.paidOrder('alipay', 10n);
     await paying.payments.check(order.id);
-    await paying.database.query('UPDATE account SET held=$2 WHERE id=$1', [paying.account, yuan(8n)]);
+    await paying.database.query('UPDATE account SET held=$2 WHERE id=$1', [
+      paying.account,
+      yuan(8n),
+    ]);
     const ask = { orderId: order.id, reason: 'x' };
-    expect(await paying.payments.refund({ ...ask, amount: yuan(3n), idempotencyKey: 'three-yuan' })).toEqual({ kind: 'not enough' });
-    expect(await paying.payments.refund({ ...ask, amount: yuan(2n), idempotencyKey: 'two-yuan-1' })).toMatchObject({ kind: 'new' });
-    expect(await paying.rows('SELECT debits, held FROM account WHERE credits>0')).toEqual([{ debits: yuan(2n), held: yuan(8n) }]);
+    expect(
+      await paying.payments.refund({ ...ask, amount: yuan(3n), idempotencyKey: 'three-yuan' }),
+    ).toEqual({ kind: 'not enough' });
+    expect(
+      await paying.payments.refund({ ...ask, amount: yuan(2n), idempotencyKey: 'two-yuan-1' }),
+    ).toMatchObject({ kind: 'new' });
+    expect(await paying.rows('SELECT debits, held FROM account WHERE credits>0')).toEqual([
+      { debits: yuan(2n), held: yuan(8n) },
+    ]);
   });
 
   test.each(walletIds)(
@@ -56,18 +74,28 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const order = await paying.paidOrder(wallet, 10n);
       await paying.payments.check(order.id);
       const refund = (idempotencyKey: string) =>
-        paying.payments.refund({ orderId: order.id, amount: yuan(4n), reason: 'x', idempotencyKey });
+        paying.payments.refund({
+          orderId: order.id,
+          amount: yuan(4n),
+          reason: 'x',
+          idempotencyKey,
+        });
       counter.refunding = 'not enough';
-      expect(await refund('refused-one')).toMatchObject({ refund: { state: 'failed', trouble: expect.stringMatching(/NOT_ENOUGH/) } });
+      expect(await refund('refused-one')).toMatchObject({
+        refund: { state: 'failed', trouble: expect.stringMatching(/NOT_ENOUGH/) },
+      });
       expect(await paying.balance()).toBe('10.00');
       await paying.expectBooks();
       counter.refunding = 'success';
       for (const kind of ['lost', 'down', 'html', 'error', 'unsigned'] as const) {
         counter.trouble = { kind };
         const asked = kind === 'lost' ? await refund('unknown-one') : undefined;
-        if (asked !== undefined) expect(asked).toMatchObject({ refund: { state: 'asked', endedAt: undefined } });
+        if (asked !== undefined)
+          expect(asked).toMatchObject({ refund: { state: 'asked', endedAt: undefined } });
         await paying.payments.look();
-        expect(await paying.rows("SELECT state FROM hold WHERE state='open'"), kind).toHaveLength(1);
+        expect(await paying.rows("SELECT state FROM hold WHERE state='open'"), kind).toHaveLength(
+          1,
+        );
         await paying.expectBooks();
         paying.later(600_000);
       }
@@ -86,7 +114,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const order = await paying.paidOrder('wechat_pay', 2n);
     await paying.payments.check(order.id);
     counter.trouble = { kind: 'down' };
-    await paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'never-arrived' });
+    await paying.payments.refund({
+      orderId: order.id,
+      amount: yuan(1n),
+      reason: 'x',
+      idempotencyKey: 'never-arrived',
+    });
     counter.trouble = undefined;
     counter.refunding = 'not enough';
     paying.later(60_000);
@@ -104,7 +137,13 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { counter } = paying.sim.wallets;
     const order = await paying.paidOrder('wechat_pay', 2n);
     await paying.payments.check(order.id);
-    const refund = () => paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'pressed-twice' });
+    const refund = () =>
+      paying.payments.refund({
+        orderId: order.id,
+        amount: yuan(1n),
+        reason: 'x',
+        idempotencyKey: 'pressed-twice',
+      });
     counter.refunding = 'not enough';
     counter.trouble = { kind: 'late', call: 'refund-query', ms: 500 };
     const refused = refund();
@@ -127,7 +166,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const order = await paying.paidOrder('wechat_pay', 2n);
     await paying.payments.check(order.id);
     counter.trouble = { kind: 'hang', call: 'refund' };
-    const died = paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'asker-died' });
+    const died = paying.payments.refund({
+      orderId: order.id,
+      amount: yuan(1n),
+      reason: 'x',
+      idempotencyKey: 'asker-died',
+    });
     died.catch(() => undefined);
     await expect.poll(() => counter.called, soon).toBe('refund');
     Object.assign(counter, { trouble: undefined, refunding: 'not enough' });
@@ -147,7 +191,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const order = await paying.paidOrder('wechat_pay', 2n);
     await paying.payments.check(order.id);
     counter.refunding = 'abnormal';
-    await paying.payments.refund({ orderId: order.id, amount: yuan(1n), reason: 'x', idempotencyKey: 'abnormal-one' });
+    await paying.payments.refund({
+      orderId: order.id,
+      amount: yuan(1n),
+      reason: 'x',
+      idempotencyKey: 'abnormal-one',
+    });
     expect(await paying.rows('SELECT state, trouble FROM payment_refund')).toMatchObject([
       { state: 'asked', trouble: expect.stringContaining('merchant pages') },
     ]);

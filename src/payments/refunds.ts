@@ -21,8 +21,14 @@ export type RefundBegun =
   | { readonly kind: 'key reused' | 'no such order' | 'not credited' | 'too much' | 'not enough' };
 
 /** The first step: the money is set aside, before the wallet hears of it. `beside`: what is written with it, once. */
-export function* beginRefund(wish: NewRefund, beside?: (order: Order, refundId: string) => Script<unknown>): Script<RefundBegun> {
-  const [row] = yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *', params: [wish.orderId] };
+export function* beginRefund(
+  wish: NewRefund,
+  beside?: (order: Order, refundId: string) => Script<unknown>,
+): Script<RefundBegun> {
+  const [row] = yield {
+    sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *',
+    params: [wish.orderId],
+  };
   if (row === undefined) return { kind: 'no such order' };
   const order = readOrder(row);
   const [known] = yield {
@@ -31,18 +37,37 @@ export function* beginRefund(wish: NewRefund, beside?: (order: Order, refundId: 
   };
   if (known !== undefined) {
     const before = readRefund(known);
-    return before.amount === wish.amount ? { kind: 'known', refund: before } : { kind: 'key reused' };
+    return before.amount === wish.amount
+      ? { kind: 'known', refund: before }
+      : { kind: 'key reused' };
   }
   if (order.state !== 'credited') return { kind: 'not credited' };
   if (order.refunding + order.refunded + wish.amount > order.amount) return { kind: 'too much' };
-  const held = yield* openPayout({ id: wish.id, account: order.account, amount: wish.amount, at: wish.at });
+  const held = yield* openPayout({
+    id: wish.id,
+    account: order.account,
+    amount: wish.amount,
+    at: wish.at,
+  });
   if (held === 'insufficient') return { kind: 'not enough' };
   const [made] = yield {
     sql: `INSERT INTO payment_refund (id, order_id, account, amount, reason, idempotency_key, state, created_at, next_look_at)
       VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8) RETURNING *`,
-    params: [wish.id, order.id, order.account, wish.amount, wish.reason, wish.idempotencyKey, wish.at, wish.nextLookAt],
+    params: [
+      wish.id,
+      order.id,
+      order.account,
+      wish.amount,
+      wish.reason,
+      wish.idempotencyKey,
+      wish.at,
+      wish.nextLookAt,
+    ],
   };
-  yield { sql: 'UPDATE payment_order SET refunding=refunding+$2, changed_at=$3 WHERE id=$1', params: [order.id, wish.amount, wish.at] };
+  yield {
+    sql: 'UPDATE payment_order SET refunding=refunding+$2, changed_at=$3 WHERE id=$1',
+    params: [order.id, wish.amount, wish.at],
+  };
   if (beside !== undefined) yield* beside(order, wish.id);
   return { kind: 'new', refund: readRefund(made ?? {}) };
 }
@@ -61,10 +86,22 @@ export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Scr
   const ended = yield {
     sql: `UPDATE payment_refund SET state=$2, number=$3, trouble=$4, ended_at=$5, next_look_at=NULL
       WHERE id=$1 AND ended_at IS NULL${paid ? '' : ' AND claims=$6'} RETURNING id`,
-    params: [refund.id, end.kind, paid ? (end.number ?? null) : null, paid ? null : end.why, at, ...(paid ? [] : [refund.claims])],
+    params: [
+      refund.id,
+      end.kind,
+      paid ? (end.number ?? null) : null,
+      paid ? null : end.why,
+      at,
+      ...(paid ? [] : [refund.claims]),
+    ],
   };
   if (ended.length === 0) return false;
-  yield* endPayout(refund.id, paid ? { kind: 'paid', to: walletAccount(end.wallet), ref: refund.orderId, at } : { kind: 'kept' });
+  yield* endPayout(
+    refund.id,
+    paid
+      ? { kind: 'paid', to: walletAccount(end.wallet), ref: refund.orderId, at }
+      : { kind: 'kept' },
+  );
   yield {
     sql: 'UPDATE payment_order SET refunding=refunding-$2, refunded=refunded+$3, changed_at=$4 WHERE id=$1',
     params: [refund.orderId, refund.amount, paid ? refund.amount : 0n, at],
@@ -73,7 +110,11 @@ export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Scr
 }
 
 /** From here on the wallet may have it, and until its answer is written down nobody knows. False: another has the refund by now. */
-export async function markAsked(database: Database, { id, claims }: OrderRefund, at: number): Promise<boolean> {
+export async function markAsked(
+  database: Database,
+  { id, claims }: OrderRefund,
+  at: number,
+): Promise<boolean> {
   const sql =
     "UPDATE payment_refund SET state='asked', unknown_at=$3 WHERE id=$1 AND claims=$2 AND state IN ('held', 'asked') RETURNING id";
   return (await database.query(sql, [id, claims, at])).length > 0;
@@ -95,8 +136,13 @@ export async function claimRefunds(
 }
 
 /** Takes one, whoever had it. Undefined when it has ended. */
-export async function claimRefund(database: Database, id: string, leaseUntil: number): Promise<OrderRefund | undefined> {
-  const sql = 'UPDATE payment_refund SET next_look_at=$2, claims=claims+1 WHERE id=$1 AND ended_at IS NULL RETURNING *';
+export async function claimRefund(
+  database: Database,
+  id: string,
+  leaseUntil: number,
+): Promise<OrderRefund | undefined> {
+  const sql =
+    'UPDATE payment_refund SET next_look_at=$2, claims=claims+1 WHERE id=$1 AND ended_at IS NULL RETURNING *';
   const [row] = await database.query(sql, [id, leaseUntil]);
   return row && readRefund(row);
 }
@@ -112,7 +158,14 @@ export async function planRefund(
   },
 ): Promise<void> {
   const sql = `UPDATE payment_refund SET next_look_at=$3, faults=$4, unknown_at=$5, trouble=$6 WHERE id=$1 AND claims=$2 AND ended_at IS NULL`;
-  await database.query(sql, [id, claims, plan.nextLookAt, plan.faults, plan.unknownAt ?? null, plan.trouble ?? null]);
+  await database.query(sql, [
+    id,
+    claims,
+    plan.nextLookAt,
+    plan.faults,
+    plan.unknownAt ?? null,
+    plan.trouble ?? null,
+  ]);
 }
 
 export async function findRefund(database: Database, id: string): Promise<OrderRefund | undefined> {
@@ -121,10 +174,16 @@ export async function findRefund(database: Database, id: string): Promise<OrderR
 }
 
 /** All refunds of these orders, oldest first. */
-export async function refundsOf(database: Database, orderIds: readonly string[]): Promise<readonly OrderRefund[]> {
+export async function refundsOf(
+  database: Database,
+  orderIds: readonly string[],
+): Promise<readonly OrderRefund[]> {
   if (orderIds.length === 0) return [];
   const places = orderIds.map((_, i) => `$${i + 1}`).join(', ');
-  return (await database.query(`SELECT * FROM payment_refund WHERE order_id IN (${places}) ORDER BY created_at, id`, orderIds)).map(
-    readRefund,
-  );
+  return (
+    await database.query(
+      `SELECT * FROM payment_refund WHERE order_id IN (${places}) ORDER BY created_at, id`,
+      orderIds,
+    )
+  ).map(readRefund);
 }

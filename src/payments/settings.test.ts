@@ -24,8 +24,14 @@ test('without its public key, WeChat Pay is believed by certificates that only o
     openWallets({ wechat_pay: settings }, systemClock, new AbortController().signal)
       .get('wechat_pay')
       ?.make({ ...order, expiresAt: systemClock.now() + 600_000 });
-  expect(await make(written)).toMatchObject({ kind: 'made', code: expect.stringMatching(/^weixin:/) });
-  expect(await make({ ...written, api_v3_key: 'f'.repeat(32) })).toMatchObject({ kind: 'fault', sure: false });
+  expect(await make(written)).toMatchObject({
+    kind: 'made',
+    code: expect.stringMatching(/^weixin:/),
+  });
+  expect(await make({ ...written, api_v3_key: 'f'.repeat(32) })).toMatchObject({
+    kind: 'fault',
+    sure: false,
+  });
   expect(await make({ ...sim.wallets.settings.wechat_pay, serial: '00' })).toMatchObject({
     kind: 'fault',
     sure: true,
@@ -39,12 +45,16 @@ test('what is missing or wrong is named by member and variable, and no secret is
   const { wechat_pay: good, alipay } = sim.wallets.settings;
   const { serial: _, ...rest } = good;
   expect(wrongPayments({ wechat_pay: good, alipay })).toBeUndefined();
-  expect(wrongPayments({ wechat_pay: rest })).toBe('payments.wechat_pay.serial (WECHAT_PAY_SERIAL) is missing');
+  expect(wrongPayments({ wechat_pay: rest })).toBe(
+    'payments.wechat_pay.serial (WECHAT_PAY_SERIAL) is missing',
+  );
   expect(wrongPayments({ wechat_pay: { ...good, api_v3_key: 'short-secret' } })).toBe(
     'payments.wechat_pay.api_v3_key (WECHAT_PAY_API_V3_KEY) has 32 characters',
   );
   const broken = wrongPayments({ alipay: { ...alipay, private_key: 'my-secret' } });
-  expect(broken).toBe('payments.alipay.private_key (ALIPAY_PRIVATE_KEY) is an RSA key, in PEM or base64');
+  expect(broken).toBe(
+    'payments.alipay.private_key (ALIPAY_PRIVATE_KEY) is an RSA key, in PEM or base64',
+  );
 });
 
 test('the environment fills in what the file does not say; a key may be a file', async () => {
@@ -60,8 +70,13 @@ test('the environment fills in what the file does not say; a key may be a file',
     ALIPAY_APP_ID: 'other',
   };
   const settings = paymentSettings({ alipay: { app_id: alipay['app_id'] } }, env);
-  expect(settings.alipay).toMatchObject({ app_id: alipay['app_id'], seller_id: alipay['seller_id'] });
+  expect(settings.alipay).toMatchObject({
+    app_id: alipay['app_id'],
+    seller_id: alipay['seller_id'],
+  });
   expect(settings.wechat_pay).toBeUndefined();
   expect(wrongPayments(settings)).toBeUndefined();
-  expect(openWallets(paymentSettings({}, {}), systemClock, new AbortController().signal).size).toBe(0);
+  expect(openWallets(paymentSettings({}, {}), systemClock, new AbortController().signal).size).toBe(
+    0,
+  );
 });

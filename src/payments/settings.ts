@@ -57,10 +57,19 @@ export function paymentSettings(written: PaymentSettings, env: Env): PaymentSett
 }
 
 /** Opens the wallets that are configured. Throws a `PaymentSettingsError` for one that is configured by half. `stop` breaks off what is asked of them. */
-export function openWallets(settings: PaymentSettings, clock: Clock, stop: AbortSignal): ReadonlyMap<WalletId, Wallet> {
+export function openWallets(
+  settings: PaymentSettings,
+  clock: Clock,
+  stop: AbortSignal,
+): ReadonlyMap<WalletId, Wallet> {
   const wallets = new Map<WalletId, Wallet>();
-  if (settings.wechat_pay !== undefined) wallets.set('wechat_pay', wechatPay(new Written('wechat_pay', settings.wechat_pay), clock, stop));
-  if (settings.alipay !== undefined) wallets.set('alipay', alipay(new Written('alipay', settings.alipay), clock, stop));
+  if (settings.wechat_pay !== undefined)
+    wallets.set(
+      'wechat_pay',
+      wechatPay(new Written('wechat_pay', settings.wechat_pay), clock, stop),
+    );
+  if (settings.alipay !== undefined)
+    wallets.set('alipay', alipay(new Written('alipay', settings.alipay), clock, stop));
   return wallets;
 }
 
@@ -87,7 +96,10 @@ function wechatPay(written: Written, clock: Clock, stop: AbortSignal): Wallet {
     serial: written.needed('serial'),
     apiV3Key,
     privateKey: written.key('private_key', privateKeyFrom),
-    publicKey: publicKeyId === undefined ? undefined : { id: publicKeyId, key: written.key('public_key', publicKeyFrom) },
+    publicKey:
+      publicKeyId === undefined
+        ? undefined
+        : { id: publicKeyId, key: written.key('public_key', publicKeyFrom) },
     baseUrl: written.url('base_url') ?? 'https://api.mch.weixin.qq.com',
   };
   return new WechatPay(account, clock, stop);
@@ -131,7 +143,8 @@ class Written {
   key<Key>(member: string, read: (text: string) => Key | undefined): Key {
     const file = this.text(`${member}_file`);
     return (
-      read(file === undefined ? this.needed(member) : this.#contents(member, file)) ?? this.fail(member, 'is an RSA key, in PEM or base64')
+      read(file === undefined ? this.needed(member) : this.#contents(member, file)) ??
+      this.fail(member, 'is an RSA key, in PEM or base64')
     );
   }
 
@@ -144,6 +157,8 @@ class Written {
   }
 
   fail(member: string, why: string): never {
-    throw new PaymentSettingsError(`payments.${this.#wallet}.${member} (${variables[this.#wallet][member] ?? member}) ${why}`);
+    throw new PaymentSettingsError(
+      `payments.${this.#wallet}.${member} (${variables[this.#wallet][member] ?? member}) ${why}`,
+    );
   }
 }

@@ -1,4 +1,10 @@
-import type { PicturedCapability, SoundCapability, StreamedCapability, TaskCapability, WholeCapability } from '../base/capability.ts';
+import type {
+  PicturedCapability,
+  SoundCapability,
+  StreamedCapability,
+  TaskCapability,
+  WholeCapability,
+} from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Enclosed } from '../http/enclosed.ts';
@@ -88,7 +94,10 @@ export interface Answer {
 export interface Picture {
   readonly from:
     | { readonly base64: string }
-    | { readonly url: string /** Which its host wants to see. */; readonly headers?: Readonly<Record<string, string>> };
+    | {
+        readonly url: string /** Which its host wants to see. */;
+        readonly headers?: Readonly<Record<string, string>>;
+      };
   /** What the vendor has made of the client's prompt. */
   readonly revisedPrompt?: string | undefined;
 }
@@ -170,7 +179,11 @@ export interface Adapter {
   readonly needsBytes?: ((medium: Medium, call: Call) => boolean) | undefined;
   /** The earlier tool calls of a request that came back without what was signed with them. Absent: this vendor signs nothing. */
   readonly unsigned?: ((call: Call) => readonly string[]) | undefined;
-  fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): Fault;
+  fault(
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    reply: string,
+  ): Fault;
 }
 
 /** A question that costs nothing and is answered at once: how many tokens a request has. `body` is the client's answer. */

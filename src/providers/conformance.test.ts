@@ -34,7 +34,8 @@ interface Fixture {
 }
 
 const folder = new URL('./fixtures/', import.meta.url);
-const bytes = (vendor: string, file: string): Buffer => readFileSync(new URL(`${vendor}/${file}`, folder));
+const bytes = (vendor: string, file: string): Buffer =>
+  readFileSync(new URL(`${vendor}/${file}`, folder));
 
 /** A vendor's stream as it sends it; of binary ones the events are written down, and made into messages here. */
 function streamOf(vendor: string): Buffer {
@@ -67,7 +68,11 @@ function callOf(over: Partial<Call> = {}): Call {
 
 const streamed = callOf({ stream: true, streamUpstream: true, includeUsage: true });
 
-function play(adapter: Adapter, pieces: readonly Buffer[], call: Call = streamed): { text: string; translator: StreamTranslator } {
+function play(
+  adapter: Adapter,
+  pieces: readonly Buffer[],
+  call: Call = streamed,
+): { text: string; translator: StreamTranslator } {
   const translator = adapter.stream(call);
   let text = '';
   for (const piece of pieces) text += translator.push(piece);
@@ -79,7 +84,12 @@ interface Delta {
   role?: string;
   content?: string | null;
   reasoning_content?: string | null;
-  tool_calls?: { index: number; id?: string; type?: string; function: { name?: string; arguments?: string } }[];
+  tool_calls?: {
+    index: number;
+    id?: string;
+    type?: string;
+    function: { name?: string; arguments?: string };
+  }[];
 }
 interface Chunk {
   id: string;
@@ -120,8 +130,13 @@ function meaning(all: readonly Chunk[]): Said {
       const known = calls[call.index];
       if (known) known[1] += call.function.arguments ?? '';
       else calls[call.index] = [call.function.name ?? '', call.function.arguments ?? ''];
-      const repeats = call.id !== undefined || call.type !== undefined || call.function.name !== undefined;
-      const begins = Boolean(call.id) && call.type === 'function' && Boolean(call.function.name) && call.index === calls.length - 1;
+      const repeats =
+        call.id !== undefined || call.type !== undefined || call.function.name !== undefined;
+      const begins =
+        Boolean(call.id) &&
+        call.type === 'function' &&
+        Boolean(call.function.name) &&
+        call.index === calls.length - 1;
       if (known ? repeats : !begins) odd.push(call);
     }
     if (choice.finish_reason) finishes.push(choice.finish_reason);
@@ -129,9 +144,12 @@ function meaning(all: readonly Chunk[]): Said {
   return { text, reasoning, calls, finish: finishes[0] ?? '', finishes: finishes.length, odd };
 }
 
-const spent = (quantities: Quantities): number => Object.values(quantities).reduce((sum, n) => sum + n, 0);
+const spent = (quantities: Quantities): number =>
+  Object.values(quantities).reduce((sum, n) => sum + n, 0);
 
-const speaking = [...vendors.values()].filter((vendor) => vendor.speaks.chat !== undefined).map((vendor) => vendor.id);
+const speaking = [...vendors.values()]
+  .filter((vendor) => vendor.speaks.chat !== undefined)
+  .map((vendor) => vendor.id);
 
 describe.each(speaking)('%s', (id) => {
   const vendor = vendors.get(id);
@@ -148,16 +166,29 @@ describe.each(speaking)('%s', (id) => {
     expect({ ...said, quantities: translator.meter.quantities }).toEqual(expected.stream);
     expect({ finishes, odd }).toEqual({ finishes: 1, odd: [] });
     for (const chunk of all)
-      expect(chunk).toMatchObject({ id: 'chatcmpl-abc', object: 'chat.completion.chunk', created: all[0]?.created, model: 'public/model' });
-    expect(all.flatMap((chunk) => chunk.choices.map((choice) => choice.delta.role)).filter(Boolean)).toEqual(['assistant']);
+      expect(chunk).toMatchObject({
+        id: 'chatcmpl-abc',
+        object: 'chat.completion.chunk',
+        created: all[0]?.created,
+        model: 'public/model',
+      });
+    expect(
+      all.flatMap((chunk) => chunk.choices.map((choice) => choice.delta.role)).filter(Boolean),
+    ).toEqual(['assistant']);
     expect(all[0]?.choices[0]?.delta.role).toBe('assistant');
     const counted = all.filter((chunk) => chunk.usage);
     expect(counted).toEqual([all.at(-1)]);
     expect(all.at(-1)?.choices).toEqual([]);
     expect(all.at(-1)?.usage?.total_tokens).toBe(spent(expected.stream.quantities));
     const { meter } = translator;
-    expect(meter).toMatchObject({ finished: true, fault: undefined, upstreamId: expected.nameless ? undefined : 'up-1' });
-    expect(meter.outputBytes).toBe(Buffer.byteLength(said.text + said.reasoning + said.calls.map(([, args]) => args).join('')));
+    expect(meter).toMatchObject({
+      finished: true,
+      fault: undefined,
+      upstreamId: expected.nameless ? undefined : 'up-1',
+    });
+    expect(meter.outputBytes).toBe(
+      Buffer.byteLength(said.text + said.reasoning + said.calls.map(([, args]) => args).join('')),
+    );
   });
 
   it('hides the usage that the client did not ask for, and still meters it', () => {
@@ -169,7 +200,9 @@ describe.each(speaking)('%s', (id) => {
   it('gives the same bytes for every cut, and byte by byte', () => {
     const { text } = play(chat, [sse]);
     const offsets = Array.from(sse, (_, cut) => cut);
-    expect(offsets.filter((cut) => play(chat, [sse.subarray(0, cut), sse.subarray(cut)]).text !== text)).toEqual([]);
+    expect(
+      offsets.filter((cut) => play(chat, [sse.subarray(0, cut), sse.subarray(cut)]).text !== text),
+    ).toEqual([]);
     expect(
       play(
         chat,
@@ -180,7 +213,10 @@ describe.each(speaking)('%s', (id) => {
 
   it('delivers what came of a stream that breaks, and says that it broke', () => {
     const latin1 = sse.toString('latin1');
-    const finish = latin1.lastIndexOf(expected.terminal ?? 'data:', native ? undefined : latin1.search(/"finish_reason":"/));
+    const finish = latin1.lastIndexOf(
+      expected.terminal ?? 'data:',
+      native ? undefined : latin1.search(/"finish_reason":"/),
+    );
     const whole = meaning(chunks(play(chat, [sse]).text)).text;
     const wrong: number[] = [];
     for (let cut = 1; cut < finish; cut += 7) {
@@ -198,7 +234,10 @@ describe.each(speaking)('%s', (id) => {
     const begun = translator.push(sse.subarray(0, Math.floor(sse.length / 2)));
     const all = chunks(begun + translator.cutShort({ input: 7, output: 3, reasoning: 1 }));
     expect(meaning(all)).toMatchObject({ finish: 'length', finishes: 1 });
-    expect(all.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 } });
+    expect(all.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 },
+    });
     expect(translator.push(sse)).toBe('');
     expect(translator.end()).toBe('');
   });
@@ -229,15 +268,21 @@ describe.each(speaking)('%s', (id) => {
     expect(wholeMeaning(unasked)).toEqual(expected.stream);
   });
 
-  it.each(expected.faults)('calls $status $body a $kind', ({ status, body, kind, headers = {}, ...rest }) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const result = status === 200 ? chat.read(Buffer.from(text), 'application/json', callOf()) : chat.fault(status, headers, text);
-    expect(result).toMatchObject({ kind, message: expect.stringMatching(/./), ...rest });
-    if (status !== 200) return;
-    const { text: said, translator } = play(chat, [Buffer.from(`data: ${text}\n\n`)]);
-    expect(said).toBe('');
-    expect(translator.meter.fault).toMatchObject({ kind });
-  });
+  it.each(expected.faults)(
+    'calls $status $body a $kind',
+    ({ status, body, kind, headers = {}, ...rest }) => {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const result =
+        status === 200
+          ? chat.read(Buffer.from(text), 'application/json', callOf())
+          : chat.fault(status, headers, text);
+      expect(result).toMatchObject({ kind, message: expect.stringMatching(/./), ...rest });
+      if (status !== 200) return;
+      const { text: said, translator } = play(chat, [Buffer.from(`data: ${text}\n\n`)]);
+      expect(said).toBe('');
+      expect(translator.meter.fault).toMatchObject({ kind });
+    },
+  );
 
   it('never blames the client for our key, our money or our haste', () => {
     for (const [status, kinds] of [
@@ -246,7 +291,16 @@ describe.each(speaking)('%s', (id) => {
       [403, ['credentials', 'quota', 'protocol']],
       [429, ['rate_limited']],
     ] as const) {
-      for (const text of ['', '<html>no</html>', '{}', '{"error":{}}', '{"error":null}', '[]', 'null', '{"error":{"message":"no"}}'])
+      for (const text of [
+        '',
+        '<html>no</html>',
+        '{}',
+        '{"error":{}}',
+        '{"error":null}',
+        '[]',
+        'null',
+        '{"error":{"message":"no"}}',
+      ])
         expect(kinds).toContain(chat.fault(status, {}, text).kind);
     }
   });
@@ -262,10 +316,16 @@ describe.each(speaking)('%s', (id) => {
       '{"choices":[]}',
       '{"choices":[null]}',
     ]) {
-      expect(chat.read(Buffer.from(text), 'application/json', callOf())).toMatchObject({ kind: 'protocol' });
-      expect(play(chat, [Buffer.from(text)]).translator.meter.fault).toMatchObject({ kind: 'protocol' });
+      expect(chat.read(Buffer.from(text), 'application/json', callOf())).toMatchObject({
+        kind: 'protocol',
+      });
+      expect(play(chat, [Buffer.from(text)]).translator.meter.fault).toMatchObject({
+        kind: 'protocol',
+      });
     }
-    expect(play(chat, [Buffer.from('data: {"choices":[{"ind\n\n')]).translator.meter.fault).toMatchObject({ kind: 'protocol' });
+    expect(
+      play(chat, [Buffer.from('data: {"choices":[{"ind\n\n')]).translator.meter.fault,
+    ).toMatchObject({ kind: 'protocol' });
   });
 
   it('says where it is reached', () => {
@@ -278,7 +338,9 @@ describe.each(speaking)('%s', (id) => {
 });
 
 /** Vendors whose format is the client's own. */
-const sameFormat = speaking.filter((id) => JSON.parse(bytes(id, 'expected.json').toString('utf8')).terminal === undefined);
+const sameFormat = speaking.filter(
+  (id) => JSON.parse(bytes(id, 'expected.json').toString('utf8')).terminal === undefined,
+);
 
 describe.each(sameFormat)('%s, in the client’s own format', (id) => {
   const chat = vendors.get(id)?.speaks.chat;
@@ -287,7 +349,9 @@ describe.each(sameFormat)('%s, in the client’s own format', (id) => {
   it('sends the client’s bytes but for the model', () => {
     const ask = chat.ask(callOf());
     const instead = clientBody.replace('"public/model"', '"up-模型"');
-    expect(ask.body.toString('utf8')).toBe(id === 'minimax' ? instead.replace('m\\u0061x_tokens', 'max_completion_tokens') : instead);
+    expect(ask.body.toString('utf8')).toBe(
+      id === 'minimax' ? instead.replace('m\\u0061x_tokens', 'max_completion_tokens') : instead,
+    );
     expect(ask.path).toBe('/chat/completions');
     expect(ask.headers['content-type']).toBe('application/json');
   });
@@ -316,9 +380,17 @@ function wholeMeaning(answer: Answer): unknown {
   const { choices, usage } = JSON.parse(answer.body.toString('utf8'));
   const { message, finish_reason: finish } = choices[0];
   expect(usage.total_tokens).toBe(spent(answer.quantities ?? {}));
-  const calls = (message.tool_calls ?? []).map((call: { function: { name: string; arguments: string } }) => [
-    call.function.name,
-    call.function.arguments,
-  ]);
-  return { text: message.content ?? '', reasoning: message.reasoning_content ?? '', calls, finish, quantities: answer.quantities };
+  const calls = (message.tool_calls ?? []).map(
+    (call: { function: { name: string; arguments: string } }) => [
+      call.function.name,
+      call.function.arguments,
+    ],
+  );
+  return {
+    text: message.content ?? '',
+    reasoning: message.reasoning_content ?? '',
+    calls,
+    finish,
+    quantities: answer.quantities,
+  };
 }

@@ -8,7 +8,12 @@ import { vertex } from './vendors/vertex.ts';
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
 
-const outgoing: Outgoing = { method: 'POST', url: 'https://host/path', headers: {}, body: Buffer.alloc(0) };
+const outgoing: Outgoing = {
+  method: 'POST',
+  url: 'https://host/path',
+  headers: {},
+  body: Buffer.alloc(0),
+};
 
 interface Played {
   readonly authorize: Authorize;
@@ -21,7 +26,9 @@ async function account(over: Record<string, unknown> = {}): Promise<Played> {
   const server = await startVendor();
   let tokens = 0;
   server.answer((_request, response) => {
-    response.end(JSON.stringify({ access_token: `token-${++tokens}`, expires_in: 3600, token_type: 'Bearer' }));
+    response.end(
+      JSON.stringify({ access_token: `token-${++tokens}`, expires_in: 3600, token_type: 'Bearer' }),
+    );
   });
   const file = {
     type: 'service_account',
@@ -33,7 +40,10 @@ async function account(over: Record<string, unknown> = {}): Promise<Played> {
     ...over,
   };
   const played = { server, clock: 1_700_000_000_000 };
-  const authorize = vertex.authorizer?.(JSON.stringify(file), { now: () => played.clock, post: postControl });
+  const authorize = vertex.authorizer?.(JSON.stringify(file), {
+    now: () => played.clock,
+    post: postControl,
+  });
   if (authorize === undefined) throw new Error('nothing to prove');
   return Object.assign(played, { authorize });
 }
@@ -47,7 +57,11 @@ test('a service account states who it is, signed, and gets a token', async () =>
   const { authorize, server } = await account();
   expect(await tokenOf(authorize(outgoing))).toBe('Bearer token-1');
   const [received] = server.received;
-  expect(received).toMatchObject({ method: 'POST', url: '/token', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+  expect(received).toMatchObject({
+    method: 'POST',
+    url: '/token',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
   const grant = new URLSearchParams(received?.text);
   expect(grant.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
   const [head = '', claims = '', signature = ''] = (grant.get('assertion') ?? '').split('.');
@@ -60,7 +74,11 @@ test('a service account states who it is, signed, and gets a token', async () =>
     iat: 1_700_000_000,
     exp: 1_700_003_600,
   });
-  expect(createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(publicKey, signature, 'base64url')).toBe(true);
+  expect(
+    createVerify('RSA-SHA256')
+      .update(`${head}.${claims}`)
+      .verify(publicKey, signature, 'base64url'),
+  ).toBe(true);
 });
 
 test('many requests at once fetch one token, and later ones find it at hand', async () => {
@@ -77,7 +95,9 @@ test('a token that nears its end is renewed behind the requests, and one that en
   played.clock += 3_400_000;
   expect(played.authorize(outgoing)).toEqual({ headers: { authorization: 'Bearer token-1' } });
   expect(played.authorize(outgoing)).toEqual({ headers: { authorization: 'Bearer token-1' } });
-  await expect.poll(() => played.authorize(outgoing)).toEqual({ headers: { authorization: 'Bearer token-2' } });
+  await expect
+    .poll(() => played.authorize(outgoing))
+    .toEqual({ headers: { authorization: 'Bearer token-2' } });
   expect(played.server.received).toHaveLength(2);
   played.clock += 3_600_000;
   expect(played.authorize(outgoing)).toBeInstanceOf(Promise);
@@ -87,7 +107,9 @@ test('a token that nears its end is renewed behind the requests, and one that en
 test('a refused account is our credentials’ fault, a failing server the network’s, and the next request tries anew', async () => {
   const { authorize, server } = await account();
   const answerWith = (status: number, body: object): void =>
-    server.answer((_request, response) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)));
+    server.answer((_request, response) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+    );
   answerWith(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' });
   expect(await tokenOf(authorize(outgoing))).toEqual({
     kind: 'credentials',
@@ -106,7 +128,12 @@ test('a key that is none is our credentials’ fault, without asking anybody', a
 });
 
 test('a user who signed in once is refreshed', async () => {
-  const { authorize, server } = await account({ type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' });
+  const { authorize, server } = await account({
+    type: 'authorized_user',
+    client_id: 'c',
+    client_secret: 's',
+    refresh_token: 'r',
+  });
   expect(await tokenOf(authorize(outgoing))).toBe('Bearer token-1');
   expect(Object.fromEntries(new URLSearchParams(server.received[0]?.text))).toEqual({
     grant_type: 'refresh_token',

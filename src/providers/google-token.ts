@@ -23,10 +23,23 @@ export function googleCredentials(secret: string | undefined): GoogleCredentials
   const project = textOf(file['project_id']) ?? textOf(file['quota_project_id']);
   const tokenUrl = told('token_uri') || tokenServer;
   if (told('refresh_token') !== '') {
-    const user = { client_id: told('client_id'), client_secret: told('client_secret'), refresh_token: told('refresh_token') };
-    return { project, tokenUrl, grant: () => new URLSearchParams({ grant_type: 'refresh_token', ...user }) };
+    const user = {
+      client_id: told('client_id'),
+      client_secret: told('client_secret'),
+      refresh_token: told('refresh_token'),
+    };
+    return {
+      project,
+      tokenUrl,
+      grant: () => new URLSearchParams({ grant_type: 'refresh_token', ...user }),
+    };
   }
-  const account = { email: told('client_email'), keyId: textOf(file['private_key_id']), key: privateKey(told('private_key')), tokenUrl };
+  const account = {
+    email: told('client_email'),
+    keyId: textOf(file['private_key_id']),
+    key: privateKey(told('private_key')),
+    tokenUrl,
+  };
   return { project, tokenUrl, grant: (nowMs) => accountGrant(account, nowMs) };
 }
 
@@ -46,14 +59,26 @@ interface Account {
 }
 
 /** A statement signed with the account's own key (RFC 7523; developers.google.com/identity/protocols/oauth2/service-account, 2026-06). */
-function accountGrant({ email, keyId, key, tokenUrl }: Account, nowMs: number): URLSearchParams | Fault {
-  if (key === undefined) return { kind: 'credentials', message: 'the service account’s private key cannot be read' };
+function accountGrant(
+  { email, keyId, key, tokenUrl }: Account,
+  nowMs: number,
+): URLSearchParams | Fault {
+  if (key === undefined)
+    return { kind: 'credentials', message: 'the service account’s private key cannot be read' };
   const issued = Math.floor(nowMs / 1_000);
-  const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const head = encoded({ alg: 'RS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) });
+  const encoded = (value: object): string =>
+    Buffer.from(JSON.stringify(value)).toString('base64url');
+  const head = encoded({
+    alg: 'RS256',
+    typ: 'JWT',
+    ...(keyId === undefined ? {} : { kid: keyId }),
+  });
   const statement = `${head}.${encoded({ iss: email, scope, aud: tokenUrl, iat: issued, exp: issued + lifetimeS })}`;
   const signature = sign('RSA-SHA256', Buffer.from(statement), key).toString('base64url');
-  return new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: `${statement}.${signature}` });
+  return new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion: `${statement}.${signature}`,
+  });
 }
 
 /** From so long before its end on a token is replaced, while it still serves. */
@@ -71,7 +96,11 @@ export function tokenAuthorizer(credentials: GoogleCredentials, means: Means): A
     const grant = credentials.grant(means.now());
     if ('kind' in grant) return grant;
     const askedAtMs = means.now();
-    const reply = await means.post(credentials.tokenUrl, { 'content-type': 'application/x-www-form-urlencoded' }, grant.toString());
+    const reply = await means.post(
+      credentials.tokenUrl,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      grant.toString(),
+    );
     const token = readToken(reply.status, reply.text);
     if ('kind' in token) return token;
     endsAtMs = askedAtMs + token.lifetimeMs;
@@ -93,14 +122,21 @@ export function tokenAuthorizer(credentials: GoogleCredentials, means: Means): A
   };
 }
 
-function readToken(status: number, text: string): { readonly value: string; readonly lifetimeMs: number } | Fault {
+function readToken(
+  status: number,
+  text: string,
+): { readonly value: string; readonly lifetimeMs: number } | Fault {
   const reply = parse(text);
   const value = isObject(reply) ? textOf(reply['access_token']) : undefined;
   if (isObject(reply) && value !== undefined && status === 200) {
     const seconds = Number(reply['expires_in']);
     return { value, lifetimeMs: (seconds > 0 ? seconds : lifetimeS) * 1_000 };
   }
-  const said = isObject(reply) ? `${textOf(reply['error']) ?? ''} ${textOf(reply['error_description']) ?? ''}`.trim() : '';
+  const said = isObject(reply)
+    ? `${textOf(reply['error']) ?? ''} ${textOf(reply['error_description']) ?? ''}`.trim()
+    : '';
   const message = `the token server answered ${status}${said && `: ${said}`}`;
-  return status >= 500 || status === 429 ? { kind: 'network', message } : { kind: 'credentials', message };
+  return status >= 500 || status === 429
+    ? { kind: 'network', message }
+    : { kind: 'credentials', message };
 }

@@ -57,6 +57,8 @@ export const alsoCalled: Readonly<Record<string, string>> = {
   max: 'hd',
 };
 
-export const dataUrl = ({ type, bytes }: GivenImage): string => `data:${type};base64,${bytes.toString('base64')}`;
+export const dataUrl = ({ type, bytes }: GivenImage): string =>
+  `data:${type};base64,${bytes.toString('base64')}`;
 
-export const sizeText = ({ width, height }: ImageSize, between = 'x'): string => `${width}${between}${height}`;
+export const sizeText = ({ width, height }: ImageSize, between = 'x'): string =>
+  `${width}${between}${height}`;

@@ -88,4 +88,6 @@ const list: readonly Vendor[] = [
 ];
 
 /** Every vendor by the id that the configuration file uses. */
-export const vendors: ReadonlyMap<string, Vendor> = new Map(list.map((vendor) => [vendor.id, vendor]));
+export const vendors: ReadonlyMap<string, Vendor> = new Map(
+  list.map((vendor) => [vendor.id, vendor]),
+);

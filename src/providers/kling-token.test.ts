@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { klingAuthorizer, klingToken } from './kling-token.ts';
 import { kling } from './vendors/kling.ts';
 
-const statement = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJBSyIsImV4cCI6MTgwMDAwMTgwMCwibmJmIjoxNzk5OTk5OTk1fQ';
+const statement =
+  'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJBSyIsImV4cCI6MTgwMDAwMTgwMCwibmJmIjoxNzk5OTk5OTk1fQ';
 const token = `${statement}.iXkE1Ff5wMPCA34anQuK0sbtpnNllzlGYdaYnhpWFzg`;
 const outgoing = {
   method: 'GET',

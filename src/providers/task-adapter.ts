@@ -39,7 +39,14 @@ export interface VideoCall {
 
 /** Why this vendor's model does not make such a video: the client's 400 where no channel makes it. `param` as in `VideoWish`; `why` is a sentence that tells what is allowed. */
 export interface Misfit {
-  readonly param: 'duration' | 'size' | 'aspect_ratio' | 'resolution' | 'audio' | 'image' | 'prompt';
+  readonly param:
+    | 'duration'
+    | 'size'
+    | 'aspect_ratio'
+    | 'resolution'
+    | 'audio'
+    | 'image'
+    | 'prompt';
   readonly why: string;
 }
 
@@ -109,7 +116,11 @@ export interface TaskAdapter {
   /** Stops the vendor's work, where it can be stopped. */
   readonly cancel?: (task: AcceptedTask) => Ask;
   /** `gone`: a poll's reply says that there is no such task, and will not be. In the first minute that is believed of nobody. */
-  fault(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, reply: string): TaskFault;
+  fault(
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    reply: string,
+  ): TaskFault;
 }
 
 export type TaskFault = Fault & { readonly gone?: true };

@@ -14,11 +14,18 @@ const means = { now: () => now, post: () => Promise.reject(new Error('nothing is
 it('signs time, place, type and body', () => {
   const { headers } = volcProof({ accessKey: 'AK', secretKey: 'SK' }, scope, outgoing, now);
   expect(headers['x-date']).toBe('20261121T100000Z');
-  expect(headers['x-content-sha256']).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
+  expect(headers['x-content-sha256']).toBe(
+    '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+  );
   expect(headers.authorization).toMatch(
     /^HMAC-SHA256 Credential=AK\/20261121\/cn-north-1\/cv\/request, SignedHeaders=content-type;host;x-content-sha256;x-date, Signature=[\da-f]{64}$/,
   );
-  const another = volcProof({ accessKey: 'AK', secretKey: 'SK' }, scope, { ...outgoing, body: Buffer.from('[]') }, now);
+  const another = volcProof(
+    { accessKey: 'AK', secretKey: 'SK' },
+    scope,
+    { ...outgoing, body: Buffer.from('[]') },
+    now,
+  );
   expect(another.headers.authorization).not.toBe(headers.authorization);
 });
 

@@ -50,16 +50,21 @@ export const answerLeaseMs = 30_000;
 export function openAnswerMemory(database: Database, clock: Clock): AnswerMemory {
   return {
     async has({ account, key }) {
-      return (await database.query('SELECT 1 AS one FROM answer WHERE account=$1 AND key=$2', [account, key])).length > 0;
+      return (
+        (
+          await database.query('SELECT 1 AS one FROM answer WHERE account=$1 AND key=$2', [
+            account,
+            key,
+          ])
+        ).length > 0
+      );
     },
     claim: (submission) => database.transact(() => claim(submission, clock.now())),
     async renew({ account, key, id }) {
-      await database.query('UPDATE answer SET lease_until=$4 WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL', [
-        account,
-        key,
-        id,
-        clock.now() + answerLeaseMs,
-      ]);
+      await database.query(
+        'UPDATE answer SET lease_until=$4 WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL',
+        [account, key, id, clock.now() + answerLeaseMs],
+      );
     },
     async keep({ account, key, id }, { contentType, body }) {
       const sql = `UPDATE answer SET lease_until=NULL, content_type=$4, body=$5
@@ -67,7 +72,10 @@ export function openAnswerMemory(database: Database, clock: Clock): AnswerMemory
       return (await database.query(sql, [account, key, id, contentType, body])).length > 0;
     },
     async forget({ account, key, id }) {
-      await database.query('DELETE FROM answer WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL', [account, key, id]);
+      await database.query(
+        'DELETE FROM answer WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL',
+        [account, key, id],
+      );
     },
     async release() {
       await database.query('UPDATE answer SET lease_until=0 WHERE lease_until IS NOT NULL');
@@ -97,7 +105,10 @@ function* claim(submission: Submission, now: number): Script<Claim> {
   if (!expired && row['digest'] !== digest) return { kind: 'other' };
   const holder = String(row['holder']);
   if (!expired && row['lease_until'] === null)
-    return { kind: 'answered', answer: { contentType: String(row['content_type']), body: String(row['body']) } };
+    return {
+      kind: 'answered',
+      answer: { contentType: String(row['content_type']), body: String(row['body']) },
+    };
   if (!expired && timeOf(row, 'lease_until') > now) return { kind: 'running' };
   const taken = yield {
     sql: `UPDATE answer SET digest=$3, holder=$4, lease_until=$5, expires_at=$6, content_type=NULL, body=NULL

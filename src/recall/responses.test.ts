@@ -16,13 +16,33 @@ class TurnedClock implements Clock {
   }
 }
 
-const message = (id: string, text: string) => ({ id, type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+const message = (id: string, text: string) => ({
+  id,
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+});
 
-function turn(id: string, previous?: string, status: KeptResponse['status'] = 'completed'): KeptResponse {
+function turn(
+  id: string,
+  previous?: string,
+  status: KeptResponse['status'] = 'completed',
+): KeptResponse {
   const output = [
-    { id: `msg_${id}`, type: 'message', role: 'assistant', content: [{ type: 'output_text', text: `Héllo 你好 from ${id}` }] },
+    {
+      id: `msg_${id}`,
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: `Héllo 你好 from ${id}` }],
+    },
   ];
-  return { id, status, previous, input: [message(`in_${id}`, id)], body: { id, status, background: true, output } };
+  return {
+    id,
+    status,
+    previous,
+    input: [message(`in_${id}`, id)],
+    body: { id, status, background: true, output },
+  };
 }
 
 forEachDatabase((_, openFresh, fresh) => {
@@ -47,8 +67,20 @@ forEachDatabase((_, openFresh, fresh) => {
     await memory.keep('ada', turn('c', 'b'));
     await memory.keep('ada', turn('d', 'a'));
     const said = await memory.conversation('ada', 'c');
-    expect(said?.map((item) => item['id'])).toEqual(['in_a', 'msg_a', 'in_b', 'msg_b', 'in_c', 'msg_c']);
-    expect((await memory.conversation('ada', 'd'))?.map((item) => item['id'])).toEqual(['in_a', 'msg_a', 'in_d', 'msg_d']);
+    expect(said?.map((item) => item['id'])).toEqual([
+      'in_a',
+      'msg_a',
+      'in_b',
+      'msg_b',
+      'in_c',
+      'msg_c',
+    ]);
+    expect((await memory.conversation('ada', 'd'))?.map((item) => item['id'])).toEqual([
+      'in_a',
+      'msg_a',
+      'in_d',
+      'msg_d',
+    ]);
     expect(await memory.forget('ada', 'b')).toBe(true);
     expect(await memory.conversation('ada', 'c')).toBeUndefined();
     expect(await memory.items('ada', ['msg_b', 'msg_c', 'in_a', 'nothing'])).toEqual(
@@ -73,7 +105,9 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(await memory.expire()).toBe(1);
     expect(await memory.expire()).toBe(0);
     expect(await memory.find('ada', 'new')).toBeDefined();
-    expect(await database.query('SELECT DISTINCT response FROM response_item')).toEqual([{ response: 'new' }]);
+    expect(await database.query('SELECT DISTINCT response FROM response_item')).toEqual([
+      { response: 'new' },
+    ]);
   });
 
   test('what runs in the background ends once: finished, cancelled, or failed with its node', async () => {
@@ -86,16 +120,28 @@ forEachDatabase((_, openFresh, fresh) => {
     for (const id of ['a', 'b', 'c']) await memory.begin('ada', queued(id));
     expect(await memory.conversation('ada', 'a')).toBeUndefined();
     expect(await memory.renew('a', 'in_progress')).toBe(true);
-    expect(await memory.find('ada', 'a')).toMatchObject({ status: 'in_progress', body: { status: 'in_progress' } });
+    expect(await memory.find('ada', 'a')).toMatchObject({
+      status: 'in_progress',
+      body: { status: 'in_progress' },
+    });
     await memory.finish('ada', turn('a'));
     expect(await memory.find('ada', 'a')).toEqual(turn('a'));
     expect((await memory.conversation('ada', 'a'))?.length).toBe(2);
     expect(await memory.cancel('ada', 'a')).toMatchObject({ status: 'completed' });
-    expect(await memory.cancel('ada', 'b')).toMatchObject({ status: 'cancelled', body: { status: 'cancelled' } });
+    expect(await memory.cancel('ada', 'b')).toMatchObject({
+      status: 'cancelled',
+      body: { status: 'cancelled' },
+    });
     expect(await memory.renew('b', 'in_progress')).toBe(false);
     await memory.finish('ada', turn('b'));
-    expect(await memory.find('ada', 'b')).toMatchObject({ status: 'cancelled', body: { output: [] } });
+    expect(await memory.find('ada', 'b')).toMatchObject({
+      status: 'cancelled',
+      body: { output: [] },
+    });
     clock.at += leaseMs + 1;
-    expect(await memory.find('ada', 'c')).toMatchObject({ status: 'failed', body: { status: 'failed', error: { code: 'server_error' } } });
+    expect(await memory.find('ada', 'c')).toMatchObject({
+      status: 'failed',
+      body: { status: 'failed', error: { code: 'server_error' } },
+    });
   });
 });

@@ -2,7 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { expiredMax } from './expiry.ts';
 
-export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+export type ResponseStatus =
+  | 'queued'
+  | 'in_progress'
+  | 'completed'
+  | 'incomplete'
+  | 'failed'
+  | 'cancelled';
 type Item = Readonly<Record<string, unknown>>;
 
 /** A response as it is remembered: what was asked in this turn, and the response object as the client was given it. */
@@ -46,7 +52,11 @@ const turnsMax = 1_000;
 
 const running: ReadonlySet<string> = new Set(['queued', 'in_progress']);
 
-export function openResponseMemory(database: Database, clock: Clock, forMs: number = keptForMs): ResponseMemory {
+export function openResponseMemory(
+  database: Database,
+  clock: Clock,
+  forMs: number = keptForMs,
+): ResponseMemory {
   return new StoredResponses(database, clock, forMs);
 }
 
@@ -62,7 +72,9 @@ class StoredResponses implements ResponseMemory {
   }
 
   keep(account: string, response: KeptResponse): Promise<void> {
-    return this.#database.transact(() => insert(account, response, this.#clock.now(), this.#forMs, null));
+    return this.#database.transact(() =>
+      insert(account, response, this.#clock.now(), this.#forMs, null),
+    );
   }
 
   begin(account: string, response: KeptResponse): Promise<void> {
@@ -83,18 +95,20 @@ class StoredResponses implements ResponseMemory {
   }
 
   async find(account: string, id: string): Promise<KeptResponse | undefined> {
-    const [row] = await this.#database.query('SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3', [
-      id,
-      account,
-      this.#clock.now(),
-    ]);
+    const [row] = await this.#database.query(
+      'SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3',
+      [id, account, this.#clock.now()],
+    );
     return row && this.#read(row);
   }
 
   /** As it stands now: one whose node is gone has failed, whatever its row says. */
   #read(row: Row): KeptResponse {
     const response = read(row);
-    const orphaned = running.has(response.status) && typeof row['lease_until'] === 'bigint' && row['lease_until'] < this.#clock.now();
+    const orphaned =
+      running.has(response.status) &&
+      typeof row['lease_until'] === 'bigint' &&
+      row['lease_until'] < this.#clock.now();
     if (!orphaned) return response;
     const error = { code: 'server_error', message: 'The response was interrupted.' };
     return { ...response, status: 'failed', body: { ...response.body, status: 'failed', error } };
@@ -112,7 +126,12 @@ class StoredResponses implements ResponseMemory {
     );
     const turns = rows.map(read);
     const [first] = turns;
-    if (first === undefined || first.previous !== undefined || turns.some(({ status }) => running.has(status))) return undefined;
+    if (
+      first === undefined ||
+      first.previous !== undefined ||
+      turns.some(({ status }) => running.has(status))
+    )
+      return undefined;
     return turns.flatMap(({ input, body }) => [...input, ...outputOf(body)]);
   }
 
@@ -131,11 +150,10 @@ class StoredResponses implements ResponseMemory {
   }
 
   async forget(account: string, id: string): Promise<boolean> {
-    const rows = await this.#database.query('DELETE FROM response WHERE id=$1 AND account=$2 AND expires_at>$3 RETURNING id', [
-      id,
-      account,
-      this.#clock.now(),
-    ]);
+    const rows = await this.#database.query(
+      'DELETE FROM response WHERE id=$1 AND account=$2 AND expires_at>$3 RETURNING id',
+      [id, account, this.#clock.now()],
+    );
     return rows.length > 0;
   }
 
@@ -152,12 +170,28 @@ class StoredResponses implements ResponseMemory {
   }
 }
 
-function* insert(account: string, response: KeptResponse, at: number, forMs: number, leaseUntil: number | null): Script<void> {
+function* insert(
+  account: string,
+  response: KeptResponse,
+  at: number,
+  forMs: number,
+  leaseUntil: number | null,
+): Script<void> {
   const { id, status, previous = null, input, body } = response;
   yield {
     sql: `INSERT INTO response (id, account, status, previous, input, body, created_at, expires_at, lease_until)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    params: [id, account, status, previous, JSON.stringify(input), JSON.stringify(body), at, at + forMs, leaseUntil],
+    params: [
+      id,
+      account,
+      status,
+      previous,
+      JSON.stringify(input),
+      JSON.stringify(body),
+      at,
+      at + forMs,
+      leaseUntil,
+    ],
   };
   yield* index(account, response);
 }
@@ -166,7 +200,11 @@ function* insert(account: string, response: KeptResponse, at: number, forMs: num
 const rowsAtOnce = [64, 8, 1];
 
 function* index(account: string, { id, input, body }: KeptResponse): Script<void> {
-  const ids = new Set([...input, ...outputOf(body)].map((item) => item['id']).filter((one) => typeof one === 'string'));
+  const ids = new Set(
+    [...input, ...outputOf(body)]
+      .map((item) => item['id'])
+      .filter((one) => typeof one === 'string'),
+  );
   const items = [...ids];
   let from = 0;
   for (const rows of rowsAtOnce) {
@@ -189,7 +227,10 @@ function* finish(account: string, response: KeptResponse): Script<void> {
 }
 
 function* cancel(account: string, id: string, at: number): Script<KeptResponse | undefined> {
-  const [row] = yield { sql: 'SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3', params: [id, account, at] };
+  const [row] = yield {
+    sql: 'SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3',
+    params: [id, account, at],
+  };
   if (row === undefined) return undefined;
   const response = read(row);
   if (!running.has(response.status)) return response;
@@ -217,13 +258,22 @@ function objectOf(text: unknown): Item {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-const statuses: readonly ResponseStatus[] = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'];
+const statuses: readonly ResponseStatus[] = [
+  'queued',
+  'in_progress',
+  'completed',
+  'incomplete',
+  'failed',
+  'cancelled',
+];
 
 function statusOf(value: unknown): ResponseStatus {
   return statuses.find((status) => status === value) ?? 'failed';
 }
 
 const itemsOf = (value: unknown): Item[] =>
-  Array.isArray(value) ? value.filter((item): item is Item => typeof item === 'object' && item !== null) : [];
+  Array.isArray(value)
+    ? value.filter((item): item is Item => typeof item === 'object' && item !== null)
+    : [];
 
 const outputOf = (body: Item): Item[] => itemsOf(body['output']);

@@ -37,24 +37,37 @@ forEachDatabase((_, openFresh, fresh) => {
   test('what this process knows, or knows to be missing, is not asked for again', async () => {
     const database = await openFresh({ migrations });
     const clock = new TurnedClock();
-    const [memory, other] = [openSignatureMemory(database, clock, sealer), openSignatureMemory(database, clock, sealer)];
+    const [memory, other] = [
+      openSignatureMemory(database, clock, sealer),
+      openSignatureMemory(database, clock, sealer),
+    ];
     await memory.keep('ada', 'm1', signed);
     expect(memory.recall('ada', 'm1', ['call a', 'call b'])).toEqual(signed);
     const asked = other.recall('ada', 'm1', ['call a', 'nothing']);
     expect(asked).toBeInstanceOf(Promise);
     await asked;
-    expect(other.recall('ada', 'm1', ['call a', 'nothing'])).toEqual(new Map([['call a', signed.get('call a')]]));
+    expect(other.recall('ada', 'm1', ['call a', 'nothing'])).toEqual(
+      new Map([['call a', signed.get('call a')]]),
+    );
     await memory.keep('ada', 'm1', new Map([['nothing', 'something']]));
     clock.at += signatureLimits.absentForMs;
-    expect(await other.recall('ada', 'm1', ['nothing'])).toEqual(new Map([['nothing', 'something']]));
+    expect(await other.recall('ada', 'm1', ['nothing'])).toEqual(
+      new Map([['nothing', 'something']]),
+    );
   });
 
   test('a call that comes again has the newer signature', async () => {
     const database = await openFresh({ migrations });
     const clock = new TurnedClock();
     await openSignatureMemory(database, clock, sealer).keep('ada', 'm1', signed);
-    await openSignatureMemory(database, clock, sealer).keep('ada', 'm1', new Map([['call a', 'newer']]));
-    expect(await openSignatureMemory(database, clock, sealer).recall('ada', 'm1', ['call a'])).toEqual(new Map([['call a', 'newer']]));
+    await openSignatureMemory(database, clock, sealer).keep(
+      'ada',
+      'm1',
+      new Map([['call a', 'newer']]),
+    );
+    expect(
+      await openSignatureMemory(database, clock, sealer).recall('ada', 'm1', ['call a']),
+    ).toEqual(new Map([['call a', 'newer']]));
   });
 
   test('it is forgotten after its time', async () => {
@@ -66,7 +79,9 @@ forEachDatabase((_, openFresh, fresh) => {
     await memory.keep('ada', 'm1', new Map([['call c', 'late']]));
     expect(memory.recall('ada', 'm1', ['call a'])).toHaveProperty('size', 1);
     clock.at += 1;
-    expect(await memory.recall('ada', 'm1', ['call a', 'call c'])).toEqual(new Map([['call c', 'late']]));
+    expect(await memory.recall('ada', 'm1', ['call a', 'call c'])).toEqual(
+      new Map([['call c', 'late']]),
+    );
     expect(await memory.expire()).toBe(2);
     expect(await memory.expire()).toBe(0);
     expect(await database.query('SELECT call FROM signature')).toEqual([{ call: 'call c' }]);
@@ -89,7 +104,8 @@ forEachDatabase((_, openFresh, fresh) => {
     const memory = openSignatureMemory(database, clock, sealer, limits);
     await memory.keep('ada', 'm1', new Map([['large', 'x'.repeat(101)]]));
     expect(await memory.recall('ada', 'm1', ['large'])).toEqual(new Map());
-    for (const call of ['one', 'two', 'three']) await memory.keep('ada', 'm1', new Map([[call, 'x'.repeat(80)]]));
+    for (const call of ['one', 'two', 'three'])
+      await memory.keep('ada', 'm1', new Map([[call, 'x'.repeat(80)]]));
     expect(memory.recall('ada', 'm1', ['three'])).toHaveProperty('size', 1);
     const oldest = memory.recall('ada', 'm1', ['one']);
     expect(oldest).toBeInstanceOf(Promise);

@@ -12,7 +12,11 @@ type Signatures = ReadonlyMap<string, string>;
  */
 export interface SignatureMemory {
   /** What is remembered of these calls: at once where this process knows it, else asked of the database. */
-  recall(account: string, signer: string, calls: readonly string[]): Signatures | Promise<Signatures>;
+  recall(
+    account: string,
+    signer: string,
+    calls: readonly string[],
+  ): Signatures | Promise<Signatures>;
   keep(account: string, signer: string, signatures: Signatures): Promise<void>;
   /** Forgets what has expired; returns how many. */
   expire(): Promise<number>;
@@ -62,7 +66,11 @@ class StoredSignatures implements SignatureMemory {
     this.#near = new NearMemory(limits.nearCharsMax);
   }
 
-  recall(account: string, signer: string, calls: readonly string[]): Signatures | Promise<Signatures> {
+  recall(
+    account: string,
+    signer: string,
+    calls: readonly string[],
+  ): Signatures | Promise<Signatures> {
     const found = new Map<string, string>();
     const now = this.#clock.now();
     const missing = calls.filter((call) => {
@@ -73,14 +81,20 @@ class StoredSignatures implements SignatureMemory {
     return missing.length === 0 ? found : this.#ask(account, signer, missing, found);
   }
 
-  async #ask(account: string, signer: string, missing: readonly string[], found: Map<string, string>): Promise<Signatures> {
+  async #ask(
+    account: string,
+    signer: string,
+    missing: readonly string[],
+    found: Map<string, string>,
+  ): Promise<Signatures> {
     const now = this.#clock.now();
     const places = missing.map((_, i) => `$${i + 4}`).join(', ');
     const rows = await this.#database.query(
       `SELECT call, sealed, expires_at FROM signature WHERE account=$1 AND signer=$2 AND expires_at>$3 AND call IN (${places})`,
       [account, signer, now, ...missing],
     );
-    for (const call of missing) this.#near.set(placeOf(account, signer, call), '', now + this.#limits.absentForMs);
+    for (const call of missing)
+      this.#near.set(placeOf(account, signer, call), '', now + this.#limits.absentForMs);
     for (const row of rows) {
       const call = String(row['call']);
       const signature = this.#sealer.unseal(purpose, String(row['sealed']));
@@ -95,14 +109,17 @@ class StoredSignatures implements SignatureMemory {
     for (const signature of signatures.values()) chars += signature.length;
     if (chars > this.#limits.answerCharsMax) return;
     const expiresAt = this.#clock.now() + this.#limits.keptForMs;
-    const rows = [...signatures].map(([call, signature]) => [call, this.#sealer.seal(purpose, signature)] as const);
+    const rows = [...signatures].map(
+      ([call, signature]) => [call, this.#sealer.seal(purpose, signature)] as const,
+    );
     const values = rows.map((_, i) => `($1, $2, $${2 * i + 4}, $${2 * i + 5}, $3)`).join(', ');
     await this.#database.query(
       `INSERT INTO signature (account, signer, call, sealed, expires_at) VALUES ${values}
         ON CONFLICT (account, signer, call) DO UPDATE SET sealed=excluded.sealed, expires_at=excluded.expires_at`,
       [account, signer, expiresAt, ...rows.flat()],
     );
-    for (const [call, signature] of signatures) this.#near.set(placeOf(account, signer, call), signature, expiresAt);
+    for (const [call, signature] of signatures)
+      this.#near.set(placeOf(account, signer, call), signature, expiresAt);
   }
 
   async expire(): Promise<number> {
@@ -115,7 +132,8 @@ class StoredSignatures implements SignatureMemory {
   }
 }
 
-const placeOf = (account: string, signer: string, call: string): string => `${account} ${signer} ${call}`;
+const placeOf = (account: string, signer: string, call: string): string =>
+  `${account} ${signer} ${call}`;
 
 interface Near {
   /** `''`: there is nothing. */

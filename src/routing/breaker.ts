@@ -83,7 +83,8 @@ export class Breaker {
     this.lastFault = fault.kind;
     this.record(1, now);
     if (verdict === 'park') this.park(fault.kind, now);
-    if (fault.retryAfterMs !== undefined) this.shut(fault.kind, now + Math.min(fault.retryAfterMs, coolDownMaxMs));
+    if (fault.retryAfterMs !== undefined)
+      this.shut(fault.kind, now + Math.min(fault.retryAfterMs, coolDownMaxMs));
     if (this.failures >= failuresMin && this.failures >= this.seen * failureRate) this.open = true;
     if (this.open) this.claimProbe(now);
   }

@@ -7,11 +7,25 @@ import { Health } from './health.ts';
 import { Paces, pacesMax } from './pace.ts';
 
 const seed = 20261121;
-const channel = (id: string, weight = 1, more: Partial<Weighted> = {}): Weighted => ({ id, priority: 0, weight, ...more });
-const choice = (policy: Choice['policy'], together?: number, streamed = true): Choice => ({ policy, together, streamed });
+const channel = (id: string, weight = 1, more: Partial<Weighted> = {}): Weighted => ({
+  id,
+  priority: 0,
+  weight,
+  ...more,
+});
+const choice = (policy: Choice['policy'], together?: number, streamed = true): Choice => ({
+  policy,
+  together,
+  streamed,
+});
 
 /** Of 10,000 picks the share of each. */
-function shares(health: Health, candidates: readonly Weighted[], how: Choice, now = 0): Record<string, number> {
+function shares(
+  health: Health,
+  candidates: readonly Weighted[],
+  how: Choice,
+  now = 0,
+): Record<string, number> {
   const random = seededRandom(seed);
   const counts: Record<string, number> = {};
   for (let i = 0; i < 10_000; i++) {
@@ -53,7 +67,11 @@ describe('latency', () => {
     const paces = new Paces();
     const [one, other] = [channel('a', 1, { pace: 'a m1' }), channel('a', 1, { pace: 'a m2' })];
     paces.took(one, true, 100);
-    expect([paces.of(one, true), paces.of(one, false), paces.of(other, true)]).toEqual([100, undefined, undefined]);
+    expect([paces.of(one, true), paces.of(one, false), paces.of(other, true)]).toEqual([
+      100,
+      undefined,
+      undefined,
+    ]);
   });
 
   test('the memory is bounded', () => {
@@ -65,17 +83,27 @@ describe('latency', () => {
 
   test('a faster channel of another priority stays where its priority puts it', () => {
     const health = new Health();
-    const [first, second] = [channel('first', 1, { priority: 0 }), channel('second', 1, { priority: 1 })];
+    const [first, second] = [
+      channel('first', 1, { priority: 0 }),
+      channel('second', 1, { priority: 1 }),
+    ];
     health.took(first, true, 1_000);
     health.took(second, true, 1);
-    expect(shares(health, [first, second], choice('latency'))).toEqual({ first: expect.closeTo(1, 5) });
+    expect(shares(health, [first, second], choice('latency'))).toEqual({
+      first: expect.closeTo(1, 5),
+    });
   });
 });
 
 describe('cost', () => {
   test('the cheapest is asked, equals share by weight, and who has no cost comes last', () => {
     const health = new Health();
-    const all = [channel('unknown', 9), channel('dear', 9, { cost: 5 }), channel('a', 1, { cost: 2 }), channel('b', 3, { cost: 2 })];
+    const all = [
+      channel('unknown', 9),
+      channel('dear', 9, { cost: 5 }),
+      channel('a', 1, { cost: 2 }),
+      channel('b', 3, { cost: 2 }),
+    ];
     const { a = 0, b = 0, ...others } = shares(health, all, choice('cost'));
     expect(others).toEqual({});
     expect(b / a).toBeGreaterThan(2.5);
@@ -94,7 +122,11 @@ describe('cost', () => {
 
 describe('what belongs together', () => {
   const all = [channel('a', 1), channel('b', 2), channel('c', 3), channel('d', 4)];
-  const pick = (health: Health, candidates: readonly Weighted[], together: number): string | undefined =>
+  const pick = (
+    health: Health,
+    candidates: readonly Weighted[],
+    together: number,
+  ): string | undefined =>
     health.pick(candidates, [], 0, Math.random, choice('weighted', together))?.id;
 
   test('meets at the same channel on every node, whatever the policy, and conversations are spread by weight', () => {
@@ -125,7 +157,9 @@ describe('what belongs together', () => {
 
   test('texts are not confused with their neighbours, and every pair has a number', () => {
     expect(togetherOf(['ab', 'c'])).not.toBe(togetherOf(['a', 'bc']));
-    fc.assert(fc.property(fc.array(fc.string()), (texts) => Number.isSafeInteger(togetherOf(texts))));
+    fc.assert(
+      fc.property(fc.array(fc.string()), (texts) => Number.isSafeInteger(togetherOf(texts))),
+    );
   });
 });
 
@@ -134,23 +168,31 @@ test('of a crowd that arrives at once, one request is the probe of a channel tha
   for (const policy of ['weighted', 'latency', 'cost', 'sticky'] as const) {
     const health = new Health();
     for (let i = 0; i < 5; i++) health.faulted('failing', { kind: 'overloaded', message: '' }, 0);
-    const picked = Array.from({ length: 1_000 }, () => health.pick(all, [], 5_000, seededRandom(seed), choice(policy))?.id);
+    const picked = Array.from(
+      { length: 1_000 },
+      () => health.pick(all, [], 5_000, seededRandom(seed), choice(policy))?.id,
+    );
     expect(picked.filter((id) => id === 'failing').length, policy).toBe(1);
   }
 });
 
 describe('a crowd', () => {
-  const crowd = Array.from({ length: 40 }, (_, n) => channel(`c${n}`, n % 4, { priority: n < 4 ? 1 : 0, cost: n % 5 }));
+  const crowd = Array.from({ length: 40 }, (_, n) =>
+    channel(`c${n}`, n % 4, { priority: n < 4 ? 1 : 0, cost: n % 5 }),
+  );
 
   test('shares by weight, its spares and those behind it wait', () => {
     const counted = shares(new Health(), crowd, choice('weighted'));
     const weights = crowd.slice(4).reduce((sum, { weight }) => sum + weight, 0);
-    for (const { id, weight, priority } of crowd) expect(counted[id] ?? 0, id).toBeCloseTo(priority === 0 ? weight / weights : 0, 2);
+    for (const { id, weight, priority } of crowd)
+      expect(counted[id] ?? 0, id).toBeCloseTo(priority === 0 ? weight / weights : 0, 2);
   });
 
   test('by cost the cheapest alone share', () => {
     const counted = shares(new Health(), crowd, choice('cost'));
-    const cheapest = crowd.filter(({ priority, cost, weight }) => priority === 0 && cost === 0 && weight > 0);
+    const cheapest = crowd.filter(
+      ({ priority, cost, weight }) => priority === 0 && cost === 0 && weight > 0,
+    );
     expect(new Set(Object.keys(counted))).toEqual(new Set(cheapest.map(({ id }) => id)));
   });
 
@@ -167,15 +209,18 @@ describe('a crowd', () => {
     }
     const left = crowd.filter((one) => one.priority === 0 && one !== away && one !== tried);
     const weights = left.reduce((sum, { weight }) => sum + weight, 0);
-    for (const { id, weight } of left) expect(counts.get(id) ?? 0, id).toBeCloseTo(weight / weights, 2);
+    for (const { id, weight } of left)
+      expect(counts.get(id) ?? 0, id).toBeCloseTo(weight / weights, 2);
     expect([counts.has(away.id), counts.has(tried.id)]).toEqual([false, false]);
   });
 
   test('when nearly all are away, whoever is left is found', () => {
     const health = new Health();
     const well = crowd[39];
-    for (const { id } of crowd.slice(0, 39)) health.faulted(id, { kind: 'credentials', message: '' }, 0);
-    for (let n = 0; n < 100; n++) expect(health.pick(crowd, [], 0, seededRandom(n), choice('weighted'))).toBe(well);
+    for (const { id } of crowd.slice(0, 39))
+      health.faulted(id, { kind: 'credentials', message: '' }, 0);
+    for (let n = 0; n < 100; n++)
+      expect(health.pick(crowd, [], 0, seededRandom(n), choice('weighted'))).toBe(well);
   });
 
   test('a thousand channels are not looked at one by one', () => {
@@ -206,7 +251,10 @@ describe('a crowd that is compared', () => {
     for (let together = 0; together < 500; together++) {
       const how = choice('sticky', togetherOf(['u', String(together)]));
       const before = health.pick(crowd, [], 0, Math.random, how);
-      const race = crowd.map((one) => ({ one, pick: health.pick([one, before ?? one], [], 0, Math.random, how) }));
+      const race = crowd.map((one) => ({
+        one,
+        pick: health.pick([one, before ?? one], [], 0, Math.random, how),
+      }));
       expect(race.every(({ pick }) => pick === before)).toBe(true);
       const after = health.pick(left, [], 0, Math.random, how);
       if (before !== crowd[0]) expect(after).toBe(before);
@@ -217,7 +265,8 @@ describe('a crowd that is compared', () => {
     const health = new Health();
     for (const [n, one] of crowd.entries()) health.took(one, true, n < 50 ? 100 : 200);
     const counted = shares(health, crowd, choice('latency'));
-    const sum = (from: number, to: number) => crowd.slice(from, to).reduce((all, { id }) => all + (counted[id] ?? 0), 0);
+    const sum = (from: number, to: number) =>
+      crowd.slice(from, to).reduce((all, { id }) => all + (counted[id] ?? 0), 0);
     expect(sum(50, 100)).toBeCloseTo(0.2, 1);
     expect(sum(0, 50)).toBeCloseTo(0.8, 1);
   });

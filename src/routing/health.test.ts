@@ -20,14 +20,19 @@ function channel(id: string, priority = 0, weight = 1): Weighted {
 }
 
 function fault(kind: FaultKind, retryAfterMs?: number): Fault {
-  return retryAfterMs === undefined ? { kind, message: kind } : { kind, message: kind, retryAfterMs };
+  return retryAfterMs === undefined
+    ? { kind, message: kind }
+    : { kind, message: kind, retryAfterMs };
 }
 
 function fail(id: string, kind: FaultKind, times = 1): void {
   for (let i = 0; i < times; i++) health.faulted(id, fault(kind), now);
 }
 
-function pick(candidates: readonly Weighted[], tried: readonly Weighted[] = []): string | undefined {
+function pick(
+  candidates: readonly Weighted[],
+  tried: readonly Weighted[] = [],
+): string | undefined {
   return health.pick(candidates, tried, now, () => 0.5)?.id;
 }
 
@@ -59,14 +64,25 @@ describe('picking', () => {
   });
 
   test('whatever happened, a pick is untried, not shut, and nothing healthier or of lower priority was left aside', () => {
-    const kinds: readonly FaultKind[] = ['credentials', 'quota', 'rate_limited', 'overloaded', 'server_error', 'timeout', 'bad_request'];
+    const kinds: readonly FaultKind[] = [
+      'credentials',
+      'quota',
+      'rate_limited',
+      'overloaded',
+      'server_error',
+      'timeout',
+      'bad_request',
+    ];
     const event = fc.record({
       id: fc.integer({ min: 0, max: 5 }),
       kind: fc.constantFrom('ok' as const, ...kinds),
       retryAfterMs: fc.option(fc.integer({ min: 0, max: 60_000 }), { nil: undefined }),
       passMs: fc.integer({ min: 0, max: 9_000 }),
     });
-    const shape = fc.record({ priority: fc.integer({ min: 0, max: 2 }), weight: fc.integer({ min: 0, max: 3 }) });
+    const shape = fc.record({
+      priority: fc.integer({ min: 0, max: 2 }),
+      weight: fc.integer({ min: 0, max: 3 }),
+    });
     fc.assert(
       fc.property(
         fc.array(shape, { minLength: 1, maxLength: 6 }),
@@ -84,12 +100,17 @@ describe('picking', () => {
             if (kind === 'ok') subject.answered(String(id), time);
             else subject.faulted(String(id), fault(kind, retryAfterMs), time);
             const tried = all.slice(0, id % 3);
-            const usable = all.filter((c) => !tried.includes(c) && subject.state(c.id, time).shut === undefined);
-            const open = new Set(usable.filter((c) => subject.state(c.id, time).breaker === 'open').map((c) => c.id));
+            const usable = all.filter(
+              (c) => !tried.includes(c) && subject.state(c.id, time).shut === undefined,
+            );
+            const open = new Set(
+              usable.filter((c) => subject.state(c.id, time).breaker === 'open').map((c) => c.id),
+            );
             const picked = subject.pick(all, tried, time, random);
             expect(picked === undefined).toBe(usable.length === 0);
             if (picked === undefined) continue;
-            const rank = (c: Weighted): number => (open.has(c.id) ? 2_000 : 0) + (c.weight === 0 ? 1_000 : 0) + c.priority;
+            const rank = (c: Weighted): number =>
+              (open.has(c.id) ? 2_000 : 0) + (c.weight === 0 ? 1_000 : 0) + c.priority;
             expect(usable).toContain(picked);
             expect(rank(picked)).toBe(Math.min(...usable.map(rank)));
           }
@@ -114,7 +135,13 @@ describe('the breaker', () => {
 
   test('a channel that fails more often than not is passed over', () => {
     fail('a', 'server_error', 5);
-    expect(health.state('a', now)).toMatchObject({ breaker: 'open', shut: undefined, failures: 5, results: 5, lastFault: 'server_error' });
+    expect(health.state('a', now)).toMatchObject({
+      breaker: 'open',
+      shut: undefined,
+      failures: 5,
+      results: 5,
+      lastFault: 'server_error',
+    });
     expect(pick([a, b])).toBe('b');
   });
 
@@ -156,8 +183,18 @@ describe('the breaker', () => {
   });
 
   test('what is wrong with a request or a model id says nothing against the channel', () => {
-    for (const kind of ['bad_request', 'context_length', 'content_policy', 'unknown_model'] as const) fail('a', kind, 20);
-    expect(health.state('a', now)).toMatchObject({ breaker: 'closed', failures: 0, lastFault: undefined });
+    for (const kind of [
+      'bad_request',
+      'context_length',
+      'content_policy',
+      'unknown_model',
+    ] as const)
+      fail('a', kind, 20);
+    expect(health.state('a', now)).toMatchObject({
+      breaker: 'closed',
+      failures: 0,
+      lastFault: undefined,
+    });
   });
 
   test('the memory is bounded', () => {
@@ -171,14 +208,17 @@ describe('the breaker', () => {
 describe('what shuts a channel', () => {
   const [a, b] = [channel('a', 0), channel('b', 1)];
 
-  test.each(['credentials', 'quota'] as const)('%s of ours parks it at once, even when it is the only one', (kind) => {
-    fail('a', kind);
-    expect(pick([a, b])).toBe('b');
-    expect(pick([a])).toBeUndefined();
-    expect(health.state('a', now).shut).toEqual({ because: kind, forMs: parkMs });
-    expect(health.retryAfterMs([a], now)).toBe(parkMs);
-    expect(health.retryAfterMs([a, b], now)).toBe(retryLaterMs);
-  });
+  test.each(['credentials', 'quota'] as const)(
+    '%s of ours parks it at once, even when it is the only one',
+    (kind) => {
+      fail('a', kind);
+      expect(pick([a, b])).toBe('b');
+      expect(pick([a])).toBeUndefined();
+      expect(health.state('a', now).shut).toEqual({ because: kind, forMs: parkMs });
+      expect(health.retryAfterMs([a], now)).toBe(parkMs);
+      expect(health.retryAfterMs([a, b], now)).toBe(retryLaterMs);
+    },
+  );
 
   test('a parked channel comes back by itself, one probe first', () => {
     fail('a', 'quota');

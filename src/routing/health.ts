@@ -23,7 +23,13 @@ export interface ChannelState {
   readonly lastFault: FaultKind | undefined;
 }
 
-const untouched: ChannelState = { breaker: 'closed', shut: undefined, failures: 0, results: 0, lastFault: undefined };
+const untouched: ChannelState = {
+  breaker: 'closed',
+  shut: undefined,
+  failures: 0,
+  results: 0,
+  lastFault: undefined,
+};
 
 /** Classes of candidates, best first: 0 healthy, 1 healthy without weight, 2 and 3 the same with an open breaker. */
 const unusable = 4;
@@ -74,10 +80,18 @@ export class Health {
    * The candidate to try next: healthy before failing, then the lowest priority, then as `choice` says. Undefined when all were tried or are shut.
    * Picking an open breaker's candidate makes it the probe.
    */
-  pick<C extends Weighted>(candidates: readonly C[], tried: readonly C[], now: number, random: Random, choice = byWeight): C | undefined {
-    const drawn = candidates.length < crowdMin ? undefined : this.draw(candidates, tried, now, random, choice);
+  pick<C extends Weighted>(
+    candidates: readonly C[],
+    tried: readonly C[],
+    now: number,
+    random: Random,
+    choice = byWeight,
+  ): C | undefined {
+    const drawn =
+      candidates.length < crowdMin ? undefined : this.draw(candidates, tried, now, random, choice);
     if (drawn !== undefined) return drawn;
-    const fastestMs = choice.policy === 'latency' ? this.paces.fastest(candidates, choice.streamed) : 0;
+    const fastestMs =
+      choice.policy === 'latency' ? this.paces.fastest(candidates, choice.streamed) : 0;
     let best: C | undefined;
     let bestClass = unusable;
     let bestArrival = Infinity;
@@ -114,7 +128,10 @@ export class Health {
     const { shutBy, shutUntil, failures, results, lastFault, open } = breaker;
     return {
       breaker: !open ? 'closed' : breaker.probeDue(now) && now >= shutUntil ? 'half-open' : 'open',
-      shut: shutBy !== undefined && now < shutUntil ? { because: shutBy, forMs: Math.ceil(shutUntil - now) } : undefined,
+      shut:
+        shutBy !== undefined && now < shutUntil
+          ? { because: shutBy, forMs: Math.ceil(shutUntil - now) }
+          : undefined,
       failures,
       results,
       lastFault,
@@ -125,15 +142,35 @@ export class Health {
    * By luck among those who come first, as often as it takes to meet one who is well: a thousand channels cost no more than ten. Undefined: look at all of them. Who was met and is not well leaves the
    * others' shares as they are to each other.
    */
-  private draw<C extends Weighted>(list: readonly C[], tried: readonly C[], now: number, random: Random, choice: Choice): C | undefined {
+  private draw<C extends Weighted>(
+    list: readonly C[],
+    tried: readonly C[],
+    now: number,
+    random: Random,
+    choice: Choice,
+  ): C | undefined {
     const known = this.knownOf(list, choice.policy);
     const { together, policy, streamed } = choice;
     const fast = policy === 'latency' && together === undefined;
     const fastestMs = fast ? this.fastestOf(list, known, streamed, now) : 0;
-    for (let draws = together !== undefined ? 1 : fast ? fastDrawsMax : drawsMax; draws > 0; draws--) {
-      const member = list[together === undefined ? drawnFrom(known.crowd, random()) : winnerOf(known.crowd, together)];
-      if (member === undefined || tried.includes(member) || this.classOf(member, now) !== 0) continue;
-      if (fast && random() * member.weight >= shareOf(member, this.paces.of(member, streamed), fastestMs)) continue;
+    for (
+      let draws = together !== undefined ? 1 : fast ? fastDrawsMax : drawsMax;
+      draws > 0;
+      draws--
+    ) {
+      const member =
+        list[
+          together === undefined
+            ? drawnFrom(known.crowd, random())
+            : winnerOf(known.crowd, together)
+        ];
+      if (member === undefined || tried.includes(member) || this.classOf(member, now) !== 0)
+        continue;
+      if (
+        fast &&
+        random() * member.weight >= shareOf(member, this.paces.of(member, streamed), fastestMs)
+      )
+        continue;
       this.claim(member.id, now);
       return member;
     }
@@ -143,13 +180,24 @@ export class Health {
   private knownOf(list: readonly Weighted[], policy: Policy): Known {
     let known = this.known.get(list);
     if (known?.policy !== policy) {
-      known = { policy, crowd: crowdOf(list, policy), fastestMs: 0, fastestAt: -Infinity, fastestStreamed: false };
+      known = {
+        policy,
+        crowd: crowdOf(list, policy),
+        fastestMs: 0,
+        fastestAt: -Infinity,
+        fastestStreamed: false,
+      };
       this.known.set(list, known);
     }
     return known;
   }
 
-  private fastestOf(list: readonly Weighted[], known: Known, streamed: boolean, now: number): number {
+  private fastestOf(
+    list: readonly Weighted[],
+    known: Known,
+    streamed: boolean,
+    now: number,
+  ): number {
     if (known.fastestStreamed !== streamed || now - known.fastestAt >= fastestEveryMs) {
       known.fastestMs = this.paces.fastest(list, streamed);
       known.fastestStreamed = streamed;
@@ -158,8 +206,14 @@ export class Health {
     return known.fastestMs;
   }
 
-  private arrivalOf(candidate: Weighted, { policy, together, streamed }: Choice, fastestMs: number, random: Random): number {
-    if (together !== undefined) return arrival(luckOf(together, togetherOf([candidate.id])), candidate.weight || 1);
+  private arrivalOf(
+    candidate: Weighted,
+    { policy, together, streamed }: Choice,
+    fastestMs: number,
+    random: Random,
+  ): number {
+    if (together !== undefined)
+      return arrival(luckOf(together, togetherOf([candidate.id])), candidate.weight || 1);
     const ms = policy === 'latency' ? this.paces.of(candidate, streamed) : undefined;
     return arrival(random(), shareOf(candidate, ms, fastestMs));
   }

@@ -16,7 +16,10 @@ export class HedgeBudget {
   /** One more request that might need one. */
   earn(model: string): void {
     const saved = this.#saved.get(model);
-    this.#saved.set(model, Math.min((saved ?? requestsPerHedge) + 1, hedgesSavedMax * requestsPerHedge));
+    this.#saved.set(
+      model,
+      Math.min((saved ?? requestsPerHedge) + 1, hedgesSavedMax * requestsPerHedge),
+    );
     if (saved === undefined && this.#saved.size > modelsMax) this.#forgetOldest();
   }
 

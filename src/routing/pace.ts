@@ -27,7 +27,8 @@ export class Paces {
       if (this.#paces.size > pacesMax) this.#forgetOldest();
     }
     const kind = streamed ? 'streamMs' : 'wholeMs';
-    pace[kind] = pace[kind] === 0 ? Math.max(ms, 1) : Math.max(pace[kind] + newest * (ms - pace[kind]), 1);
+    pace[kind] =
+      pace[kind] === 0 ? Math.max(ms, 1) : Math.max(pace[kind] + newest * (ms - pace[kind]), 1);
   }
 
   #forgetOldest(): void {
@@ -46,7 +47,8 @@ export class Paces {
   /** Of those that were measured; Infinity when none was. */
   fastest(candidates: readonly Weighted[], streamed: boolean): number {
     let fastest = Infinity;
-    for (const candidate of candidates) fastest = Math.min(fastest, this.of(candidate, streamed) ?? Infinity);
+    for (const candidate of candidates)
+      fastest = Math.min(fastest, this.of(candidate, streamed) ?? Infinity);
     return fastest;
   }
 }

@@ -4,7 +4,15 @@ import { mayRetry } from './retry.ts';
 
 const blamesTheRequest: readonly FaultKind[] = ['bad_request', 'context_length', 'content_policy'];
 const once: readonly FaultKind[] = ['server_error', 'protocol'];
-const always: readonly FaultKind[] = ['unknown_model', 'credentials', 'quota', 'rate_limited', 'overloaded', 'network', 'timeout'];
+const always: readonly FaultKind[] = [
+  'unknown_model',
+  'credentials',
+  'quota',
+  'rate_limited',
+  'overloaded',
+  'network',
+  'timeout',
+];
 const maybeTaken: readonly FaultKind[] = ['network', 'timeout', 'server_error', 'protocol'];
 const every = [...blamesTheRequest, ...once, ...always];
 
@@ -25,11 +33,13 @@ test('an image or a video that may have cost money is never asked for twice', ()
 });
 
 test('an image or a video that was refused for what is wrong with one channel is asked of the next', () => {
-  for (const fault of always.filter((one) => !maybeTaken.includes(one))) expect(mayRetry(fault, 'waiting', 5, 'media'), fault).toBe(true);
+  for (const fault of always.filter((one) => !maybeTaken.includes(one)))
+    expect(mayRetry(fault, 'waiting', 5, 'media'), fault).toBe(true);
 });
 
 test('a request that is wrong for its model is not tried elsewhere', () => {
-  for (const fault of blamesTheRequest) expect(mayRetry(fault, 'waiting', 1, 'text'), fault).toBe(false);
+  for (const fault of blamesTheRequest)
+    expect(mayRetry(fault, 'waiting', 1, 'text'), fault).toBe(false);
 });
 
 test('a server error or an unreadable answer is tried elsewhere once', () => {

@@ -24,7 +24,12 @@ const maybeTaken: readonly FaultKind[] = ['network', 'timeout', 'server_error', 
  * Whether a request goes on to its next channel, by what failed and when.
  * `failures` counts the attempts of this request that ended with this fault, the present one included.
  */
-export function mayRetry(fault: FaultKind, stage: Stage, failures: number, capability: CapabilityClass): boolean {
+export function mayRetry(
+  fault: FaultKind,
+  stage: Stage,
+  failures: number,
+  capability: CapabilityClass,
+): boolean {
   if (stage === 'connecting') return true;
   if (stage === 'streaming' || (capability === 'media' && maybeTaken.includes(fault))) return false;
   return failures <= (forgiven[fault] ?? 0);

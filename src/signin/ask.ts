@@ -16,7 +16,12 @@ export interface Call<Answer> {
 const statusOver = 500;
 
 /** Asks once. Providers answer 200 to much that they refuse, so that the members decide. No secret is in `why`. */
-export async function ask<Answer>({ url, answer, refused, ...call }: Call<Answer>): Promise<{ readonly answer: Answer } | NoPerson> {
+export async function ask<Answer>({
+  url,
+  answer,
+  refused,
+  ...call
+}: Call<Answer>): Promise<{ readonly answer: Answer } | NoPerson> {
   const { origin, pathname } = new URL(url);
   const where = `${call.method} ${origin}${pathname}`;
   try {
@@ -29,6 +34,9 @@ export async function ask<Answer>({ url, answer, refused, ...call }: Call<Answer
     if (read.success && status === 200) return { answer: read.data };
     return { fault: 'unreachable', why: `${where} answered ${status} without what was asked for` };
   } catch (error) {
-    return { fault: 'unreachable', why: `${where}: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      fault: 'unreachable',
+      why: `${where}: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }

@@ -51,12 +51,26 @@ export async function beginAttempt(
 /** The attempt, which nobody can take a second time; `mismatch`: it is another browser's or provider's, was taken or was never made. */
 export async function takeAttempt(
   database: Database,
-  { provider, state, browser, at }: { readonly provider: string; readonly state: string; readonly browser: string; readonly at: number },
+  {
+    provider,
+    state,
+    browser,
+    at,
+  }: {
+    readonly provider: string;
+    readonly state: string;
+    readonly browser: string;
+    readonly at: number;
+  },
 ): Promise<Attempt | 'mismatch' | 'expired'> {
   const sql = `DELETE FROM sign_in_attempts WHERE state = $1 AND browser = $2 AND provider = $3 RETURNING next, user_id, expires_at`;
   const [row] = await database.query(sql, [hashOf(state), hashOf(browser), provider]);
   if (row === undefined) return 'mismatch';
   if (Number(row['expires_at']) <= at) return 'expired';
   const { user_id: userId } = row;
-  return { provider, next: String(row['next']), userId: typeof userId === 'string' ? userId : undefined };
+  return {
+    provider,
+    next: String(row['next']),
+    userId: typeof userId === 'string' ? userId : undefined,
+  };
 }

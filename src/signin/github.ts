@@ -11,7 +11,11 @@ const refusedCode = z.object({ error: z.string() }).transform(({ error }) => err
 const token = z.object({ access_token: z.string().min(1) });
 const refusedToken = z.object({ message: z.string() }).transform(({ message }) => message);
 /** A login can be given up and taken by another; the number cannot. */
-const account = z.object({ id: z.number().int().positive(), login: z.string().min(1), name: z.string().nullish() });
+const account = z.object({
+  id: z.number().int().positive(),
+  login: z.string().min(1),
+  name: z.string().nullish(),
+});
 
 /** Sign-in with GitHub's OAuth web flow, with PKCE. Nothing but who it is, is asked for: no scope. */
 export function github({ clientId, clientSecret, baseUrl, apiUrl }: GithubSettings): Provider {
@@ -32,7 +36,11 @@ export function github({ clientId, clientSecret, baseUrl, apiUrl }: GithubSettin
       const exchanged = await ask({
         method: 'POST',
         url: `${baseUrl}/login/oauth/access_token`,
-        headers: { accept: 'application/json', 'content-type': 'application/json', 'user-agent': userAgent },
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'user-agent': userAgent,
+        },
         body: JSON.stringify({
           client_id: clientId,
           client_secret: clientSecret,
@@ -58,7 +66,11 @@ export function github({ clientId, clientSecret, baseUrl, apiUrl }: GithubSettin
       });
       if ('fault' in found) return found;
       const { id, login, name } = found.answer;
-      return { provider: 'github', subject: String(id), name: plainName(name ?? '') || plainName(login) };
+      return {
+        provider: 'github',
+        subject: String(id),
+        name: plainName(name ?? '') || plainName(login),
+      };
     },
   };
 }

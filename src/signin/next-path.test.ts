@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import { nextPath } from './next-path.ts';
 
 test('one goes on to a page of ours, or to the first', () => {
-  for (const path of ['/', '/keys', '/usage?from=-7d&status=ok#x', '/models/a%2Fb', '/%2F%2Fevil.example', '/%5Cevil.example'])
+  for (const path of [
+    '/',
+    '/keys',
+    '/usage?from=-7d&status=ok#x',
+    '/models/a%2Fb',
+    '/%2F%2Fevil.example',
+    '/%5Cevil.example',
+  ])
     expect(nextPath(path)).toBe(path);
   const elsewhere = [
     '//evil.example',

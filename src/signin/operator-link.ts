@@ -5,13 +5,23 @@ import type { Database, Script } from '../storage/database.ts';
 import { enrol } from './enrol.ts';
 
 /** Where a one-time link leads, at the console of `baseUrl`. */
-export const linkAddress = (baseUrl: string, secret: string): string => `${baseUrl}/auth/link?token=${secret}`;
+export const linkAddress = (baseUrl: string, secret: string): string =>
+  `${baseUrl}/auth/link?token=${secret}`;
 
 /** A link that an operator's command makes, written down. Undefined when there is no such user. `at`: wall clock, ms. */
-export function* issueLink(userId: string, at: number): Script<{ readonly secret: string; readonly expiresAt: number } | undefined> {
+export function* issueLink(
+  userId: string,
+  at: number,
+): Script<{ readonly secret: string; readonly expiresAt: number } | undefined> {
   const made = yield* makeLink(userId, at);
   if (made !== undefined)
-    yield* writeAudit(at, { actorKind: 'command', actor: undefined, action: 'sign_in_link.create', target: userId, account: userId });
+    yield* writeAudit(at, {
+      actorKind: 'command',
+      actor: undefined,
+      action: 'sign_in_link.create',
+      target: userId,
+      account: userId,
+    });
   return made;
 }
 
@@ -19,7 +29,11 @@ export function* issueLink(userId: string, at: number): Script<{ readonly secret
  * A link for the operator, who is made if there is none: as long as no operator can sign in with one of `providers`, it is the only way in.
  * Undefined when one can.
  */
-export async function operatorLink(database: Database, providers: readonly string[], at: number): Promise<string | undefined> {
+export async function operatorLink(
+  database: Database,
+  providers: readonly string[],
+  at: number,
+): Promise<string | undefined> {
   if (await operatorCanSignIn(database, providers)) return undefined;
   const operator = await firstOperator(database);
   const made = await database.transact(function* () {

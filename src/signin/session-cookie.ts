@@ -6,7 +6,10 @@ import { cookieIn, setCookie } from '../http/cookies.ts';
 /** `__Host-`: no other host, path or plain connection can have set it. Browsers take such a name over https alone. */
 const nameOf = (secure: boolean): string => (secure ? '__Host-tollgate' : 'tollgate');
 
-export function sessionSecretIn({ cookie }: IncomingHttpHeaders, secure: boolean): string | undefined {
+export function sessionSecretIn(
+  { cookie }: IncomingHttpHeaders,
+  secure: boolean,
+): string | undefined {
   return cookieIn(cookie, nameOf(secure));
 }
 

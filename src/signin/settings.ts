@@ -30,15 +30,21 @@ const githubUrls = { baseUrl: 'https://github.com', apiUrl: 'https://api.github.
 const wechatUrls = { baseUrl: 'https://open.weixin.qq.com', apiUrl: 'https://api.weixin.qq.com' };
 
 /** What the file says of a provider, else what the environment says of it; or a sentence about what is missing. */
-export function signinSettings(written: WrittenSignin | undefined, env: Env): SigninSettings | string {
+export function signinSettings(
+  written: WrittenSignin | undefined,
+  env: Env,
+): SigninSettings | string {
   const hub = pair(env, 'GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET');
   const chat = pair(env, 'WECHAT_APP_ID', 'WECHAT_APP_SECRET');
   if (typeof hub === 'string') return hub;
   if (typeof chat === 'string') return chat;
   const signUp = env['TOLLGATE_SIGN_UP'] || 'on';
   if (signUp !== 'on' && signUp !== 'off') return `TOLLGATE_SIGN_UP is on or off, not '${signUp}'`;
-  const github = written?.github ?? (hub && { clientId: hub.id, clientSecret: hub.secret, ...urls(env, 'GITHUB') });
-  const wechat = written?.wechat ?? (chat && { appId: chat.id, appSecret: chat.secret, ...urls(env, 'WECHAT') });
+  const github =
+    written?.github ??
+    (hub && { clientId: hub.id, clientSecret: hub.secret, ...urls(env, 'GITHUB') });
+  const wechat =
+    written?.wechat ?? (chat && { appId: chat.id, appSecret: chat.secret, ...urls(env, 'WECHAT') });
   return {
     ...(github && { github: { ...githubUrls, ...github } }),
     ...(wechat && { wechat: { ...wechatUrls, ...wechat } }),
@@ -46,7 +52,11 @@ export function signinSettings(written: WrittenSignin | undefined, env: Env): Si
   };
 }
 
-function pair(env: Env, idName: string, secretName: string): { readonly id: string; readonly secret: string } | string | undefined {
+function pair(
+  env: Env,
+  idName: string,
+  secretName: string,
+): { readonly id: string; readonly secret: string } | string | undefined {
   const [id, secret] = [env[idName] || undefined, env[secretName] || undefined];
   if (id === undefined && secret === undefined) return undefined;
   return id !== undefined && secret !== undefined
@@ -55,6 +65,8 @@ function pair(env: Env, idName: string, secretName: string): { readonly id: stri
 }
 
 function urls(env: Env, name: string): { readonly baseUrl?: string; readonly apiUrl?: string } {
-  const [baseUrl, apiUrl] = [`${name}_URL`, `${name}_API_URL`].map((variable) => env[variable]?.replace(/\/+$/, ''));
+  const [baseUrl, apiUrl] = [`${name}_URL`, `${name}_API_URL`].map((variable) =>
+    env[variable]?.replace(/\/+$/, ''),
+  );
   return { ...(baseUrl && { baseUrl }), ...(apiUrl && { apiUrl }) };
 }

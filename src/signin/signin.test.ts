@@ -19,7 +19,10 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations });
     const site = await startSigningIn(db);
     const [first, second, other] = [new Wanderer(), new Wanderer(), new Wanderer()];
-    const back = await site.signIn(first, 'github', { person: 'linwei', next: '/usage?kind=chat#top' });
+    const back = await site.signIn(first, 'github', {
+      person: 'linwei',
+      next: '/usage?kind=chat#top',
+    });
     expect([back.status, back.headers.location]).toEqual([302, '/usage?kind=chat#top']);
     const id = await site.who(first);
     expect(id).toMatch(/^usr_/);
@@ -30,7 +33,9 @@ forEachDatabase((_, openFresh) => {
     expect(await listIdentities(db, id)).toMatchObject([{ provider: 'github', name: '林薇' }]);
     expect((await check(db)).ok).toBe(true);
     const cookie = back.headers['set-cookie']?.[0] ?? '';
-    expect(cookie).toMatch(/^tollgate=[A-Za-z0-9]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
+    expect(cookie).toMatch(
+      /^tollgate=[A-Za-z0-9]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/,
+    );
     const stored = (await db.query('SELECT * FROM sessions')).flatMap((row) => Object.values(row));
     expect(stored).not.toContain(/tollgate=(\w+)/.exec(cookie)?.[1]);
   });
@@ -39,7 +44,9 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations });
     const site = await startSigningIn(db);
     const browsers = Array.from({ length: 5 }, () => new Wanderer());
-    const addresses = await Promise.all(browsers.map((browser) => site.leave(browser, 'wechat', { person: 'lin' })));
+    const addresses = await Promise.all(
+      browsers.map((browser) => site.leave(browser, 'wechat', { person: 'lin' })),
+    );
     await Promise.all(browsers.map((browser, i) => browser.get(addresses[i] ?? '')));
     const ids = new Set(await Promise.all(browsers.map((browser) => site.who(browser))));
     expect([ids.size, [...ids][0]]).toEqual([1, expect.stringMatching(/^usr_/)]);
@@ -48,16 +55,29 @@ forEachDatabase((_, openFresh) => {
 
   test('WeChat knows people by unionid, and by openid where there is none; who was known by the one is known by the other', async () => {
     const db = await openFresh({ migrations });
-    const env = { WECHAT_APP_ID: simWechatLoner.appId, WECHAT_APP_SECRET: simWechatLoner.appSecret };
+    const env = {
+      WECHAT_APP_ID: simWechatLoner.appId,
+      WECHAT_APP_SECRET: simWechatLoner.appSecret,
+    };
     const alone = await startSigningIn(db, { env });
     const browser = new Wanderer();
     await alone.signIn(browser, 'wechat', { person: 'chen' });
     const id = await alone.who(browser);
     const [row] = await db.query('SELECT subject, name FROM identities');
-    expect(row).toMatchObject({ subject: expect.stringMatching(`^${simWechatLoner.appId}:o6_`), name: '陈晨' });
-    const joined = { provider: 'wechat', subject: 'o6_union', formerly: String(row?.['subject']), name: '陈' };
+    expect(row).toMatchObject({
+      subject: expect.stringMatching(`^${simWechatLoner.appId}:o6_`),
+      name: '陈晨',
+    });
+    const joined = {
+      provider: 'wechat',
+      subject: 'o6_union',
+      formerly: String(row?.['subject']),
+      name: '陈',
+    };
     expect(await db.transact(() => recognise(joined))).toMatchObject({ id });
-    expect(await db.transact(() => recognise({ provider: 'wechat', subject: 'o6_union', name: '陈' }))).toMatchObject({ id });
+    expect(
+      await db.transact(() => recognise({ provider: 'wechat', subject: 'o6_union', name: '陈' })),
+    ).toMatchObject({ id });
   });
 
   test('what a provider calls somebody is one line in which nothing hides', async () => {
@@ -70,8 +90,12 @@ forEachDatabase((_, openFresh) => {
     ] as const)
       await site.signIn(new Wanderer(), provider, { person });
     const names = ['ecila the first', '微信用户', 'long'.repeat(25)].sort();
-    expect((await db.query('SELECT name FROM users')).map(({ name }) => String(name)).sort()).toEqual(names);
-    expect((await db.query('SELECT name FROM identities')).map(({ name }) => String(name)).sort()).toEqual(names);
+    expect(
+      (await db.query('SELECT name FROM users')).map(({ name }) => String(name)).sort(),
+    ).toEqual(names);
+    expect(
+      (await db.query('SELECT name FROM identities')).map(({ name }) => String(name)).sort(),
+    ).toEqual(names);
   });
 
   test('a state is for the browser, the provider and the time that it was made for, once', async () => {
@@ -89,12 +113,19 @@ forEachDatabase((_, openFresh) => {
     expect(await failure(victim, address)).toEqual(['state_mismatch', 'session_expired']);
     await site.leave(victim, 'github');
     expect(await failure(victim, address)).toEqual(['state_mismatch', 'session_expired']);
-    expect(await failure(mine, address.replace(/state=\w+/, 'state='))).toEqual(['state_mismatch', 'session_expired']);
-    expect(await failure(mine, address.replace('/github/', '/wechat/'))).toEqual(['state_mismatch', 'session_expired']);
+    expect(await failure(mine, address.replace(/state=\w+/, 'state='))).toEqual([
+      'state_mismatch',
+      'session_expired',
+    ]);
+    expect(await failure(mine, address.replace('/github/', '/wechat/'))).toEqual([
+      'state_mismatch',
+      'session_expired',
+    ]);
     expect((await mine.get(address)).headers.location).toBe('/');
     expect(await site.who(mine)).toMatch(/^usr_/);
     const again = new Wanderer();
-    for (const pair of mine.cookie.split('; ')) if (pair.startsWith('tollgate-signin=')) again.plant('tollgate-signin', pair.slice(16));
+    for (const pair of mine.cookie.split('; '))
+      if (pair.startsWith('tollgate-signin=')) again.plant('tollgate-signin', pair.slice(16));
     expect(await failure(again, address)).toEqual(['state_mismatch', 'session_expired']);
     const late = await site.leave(again, 'wechat', { person: 'lin' });
     now += 600_000;
@@ -116,7 +147,9 @@ forEachDatabase((_, openFresh) => {
     const spent = await site.leave(victim, 'wechat', { person: 'lin' });
     await victim.get(spent);
     const next = await site.leave(thief, 'wechat', { person: 'thief' });
-    expect((await thief.get(next.replace(code(next), code(spent)))).headers.location).toBe('/sign-in?error=refused');
+    expect((await thief.get(next.replace(code(next), code(spent)))).headers.location).toBe(
+      '/sign-in?error=refused',
+    );
     expect(site.troubles.join()).not.toContain(code(spent));
   });
 
@@ -125,23 +158,36 @@ forEachDatabase((_, openFresh) => {
     const open = await startSigningIn(db);
     const browser = new Wanderer();
     for (const provider of ['github', 'wechat'] as const)
-      expect((await open.signIn(browser, provider, { deny: true, next: '/keys' })).headers.location).toBe(
-        '/sign-in?error=denied&next=%2Fkeys',
-      );
+      expect(
+        (await open.signIn(browser, provider, { deny: true, next: '/keys' })).headers.location,
+      ).toBe('/sign-in?error=denied&next=%2Fkeys');
     await open.signIn(browser, 'github', { person: 'octocat' });
     const id = await open.who(browser);
     const closed = await startSigningIn(db, { env: { TOLLGATE_SIGN_UP: 'off' } });
-    expect((await closed.signIn(new Wanderer(), 'github', { person: 'stranger' })).headers.location).toBe('/sign-in?error=sign_up_closed');
-    expect((await closed.signIn(new Wanderer(), 'github', { person: 'octocat' })).headers.location).toBe('/');
+    expect(
+      (await closed.signIn(new Wanderer(), 'github', { person: 'stranger' })).headers.location,
+    ).toBe('/sign-in?error=sign_up_closed');
+    expect(
+      (await closed.signIn(new Wanderer(), 'github', { person: 'octocat' })).headers.location,
+    ).toBe('/');
     await db.transact(() => setUserState(id, 'suspended'));
     expect(await open.who(browser)).toBe('suspended');
     const refused = await open.signIn(new Wanderer(), 'github', { person: 'octocat' });
-    expect([refused.headers.location, refused.headers['set-cookie']]).toEqual(['/sign-in?error=suspended', undefined]);
+    expect([refused.headers.location, refused.headers['set-cookie']]).toEqual([
+      '/sign-in?error=suspended',
+      undefined,
+    ]);
     const away = await startSigningIn(db, { env: { GITHUB_API_URL: 'http://127.0.0.1:9' } });
-    expect((await away.signIn(new Wanderer(), 'github')).headers.location).toBe('/sign-in?error=unavailable');
-    const without = await startSigningIn(db, { env: { GITHUB_CLIENT_ID: '', GITHUB_CLIENT_SECRET: '' } });
+    expect((await away.signIn(new Wanderer(), 'github')).headers.location).toBe(
+      '/sign-in?error=unavailable',
+    );
+    const without = await startSigningIn(db, {
+      env: { GITHUB_CLIENT_ID: '', GITHUB_CLIENT_SECRET: '' },
+    });
     for (const name of ['github', 'gitlab', '__proto__'])
-      expect((await browser.get(`${without.url}/auth/${name}/start`)).headers.location).toBe('/sign-in?error=not_offered');
+      expect((await browser.get(`${without.url}/auth/${name}/start`)).headers.location).toBe(
+        '/sign-in?error=not_offered',
+      );
   });
 
   test('a session that was there before is no way in: signing in begins a new one and ends it', async () => {
@@ -168,17 +214,26 @@ forEachDatabase((_, openFresh) => {
     const [me, them] = [await site.who(mine), await site.who(other)];
     const begin = async (browser: Wanderer, provider: string): Promise<string> =>
       JSON.parse(
-        (await browser.post(`${site.url}/console/api/identities/${provider}`, {}, { ...csrf(site, browser), 'content-type': null })).text,
+        (
+          await browser.post(
+            `${site.url}/console/api/identities/${provider}`,
+            {},
+            { ...csrf(site, browser), 'content-type': null },
+          )
+        ).text,
       ).location;
     const unlink = async (browser: Wanderer, provider: string) => {
       const headers = { ...csrf(site, browser), cookie: browser.cookie };
-      return askPlain(`${site.url}/console/api/identities/${provider}`, { method: 'DELETE', headers });
+      return askPlain(`${site.url}/console/api/identities/${provider}`, {
+        method: 'DELETE',
+        headers,
+      });
     };
     expect((await unlink(mine, 'github')).json.error.code).toBe('last_identity');
     // What somebody else signs in with is not taken from him.
-    expect((await mine.get(await decide(await begin(mine, 'wechat'), 'lin'))).headers.location).toBe(
-      '/settings?error=identity_taken&next=%2Fsettings',
-    );
+    expect(
+      (await mine.get(await decide(await begin(mine, 'wechat'), 'lin'))).headers.location,
+    ).toBe('/settings?error=identity_taken&next=%2Fsettings');
     // Who began is not who came back.
     const begun = await decide(await begin(mine, 'wechat'), 'chen');
     const session = /(?:^|; )tollgate=(\w+)/.exec(mine.cookie)?.[1] ?? '';
@@ -186,9 +241,16 @@ forEachDatabase((_, openFresh) => {
     expect((await mine.get(begun)).headers.location).toContain('error=state_mismatch');
     expect((await listIdentities(db, them)).length).toBe(1);
     mine.plant('tollgate', session);
-    expect((await mine.get(await decide(await begin(mine, 'wechat'), 'chen'))).headers.location).toBe('/settings');
-    expect((await listIdentities(db, me)).map(({ provider }) => provider).toSorted()).toEqual(['github', 'wechat']);
-    expect((await mine.get(await decide(await begin(mine, 'wechat'), 'another'))).headers.location).toContain('error=identity_exists');
+    expect(
+      (await mine.get(await decide(await begin(mine, 'wechat'), 'chen'))).headers.location,
+    ).toBe('/settings');
+    expect((await listIdentities(db, me)).map(({ provider }) => provider).toSorted()).toEqual([
+      'github',
+      'wechat',
+    ]);
+    expect(
+      (await mine.get(await decide(await begin(mine, 'wechat'), 'another'))).headers.location,
+    ).toContain('error=identity_exists');
     // Both at once: one of them is the last.
     const done = await Promise.all([unlink(mine, 'github'), unlink(mine, 'wechat')]);
     expect(done.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
@@ -198,9 +260,13 @@ forEachDatabase((_, openFresh) => {
 
   test('an identity belongs to one user, however many ask for it at once', async () => {
     const db = await openFresh({ migrations });
-    const users = await Promise.all(['a', 'b', 'c'].map((name) => db.transact(() => enrol(name, 'user', 1))));
+    const users = await Promise.all(
+      ['a', 'b', 'c'].map((name) => db.transact(() => enrol(name, 'user', 1))),
+    );
     const person = { provider: 'github', subject: '7', name: 'x' };
-    const done = await Promise.all(users.map(({ id }) => db.transact(() => linkIdentity(id, person, 1))));
+    const done = await Promise.all(
+      users.map(({ id }) => db.transact(() => linkIdentity(id, person, 1))),
+    );
     expect(done.toSorted()).toEqual(['linked', 'taken', 'taken']);
   });
 });

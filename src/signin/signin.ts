@@ -35,7 +35,12 @@ export interface Visitor {
 export type Outcome =
   | { readonly done: 'signed in'; readonly secret: string; readonly next: string }
   | { readonly done: 'linked'; readonly next: string }
-  | { readonly done: 'failed'; readonly why: SigninFailure; readonly linking: boolean; readonly next: string };
+  | {
+      readonly done: 'failed';
+      readonly why: SigninFailure;
+      readonly linking: boolean;
+      readonly next: string;
+    };
 
 /** The new session's secret, for the browser. */
 export type Admitted = { readonly secret: string } | 'suspended';
@@ -67,7 +72,10 @@ export class Signin {
   constructor(rooms: SigninRooms) {
     this.#rooms = rooms;
     const { github: hub, wechat: chat } = rooms.settings;
-    const providers = [...(chat === undefined ? [] : [wechat(chat)]), ...(hub === undefined ? [] : [github(hub)])];
+    const providers = [
+      ...(chat === undefined ? [] : [wechat(chat)]),
+      ...(hub === undefined ? [] : [github(hub)]),
+    ];
     this.#providers = new Map(providers.map((provider) => [provider.name, provider]));
   }
 
@@ -79,21 +87,54 @@ export class Signin {
   /** The provider's address, to which the browser is to go. Undefined: it is not offered. `userId`: who is linking. */
   async begin(
     name: string,
-    { next, userId, kept, redirectUri, at }: { next: string; userId?: string; kept: string; redirectUri: string; at: number },
+    {
+      next,
+      userId,
+      kept,
+      redirectUri,
+      at,
+    }: { next: string; userId?: string; kept: string; redirectUri: string; at: number },
   ): Promise<string | undefined> {
     const provider = this.#providers.get(name);
     if (provider === undefined) return undefined;
-    const state = await beginAttempt(this.#rooms.database, { provider: name, next, userId }, { browser: kept, at });
-    return provider.address({ state, challenge: challengeOf(verifierOf(kept, state)), redirectUri });
+    const state = await beginAttempt(
+      this.#rooms.database,
+      { provider: name, next, userId },
+      { browser: kept, at },
+    );
+    return provider.address({
+      state,
+      challenge: challengeOf(verifierOf(kept, state)),
+      redirectUri,
+    });
   }
 
-  async finish(name: string, { state, code, kept, redirectUri, signedIn }: CameBack, visitor: Visitor): Promise<Outcome> {
+  async finish(
+    name: string,
+    { state, code, kept, redirectUri, signedIn }: CameBack,
+    visitor: Visitor,
+  ): Promise<Outcome> {
     const { database, trouble } = this.#rooms;
-    const attempt = await takeAttempt(database, { provider: name, state, browser: kept, at: visitor.at });
+    const attempt = await takeAttempt(database, {
+      provider: name,
+      state,
+      browser: kept,
+      at: visitor.at,
+    });
     if (typeof attempt === 'string')
-      return { done: 'failed', why: attempt === 'expired' ? 'expired' : 'state_mismatch', linking: false, next: '/' };
+      return {
+        done: 'failed',
+        why: attempt === 'expired' ? 'expired' : 'state_mismatch',
+        linking: false,
+        next: '/',
+      };
     const { next, userId } = attempt;
-    const failed = (why: SigninFailure): Outcome => ({ done: 'failed', why, linking: userId !== undefined, next });
+    const failed = (why: SigninFailure): Outcome => ({
+      done: 'failed',
+      why,
+      linking: userId !== undefined,
+      next,
+    });
     const provider = this.#providers.get(name);
     if (code === undefined || provider === undefined) return failed('denied');
     // Whoever began to link has left, or somebody else has come: it would be linked to the wrong one.
@@ -105,7 +146,9 @@ export class Signin {
     }
     if (userId === undefined) return this.#enter(person, visitor, next);
     const linked = await database.transact(() => link(userId, person, visitor));
-    return linked === 'linked' ? { done: 'linked', next } : failed(linked === 'taken' ? 'identity_taken' : 'identity_exists');
+    return linked === 'linked'
+      ? { done: 'linked', next }
+      : failed(linked === 'taken' ? 'identity_taken' : 'identity_exists');
   }
 
   /** Signs in whoever has an unused link. Undefined: it was used, is over or never was. */
@@ -120,7 +163,9 @@ export class Signin {
     const { database, settings } = this.#rooms;
     const enter = (): Promise<Admitted | undefined> =>
       database.transact(function* () {
-        const user = (yield* recognise(person)) ?? (settings.signUp ? yield* newcomer(person, visitor) : undefined);
+        const user =
+          (yield* recognise(person)) ??
+          (settings.signUp ? yield* newcomer(person, visitor) : undefined);
         return user && (yield* admit(user, person.provider, visitor));
       });
     const admitted = await enter().catch((error: unknown) => {
@@ -130,7 +175,9 @@ export class Signin {
     });
     const failed = (why: SigninFailure): Outcome => ({ done: 'failed', why, linking: false, next });
     if (admitted === undefined) return failed('sign_up_closed');
-    return admitted === 'suspended' ? failed('suspended') : { done: 'signed in', ...admitted, next };
+    return admitted === 'suspended'
+      ? failed('suspended')
+      : { done: 'signed in', ...admitted, next };
   }
 }
 
@@ -140,14 +187,29 @@ function* newcomer(person: Person, { at, ip }: Visitor): Script<User> {
   const user = yield* enrol(person.name, 'user', at);
   if ((yield* linkIdentity(user.id, person, at)) !== 'linked') throw new KnownMeanwhile();
   const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
-  yield* writeAudit(at, { ...by, action: 'user.sign_up', target: user.id, after: { provider: person.provider, name: person.name } });
+  yield* writeAudit(at, {
+    ...by,
+    action: 'user.sign_up',
+    target: user.id,
+    after: { provider: person.provider, name: person.name },
+  });
   return user;
 }
 
-function* link(userId: string, person: Person, { at, ip }: Visitor): ReturnType<typeof linkIdentity> {
+function* link(
+  userId: string,
+  person: Person,
+  { at, ip }: Visitor,
+): ReturnType<typeof linkIdentity> {
   const linked = yield* linkIdentity(userId, person, at);
   const by = { actorKind: 'user', actor: userId, account: userId, ip } as const;
-  if (linked === 'linked') yield* writeAudit(at, { ...by, action: 'identity.link', target: person.provider, after: { name: person.name } });
+  if (linked === 'linked')
+    yield* writeAudit(at, {
+      ...by,
+      action: 'identity.link',
+      target: person.provider,
+      after: { name: person.name },
+    });
   return linked;
 }
 

@@ -6,7 +6,13 @@ test('a request is ours when the browser says that it comes from here', () => {
   const plain = openSite(undefined);
   expect(plain.isOwn({ host: '127.0.0.1:8080', origin: 'http://127.0.0.1:8080' })).toBe(true);
   expect(plain.isOwn({ host: 'ai.example.com', origin: 'https://ai.example.com' })).toBe(true);
-  for (const origin of ['http://127.0.0.1:8081', 'http://127.0.0.1', 'null', '', 'http://127.0.0.1:8080.evil.example'])
+  for (const origin of [
+    'http://127.0.0.1:8081',
+    'http://127.0.0.1',
+    'null',
+    '',
+    'http://127.0.0.1:8080.evil.example',
+  ])
     expect(plain.isOwn({ host: '127.0.0.1:8080', origin }), origin).toBe(false);
   expect(plain.isOwn({ host: '127.0.0.1:8080' })).toBe(false);
   const configured = openSite('https://ai.example.com/gateway');
@@ -27,12 +33,12 @@ test("an address is the connection's, unless it is that of a proxy that is trust
   expect(of('10.1.2.3', 'nonsense')).toBe('10.1.2.3');
   expect(of('10.1.2.3')).toBe('10.1.2.3');
   expect(of(undefined)).toBe('');
-  expect(openSite(undefined).addressOf('10.1.2.3', { 'x-forwarded-for': '6.6.6.6' })).toBe('10.1.2.3');
-  expect(['10.0.0.0/8', '::1', '10.0.0.0/33', 'proxy', '', '10', '010.0.0.1'].map(isNetwork)).toEqual([
-    true,
-    true,
-    ...Array(5).fill(false),
-  ]);
+  expect(openSite(undefined).addressOf('10.1.2.3', { 'x-forwarded-for': '6.6.6.6' })).toBe(
+    '10.1.2.3',
+  );
+  expect(
+    ['10.0.0.0/8', '::1', '10.0.0.0/33', 'proxy', '', '10', '010.0.0.1'].map(isNetwork),
+  ).toEqual([true, true, ...Array(5).fill(false)]);
 });
 
 test('strangers are counted by address, or by the network that each of them has', () => {

@@ -21,7 +21,9 @@ export function openSite(publicUrl: string | undefined, proxies: readonly string
     urlFor: ({ host }) => publicUrl ?? `http://${hostIn(host)}`,
     isOwn({ origin, host }) {
       if (origin === undefined) return false;
-      return configured === undefined ? origin === `http://${host}` || origin === `https://${host}` : origin === configured;
+      return configured === undefined
+        ? origin === `http://${host}` || origin === `https://${host}`
+        : origin === configured;
     },
     addressOf: clientAddress(proxies),
   };
@@ -41,4 +43,5 @@ export function strangerAt(address: string): string {
     .join(':')}::/64`;
 }
 
-const hostIn = (host: string | undefined): string => (host !== undefined && /^[\w.:[\]-]+$/.test(host) ? host : 'localhost');
+const hostIn = (host: string | undefined): string =>
+  host !== undefined && /^[\w.:[\]-]+$/.test(host) ? host : 'localhost';

@@ -5,14 +5,30 @@ import type { Provider } from './provider.ts';
 import type { WechatSettings } from './settings.ts';
 
 /** developers.weixin.qq.com, website sign-in, 2026-11: refusals are 200 with `errcode`, and answers say text/plain. */
-const refused = z.object({ errcode: z.number().refine((code) => code !== 0) }).transform(({ errcode }) => String(errcode));
+const refused = z
+  .object({ errcode: z.number().refine((code) => code !== 0) })
+  .transform(({ errcode }) => String(errcode));
 const token = z.object({ access_token: z.string().min(1), openid: z.string().min(1) });
-const profile = z.object({ openid: z.string().min(1), nickname: z.string(), unionid: z.string().nullish() });
+const profile = z.object({
+  openid: z.string().min(1),
+  nickname: z.string(),
+  unionid: z.string().nullish(),
+});
 
 /** Sign-in by a QR code that is scanned with WeChat. It knows no PKCE: the state alone binds a code to its browser. */
 export function wechat({ appId, appSecret, baseUrl, apiUrl }: WechatSettings): Provider {
-  const get = <Answer>(path: string, query: Readonly<Record<string, string>>, answer: z.ZodType<Answer>) =>
-    ask({ method: 'GET', url: `${apiUrl}${path}?${new URLSearchParams(query).toString()}`, headers: {}, answer, refused });
+  const get = <Answer>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    answer: z.ZodType<Answer>,
+  ) =>
+    ask({
+      method: 'GET',
+      url: `${apiUrl}${path}?${new URLSearchParams(query).toString()}`,
+      headers: {},
+      answer,
+      refused,
+    });
   return {
     name: 'wechat',
     address({ state, redirectUri }) {
@@ -34,7 +50,9 @@ export function wechat({ appId, appSecret, baseUrl, apiUrl }: WechatSettings): P
       // One person has an openid with each application, and one unionid with all of a company's, once those are joined.
       const here = `${appId}:${openid}`;
       const name = plainName(nickname) || '微信用户';
-      return unionid ? { provider: 'wechat', subject: unionid, formerly: here, name } : { provider: 'wechat', subject: here, name };
+      return unionid
+        ? { provider: 'wechat', subject: unionid, formerly: here, name }
+        : { provider: 'wechat', subject: here, name };
     },
   };
 }

@@ -7,7 +7,12 @@ onSqlite((_, openFresh, fresh) => {
   test('a backup is a whole copy, and overwrites nothing', async () => {
     const { url } = await fresh();
     const db = await openFresh({
-      migrations: [{ id: '1', statements: ['CREATE TABLE thing (id BIGINT)', 'INSERT INTO thing VALUES (1), (2)'] }],
+      migrations: [
+        {
+          id: '1',
+          statements: ['CREATE TABLE thing (id BIGINT)', 'INSERT INTO thing VALUES (1), (2)'],
+        },
+      ],
     });
     const file = `${url.slice('sqlite:'.length)}.backup`;
     await backup(db, file);

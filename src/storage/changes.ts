@@ -1,7 +1,10 @@
 import type { Database, Migration, Statement } from './database.ts';
 
 export const changesMigrations: readonly Migration[] = [
-  { id: '0001-change', statements: ['CREATE TABLE change (topic TEXT PRIMARY KEY, version BIGINT NOT NULL)'] },
+  {
+    id: '0001-change',
+    statements: ['CREATE TABLE change (topic TEXT PRIMARY KEY, version BIGINT NOT NULL)'],
+  },
 ];
 
 /** A change is effective in every process within one second: a look every 300 ms leaves time for a slow one. */
@@ -27,7 +30,10 @@ export interface ChangeWatch {
  * Calls the handler of every topic that changed, and each once at the start, so that what was loaded before is not stale. A handler that throws,
  * and a database that is away, are asked again at the next look.
  */
-export function watchChanges(database: Database, handlers: Readonly<Record<string, () => void | Promise<void>>>): ChangeWatch {
+export function watchChanges(
+  database: Database,
+  handlers: Readonly<Record<string, () => void | Promise<void>>>,
+): ChangeWatch {
   const seen = new Map<string, unknown>();
   const look = async (): Promise<void> => {
     const rows = await database.query('SELECT topic, version FROM change');

@@ -39,7 +39,8 @@ export class DatabaseError extends Error {
 }
 
 /** Whether the same may work in a moment: the database is away or overloaded. Everything else that a statement throws is a bug. */
-export const isAway = (error: unknown): boolean => error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
+export const isAway = (error: unknown): boolean =>
+  error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
 
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';

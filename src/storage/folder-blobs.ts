@@ -24,7 +24,8 @@ class FolderBlobs implements Blobs {
     const path = this.#path(key);
     const shelf = dirname(path);
     const made = await mkdir(shelf, { recursive: true });
-    if (made !== undefined) for (const folder of new Set([dirname(made), dirname(shelf)])) await syncFolder(folder);
+    if (made !== undefined)
+      for (const folder of new Set([dirname(made), dirname(shelf)])) await syncFolder(folder);
     const part = partOf(path);
     let bytes: number;
     try {
@@ -105,4 +106,5 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';

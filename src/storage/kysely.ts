@@ -80,7 +80,8 @@ export function kyselyOver(engine: Engine): Kysely<unknown> {
     createDriver: () => new EngineDriver(engine),
     createQueryCompiler: () => (sqlite ? new SqliteQueryCompiler() : new PostgresQueryCompiler()),
     createAdapter: () => (sqlite ? new SqliteAdapter() : new PostgresAdapter()),
-    createIntrospector: (kysely) => (sqlite ? new SqliteIntrospector(kysely) : new PostgresIntrospector(kysely)),
+    createIntrospector: (kysely) =>
+      sqlite ? new SqliteIntrospector(kysely) : new PostgresIntrospector(kysely),
   };
   return new Kysely({ dialect });
 }

@@ -19,14 +19,19 @@ function parse(text: string, where: string): Buffer {
   const trimmed = text.trim();
   const key = Buffer.from(trimmed, 'base64');
   if (key.length === masterKeyBytes && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return key;
-  throw new MasterKeyError(`${where} must hold ${masterKeyBytes} bytes in base64. Make one with: ${makeOneWith}`);
+  throw new MasterKeyError(
+    `${where} must hold ${masterKeyBytes} bytes in base64. Make one with: ${makeOneWith}`,
+  );
 }
 
 /**
  * The master key: of the variable TOLLGATE_MASTER_KEY, else of the file `master.key` in the data folder, which is made (readable by its owner
  * alone) when absent. Processes that start at once get the same key.
  */
-export async function loadMasterKey(dataFolder: string, env: Readonly<Record<string, string | undefined>>): Promise<Buffer> {
+export async function loadMasterKey(
+  dataFolder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Buffer> {
   const given = env[variable];
   if (given !== undefined && given !== '') return parse(given, variable);
   const file = join(dataFolder, fileName);
@@ -35,7 +40,11 @@ export async function loadMasterKey(dataFolder: string, env: Readonly<Record<str
   await mkdir(dataFolder, { recursive: true });
   // Written aside and linked: whoever sees the file sees all of it, and the first one wins.
   const draft = `${file}.${randomText(12)}`;
-  await writeFile(draft, `${randomBytes(masterKeyBytes).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  await writeFile(draft, `${randomBytes(masterKeyBytes).toString('base64')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true,
+  });
   try {
     await link(draft, file);
   } catch (error) {

@@ -6,7 +6,10 @@ import { migrate } from './migrate.ts';
 
 const first: Migration = {
   id: '0001-shelf',
-  statements: ['CREATE TABLE shelf (id TEXT PRIMARY KEY, books BIGINT NOT NULL)', "INSERT INTO shelf VALUES ('a', 1)"],
+  statements: [
+    'CREATE TABLE shelf (id TEXT PRIMARY KEY, books BIGINT NOT NULL)',
+    "INSERT INTO shelf VALUES ('a', 1)",
+  ],
 };
 const second: Migration = {
   id: '0002-shelf',
@@ -36,19 +39,27 @@ forEachDatabase((_, openFresh, fresh) => {
 
   test('a migration that fails leaves nothing of any', async () => {
     const db = await openFresh();
-    const broken: Migration = { id: '0003-broken', statements: ['CREATE TABLE half (id TEXT)', 'CREATE TABLE shelf (id TEXT)'] };
+    const broken: Migration = {
+      id: '0003-broken',
+      statements: ['CREATE TABLE half (id TEXT)', 'CREATE TABLE shelf (id TEXT)'],
+    };
     await expect(migrate(db, [first, second, broken])).rejects.toThrow(/shelf/);
     expect(await migrate(db, [first, second])).toEqual(['0001-shelf', '0002-shelf']);
   });
 
   test('columns take only their type', async () => {
     const db = await openFresh({ migrations: [first] });
-    await expect(db.query("INSERT INTO shelf VALUES ('b', 'many')")).rejects.toMatchObject({ kind: 'constraint' });
+    await expect(db.query("INSERT INTO shelf VALUES ('b', 'many')")).rejects.toMatchObject({
+      kind: 'constraint',
+    });
   });
 });
 
 onPostgres((_, _openFresh, fresh) => {
-  const desk: Migration = { id: '0000-desk', statements: ['CREATE TABLE desk (id TEXT PRIMARY KEY)'] };
+  const desk: Migration = {
+    id: '0000-desk',
+    statements: ['CREATE TABLE desk (id TEXT PRIMARY KEY)'],
+  };
   const both: Migration = {
     id: '0003-both',
     statements: ['ALTER TABLE desk ADD COLUMN room TEXT', 'ALTER TABLE shelf ADD COLUMN room TEXT'],
@@ -64,7 +75,9 @@ onPostgres((_, _openFresh, fresh) => {
     await client.query('BEGIN');
     await client.query('UPDATE shelf SET books = 5');
     const gaveWay: string[] = [];
-    const migrated = migrate(database, [desk, first, both], { gaveWay: ({ message }) => void gaveWay.push(message) });
+    const migrated = migrate(database, [desk, first, both], {
+      gaveWay: ({ message }) => void gaveWay.push(message),
+    });
     return { database, client, gaveWay, migrated };
   }
 
@@ -76,12 +89,15 @@ onPostgres((_, _openFresh, fresh) => {
     await client.query('COMMIT');
     expect(await migrated).toEqual(['0003-both']);
     expect(gaveWay[0]).toContain('lock timeout');
-    expect(await database.query('SELECT books, room FROM shelf')).toEqual([{ books: 5n, room: null }]);
+    expect(await database.query('SELECT books, room FROM shelf')).toEqual([
+      { books: 5n, room: null },
+    ]);
   });
 
   test('whoever it meets in a deadlock goes on, and it comes again', async () => {
     const { database, client, gaveWay, migrated } = await atWork();
-    const waits = async () => (await database.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;
+    const waits = async () =>
+      (await database.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;
     await expect.poll(waits, { timeout: 5_000, interval: 20 }).toBeGreaterThan(0);
     expect((await client.query('SELECT * FROM desk')).rows).toEqual([]);
     await client.query('COMMIT');

@@ -36,8 +36,11 @@ export async function migrate(
     try {
       return await database.transact(() => run(database.dialect, migrations, clock));
     } catch (error) {
-      if (database.dialect !== 'postgres' || !isPassing(error) || clock.monotonicMs() > untilMs) throw error;
-      const ms = Math.round(Math.min(pauseMs.max, pauseMs.first * 2 ** attempt) * (0.5 + random() / 2));
+      if (database.dialect !== 'postgres' || !isPassing(error) || clock.monotonicMs() > untilMs)
+        throw error;
+      const ms = Math.round(
+        Math.min(pauseMs.max, pauseMs.first * 2 ** attempt) * (0.5 + random() / 2),
+      );
       gaveWay?.(error, ms);
       await pause(timers, ms);
     }
@@ -49,22 +52,39 @@ function isPassing(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
 }
 
-function* run(dialect: Database['dialect'], migrations: readonly Migration[], clock: Clock): Script<readonly string[]> {
+function* run(
+  dialect: Database['dialect'],
+  migrations: readonly Migration[],
+  clock: Clock,
+): Script<readonly string[]> {
   if (dialect === 'postgres') {
     yield patience;
     yield { sql: 'SET LOCAL lock_timeout = 0', params: [] };
     yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
     yield { sql: `SET LOCAL lock_timeout = ${lockTimeoutMs}`, params: [] };
   }
-  yield { sql: textFor(dialect, 'CREATE TABLE IF NOT EXISTS migration (id TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)'), params: [] };
-  const applied = new Set((yield { sql: 'SELECT id FROM migration', params: [] }).map((row) => row['id']));
-  const missing = migrations.filter(({ id }) => !applied.has(id)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  yield {
+    sql: textFor(
+      dialect,
+      'CREATE TABLE IF NOT EXISTS migration (id TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)',
+    ),
+    params: [],
+  };
+  const applied = new Set(
+    (yield { sql: 'SELECT id FROM migration', params: [] }).map((row) => row['id']),
+  );
+  const missing = migrations
+    .filter(({ id }) => !applied.has(id))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const { id, statements } of missing) {
     for (const statement of statements) {
       const sql = textFor(dialect, typeof statement === 'string' ? statement : statement[dialect]);
       if (sql !== '') yield { sql, params: [] };
     }
-    yield { sql: 'INSERT INTO migration (id, applied_at) VALUES ($1, $2)', params: [id, clock.now()] };
+    yield {
+      sql: 'INSERT INTO migration (id, applied_at) VALUES ($1, $2)',
+      params: [id, clock.now()],
+    };
   }
   return missing.map(({ id }) => id);
 }

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { blobPlace } from './open-blobs.ts';
 
 const keys = { accessKeyId: 'AK', secretAccessKey: 's/+ü:%', sessionToken: undefined };
-const env = { AWS_ACCESS_KEY_ID: 'ENVKEY', AWS_SECRET_ACCESS_KEY: 'envsecret', AWS_SESSION_TOKEN: 'token', AWS_REGION: 'eu-west-3' };
+const env = {
+  AWS_ACCESS_KEY_ID: 'ENVKEY',
+  AWS_SECRET_ACCESS_KEY: 'envsecret',
+  AWS_SESSION_TOKEN: 'token',
+  AWS_REGION: 'eu-west-3',
+};
 const fromEnv = { accessKeyId: 'ENVKEY', secretAccessKey: 'envsecret', sessionToken: 'token' };
 
 describe('where blobs are kept', () => {
@@ -16,13 +21,62 @@ describe('where blobs are kept', () => {
   });
 
   test.each([
-    ['s3://AK:s%2F+%C3%BC:%25@bucket', {}, 'https://bucket.s3.us-east-1.amazonaws.com', '', 'us-east-1', keys],
-    ['s3://AK:s%2F+%C3%BC:%@bucket/', { AWS_SESSION_TOKEN: 't' }, 'https://bucket.s3.us-east-1.amazonaws.com', '', 'us-east-1', keys],
-    ['s3://bucket/a/b', env, 'https://bucket.s3.eu-west-3.amazonaws.com', 'a/b/', 'eu-west-3', fromEnv],
-    ['s3://bucket/a/../b/', env, 'https://bucket.s3.eu-west-3.amazonaws.com', 'b/', 'eu-west-3', fromEnv],
-    ['s3://my.bucket?region=ap-east-1', env, 'https://s3.ap-east-1.amazonaws.com/my.bucket', '', 'ap-east-1', fromEnv],
-    ['s3://bucket/x?endpoint=http://minio:9000', env, 'http://minio:9000/bucket', 'x/', 'eu-west-3', fromEnv],
-    ['s3://bucket?endpoint=https://oss.example.com/&style=host', env, 'https://bucket.oss.example.com', '', 'eu-west-3', fromEnv],
+    [
+      's3://AK:s%2F+%C3%BC:%25@bucket',
+      {},
+      'https://bucket.s3.us-east-1.amazonaws.com',
+      '',
+      'us-east-1',
+      keys,
+    ],
+    [
+      's3://AK:s%2F+%C3%BC:%@bucket/',
+      { AWS_SESSION_TOKEN: 't' },
+      'https://bucket.s3.us-east-1.amazonaws.com',
+      '',
+      'us-east-1',
+      keys,
+    ],
+    [
+      's3://bucket/a/b',
+      env,
+      'https://bucket.s3.eu-west-3.amazonaws.com',
+      'a/b/',
+      'eu-west-3',
+      fromEnv,
+    ],
+    [
+      's3://bucket/a/../b/',
+      env,
+      'https://bucket.s3.eu-west-3.amazonaws.com',
+      'b/',
+      'eu-west-3',
+      fromEnv,
+    ],
+    [
+      's3://my.bucket?region=ap-east-1',
+      env,
+      'https://s3.ap-east-1.amazonaws.com/my.bucket',
+      '',
+      'ap-east-1',
+      fromEnv,
+    ],
+    [
+      's3://bucket/x?endpoint=http://minio:9000',
+      env,
+      'http://minio:9000/bucket',
+      'x/',
+      'eu-west-3',
+      fromEnv,
+    ],
+    [
+      's3://bucket?endpoint=https://oss.example.com/&style=host',
+      env,
+      'https://bucket.oss.example.com',
+      '',
+      'eu-west-3',
+      fromEnv,
+    ],
   ])('the bucket of %s', (text, given, bucketUrl, prefix, region, expected) => {
     expect(blobPlace(text, given)).toEqual({ bucketUrl, prefix, region, keys: expected });
   });

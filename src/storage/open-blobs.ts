@@ -23,34 +23,55 @@ const members = ['region', 'endpoint', 'style'];
  * AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. An Error tells the operator what is wrong with it, and repeats no secret.
  */
 export function blobPlace(text: string, env: Env): BlobPlace | Error {
-  if (text.startsWith('file:')) return URL.canParse(text) ? fileURLToPath(text) : new Error('is not an address');
+  if (text.startsWith('file:'))
+    return URL.canParse(text) ? fileURLToPath(text) : new Error('is not an address');
   if (!/^\w{2,}:/.test(text)) return text;
   const url = text.startsWith('s3://') && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.hostname === '') return new Error('is neither a folder nor an address such as s3://bucket/prefix');
-  if (!/^[\w./-]*$/.test(url.pathname)) return new Error('has a prefix with other signs than letters, digits and . _ - /');
+  if (url === undefined || url.hostname === '')
+    return new Error('is neither a folder nor an address such as s3://bucket/prefix');
+  if (!/^[\w./-]*$/.test(url.pathname))
+    return new Error('has a prefix with other signs than letters, digits and . _ - /');
   const keys = keysOf(url, env);
-  if (keys === undefined) return new Error('needs keys: s3://KEY:SECRET@bucket, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+  if (keys === undefined)
+    return new Error(
+      'needs keys: s3://KEY:SECRET@bucket, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    );
   const other = [...url.searchParams.keys()].find((name) => !members.includes(name));
-  if (other !== undefined) return new Error(`has a parameter '${other}', and only ${members.join(', ')} are known`);
+  if (other !== undefined)
+    return new Error(`has a parameter '${other}', and only ${members.join(', ')} are known`);
   const region = url.searchParams.get('region') ?? env['AWS_REGION'] ?? 'us-east-1';
   const endpoint = url.searchParams.get('endpoint') ?? `https://s3.${region}.amazonaws.com`;
-  if (!/^https?:\/\/[^/?#@]+\/?$/.test(endpoint)) return new Error('has an endpoint that is no address such as https://host:9000');
+  if (!/^https?:\/\/[^/?#@]+\/?$/.test(endpoint))
+    return new Error('has an endpoint that is no address such as https://host:9000');
   // A bucket whose name has dots fits no certificate; and others' stores are asked by their path, unless they say otherwise.
-  const style = url.searchParams.get('style') ?? (url.searchParams.has('endpoint') || url.hostname.includes('.') ? 'path' : 'host');
+  const style =
+    url.searchParams.get('style') ??
+    (url.searchParams.has('endpoint') || url.hostname.includes('.') ? 'path' : 'host');
   if (!styles.includes(style)) return new Error(`has a style that is none of ${styles.join(', ')}`);
-  return { bucketUrl: bucketUrl(url.hostname, endpoint.replace(/\/$/, ''), style), prefix: prefixOf(url.pathname), region, keys };
+  return {
+    bucketUrl: bucketUrl(url.hostname, endpoint.replace(/\/$/, ''), style),
+    prefix: prefixOf(url.pathname),
+    region,
+    keys,
+  };
 }
 
 function keysOf({ username, password }: URL, env: Env): AwsKeys | undefined {
   const accessKeyId = decoded(username) || env['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = decoded(password) || env['AWS_SECRET_ACCESS_KEY'];
   if (!accessKeyId || !secretAccessKey) return undefined;
-  return { accessKeyId, secretAccessKey, sessionToken: username === '' ? env['AWS_SESSION_TOKEN'] || undefined : undefined };
+  return {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: username === '' ? env['AWS_SESSION_TOKEN'] || undefined : undefined,
+  };
 }
 
 /** A `%` that stands for itself stays what it is. */
 const decoded = (text: string): string =>
-  text.replace(/(?:%[0-9a-f]{2})+/gi, (signs) => Buffer.from(signs.replaceAll('%', ''), 'hex').toString());
+  text.replace(/(?:%[0-9a-f]{2})+/gi, (signs) =>
+    Buffer.from(signs.replaceAll('%', ''), 'hex').toString(),
+  );
 
 const bucketUrl = (bucket: string, endpoint: string, style: string): string =>
   style === 'path' ? `${endpoint}/${bucket}` : endpoint.replace('://', `://${bucket}.`);

@@ -1,5 +1,12 @@
 import type { Kysely } from 'kysely';
-import { type Database, DatabaseError, type Procedures, type Row, type Script, type SqlValue } from './database.ts';
+import {
+  type Database,
+  DatabaseError,
+  type Procedures,
+  type Row,
+  type Script,
+  type SqlValue,
+} from './database.ts';
 import { drive, type Engine } from './engine.ts';
 import { kyselyOver } from './kysely.ts';
 import { PostgresEngine, type PostgresOptions } from './postgres.ts';
@@ -51,7 +58,9 @@ class EngineDatabase implements Database {
  * Throws a `DatabaseError` when the database cannot be reached or would not keep its promises.
  */
 export async function open(url: string, options: OpenOptions = {}): Promise<Database> {
-  const engine = url.startsWith('sqlite:') ? openSqlite(url.slice('sqlite:'.length), options) : await openPostgres(url, options);
+  const engine = url.startsWith('sqlite:')
+    ? openSqlite(url.slice('sqlite:'.length), options)
+    : await openPostgres(url, options);
   try {
     await engine.run({ sql: 'SELECT 1', params: [] }, false);
   } catch (error) {
@@ -64,12 +73,18 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Data
 function openSqlite(path: string, { procedures, thread }: OpenOptions): Engine {
   if (thread === undefined) return new SqliteEngine(new InlineLink(path, procedures ?? {}));
   // In memory each connection would be a database of its own.
-  return new SqliteEngine(new ThreadLink(path, thread), path === ':memory:' ? undefined : new ThreadLink(path, thread));
+  return new SqliteEngine(
+    new ThreadLink(path, thread),
+    path === ':memory:' ? undefined : new ThreadLink(path, thread),
+  );
 }
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Engine> {
   if (!/^postgres(ql)?:\/\//.test(url))
-    throw new DatabaseError('other', `a database address begins with sqlite: or postgres://, not '${url.split(':')[0]}:'`);
+    throw new DatabaseError(
+      'other',
+      `a database address begins with sqlite: or postgres://, not '${url.split(':')[0]}:'`,
+    );
   const engine = new PostgresEngine(url, options.procedures ?? {}, options.postgres ?? {});
   try {
     await engine.requireDurableCommits();

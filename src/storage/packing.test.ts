@@ -11,15 +11,29 @@ const any = fc.oneof(plain, fc.double(), fc.uint8Array(), fc.boolean());
 
 test('whatever is packed comes out as it was', () => {
   fc.assert(
-    fc.property(fc.array(plain, { minLength: 60, maxLength: 70 }), fc.array(any, { minLength: 60, maxLength: 70 }), (values, others) => {
-      const input = { process: 'p', seq: 6n, charges: { count: 3, values }, others, deep: { a: { values } }, none: undefined };
-      expect(crossed(input)).toEqual(input);
-    }),
+    fc.property(
+      fc.array(plain, { minLength: 60, maxLength: 70 }),
+      fc.array(any, { minLength: 60, maxLength: 70 }),
+      (values, others) => {
+        const input = {
+          process: 'p',
+          seq: 6n,
+          charges: { count: 3, values },
+          others,
+          deep: { a: { values } },
+          none: undefined,
+        };
+        expect(crossed(input)).toEqual(input);
+      },
+    ),
   );
 });
 
 test('a batch of charges is one text', () => {
   const values = Array.from({ length: 100 }, (_, i) => (i % 3 === 0 ? BigInt(i) : `charge ${i}`));
-  expect(pack({ charges: { values } })).toEqual({ charges: { values: { json: expect.any(String), bigints: expect.any(Uint32Array) } } });
-  for (const input of [undefined, null, 'text', 5n, [1, 2], { a: 1 }]) expect(pack(input)).toEqual(input);
+  expect(pack({ charges: { values } })).toEqual({
+    charges: { values: { json: expect.any(String), bigints: expect.any(Uint32Array) } },
+  });
+  for (const input of [undefined, null, 'text', 5n, [1, 2], { a: 1 }])
+    expect(pack(input)).toEqual(input);
 });

@@ -23,8 +23,19 @@ export function unpack(input: unknown, depth = depthMax): unknown {
   return isPacked(input) ? unpacked(input) : mapped(input, depth, unpack);
 }
 
-function mapped(input: unknown, depth: number, each: (value: unknown, depth: number) => unknown): unknown {
-  if (depth === 0 || typeof input !== 'object' || input === null || Array.isArray(input) || ArrayBuffer.isView(input)) return input;
+function mapped(
+  input: unknown,
+  depth: number,
+  each: (value: unknown, depth: number) => unknown,
+): unknown {
+  if (
+    depth === 0 ||
+    typeof input !== 'object' ||
+    input === null ||
+    Array.isArray(input) ||
+    ArrayBuffer.isView(input)
+  )
+    return input;
   const out: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input)) out[name] = each(value, depth - 1);
   return out;
@@ -38,14 +49,18 @@ function packed(values: readonly unknown[]): Packed | undefined {
     if (typeof value === 'bigint') {
       bigints.push(plain.length);
       plain.push(String(value));
-    } else if (typeof value === 'string' || value === null || Number.isSafeInteger(value)) plain.push(value as string | number | null);
+    } else if (typeof value === 'string' || value === null || Number.isSafeInteger(value))
+      plain.push(value as string | number | null);
     else return undefined;
   }
   return { json: JSON.stringify(plain), bigints: Uint32Array.from(bigints) };
 }
 
 const isPacked = (value: unknown): value is Packed =>
-  typeof value === 'object' && value !== null && 'bigints' in value && value.bigints instanceof Uint32Array;
+  typeof value === 'object' &&
+  value !== null &&
+  'bigints' in value &&
+  value.bigints instanceof Uint32Array;
 
 function unpacked({ json, bigints }: Packed): unknown[] {
   const values: unknown[] = JSON.parse(json);

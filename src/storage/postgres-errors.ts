@@ -28,7 +28,12 @@ interface ServerError extends Error {
 
 /** Whether the server itself said so, as against a connection that broke or a client that gave up waiting. */
 function isServerError(error: unknown): error is ServerError {
-  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string';
+  return (
+    error instanceof Error &&
+    'severity' in error &&
+    'code' in error &&
+    typeof error.code === 'string'
+  );
 }
 
 /** After such an error the connection is out of step, or gone, and must not be used again. */
@@ -38,7 +43,10 @@ export function isFatal(error: unknown): boolean {
 
 /** `lost` is what a broken connection means for the statement: `unknown`, or `busy` where nothing can have been committed yet. */
 export function postgresError(error: unknown, lost: 'unknown' | 'busy'): DatabaseError {
-  const message = error instanceof Error ? error.message || ('code' in error ? String(error.code) : error.name) : String(error);
+  const message =
+    error instanceof Error
+      ? error.message || ('code' in error ? String(error.code) : error.name)
+      : String(error);
   let kind: DatabaseErrorKind = lost;
   if (isServerError(error)) {
     kind = kinds.find(([prefix]) => error.code.startsWith(prefix))?.[1] ?? 'other';

@@ -14,7 +14,9 @@ onPostgres((_, openFresh, fresh) => {
     await db.transact(function* (): Script<void> {
       yield insert('a\0b');
     });
-    expect(await db.query('SELECT id FROM note WHERE id=$1', ['a\0b'])).toEqual([{ id: 'a\ufffdb' }]);
+    expect(await db.query('SELECT id FROM note WHERE id=$1', ['a\0b'])).toEqual([
+      { id: 'a\ufffdb' },
+    ]);
   });
 
   test('a connection that breaks before the commit is busy, one that breaks under an autocommitted statement unknown', async () => {
@@ -63,9 +65,11 @@ onPostgres((_, openFresh, fresh) => {
 
   test('whoever is stopped inside a transaction loses it and its locks before others give it up', async () => {
     const db = await openFresh();
-    expect(await db.query("SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'")).toEqual([
-      { setting: '10000' },
-    ]);
+    expect(
+      await db.query(
+        "SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'",
+      ),
+    ).toEqual([{ setting: '10000' }]);
   });
 
   test('a table changed by another node does not break prepared statements', async () => {

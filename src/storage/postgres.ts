@@ -1,5 +1,11 @@
 import pg from 'pg';
-import { DatabaseError, type Procedures, type Script, type SqlValue, type Statement } from './database.ts';
+import {
+  DatabaseError,
+  type Procedures,
+  type Script,
+  type SqlValue,
+  type Statement,
+} from './database.ts';
 import { drive, type Engine, type Mode, type Result, type Session } from './engine.ts';
 import { patience } from './patient.ts';
 import { isFatal, postgresError } from './postgres-errors.ts';
@@ -120,7 +126,8 @@ export class PostgresEngine implements Engine {
       try {
         const { command } = await guarded(client.query(how), 'unknown');
         // The server answers a COMMIT of a failed transaction with ROLLBACK, and no error.
-        if (how !== command) throw new DatabaseError('busy', 'the transaction had failed and was rolled back');
+        if (how !== command)
+          throw new DatabaseError('busy', 'the transaction had failed and was rolled back');
       } finally {
         client.release(broken);
       }
@@ -144,11 +151,13 @@ export class PostgresEngine implements Engine {
 
   async call(name: string, input: unknown): Promise<unknown> {
     const procedure = this.#procedures[name];
-    if (procedure === undefined) throw new DatabaseError('other', `there is no procedure '${name}'`);
+    if (procedure === undefined)
+      throw new DatabaseError('other', `there is no procedure '${name}'`);
     // `Procedures` forgets the input's type; `Database.call` is where it is stated.
     const script = procedure(input as never);
     let step = script.next();
-    while (!step.done && step.value.autocommit) step = script.next((await this.run(step.value, true)).rows);
+    while (!step.done && step.value.autocommit)
+      step = script.next((await this.run(step.value, true)).rows);
     if (step.done) return step.value;
     const first = step.value;
     return drive(await this.begin('write'), () => resumed(script, first));
@@ -166,7 +175,12 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  async #execute(client: pg.PoolClient, { sql, params }: Statement, hot: boolean, patient = false): Promise<Result> {
+  async #execute(
+    client: pg.PoolClient,
+    { sql, params }: Statement,
+    hot: boolean,
+    patient = false,
+  ): Promise<Result> {
     const name = hot ? this.#name(sql) : undefined;
     const { rows, rowCount } = await client.query({
       text: sql,

@@ -19,7 +19,11 @@ export interface S3Place {
  * Blobs as objects of a bucket of Amazon's S3, or of any store that speaks its interface. A content of up to `partBytes` is one request; a larger one goes up part by part, so
  * that no more than a part of it is ever held, and stands under its key only when all parts are there.
  */
-export function openS3Blobs(place: S3Place, clock: Clock, partBytes: number = usualPartBytes): Blobs {
+export function openS3Blobs(
+  place: S3Place,
+  clock: Clock,
+  partBytes: number = usualPartBytes,
+): Blobs {
   return new S3Blobs(place, clock, partBytes);
 }
 
@@ -50,12 +54,19 @@ class S3Blobs implements Blobs {
           return bytes;
         }
         upload ??= await this.#begin(path);
-        tags.push(await this.#calls.putPart(path, { partNumber: String(tags.length + 1), uploadId: upload }, part));
+        tags.push(
+          await this.#calls.putPart(
+            path,
+            { partNumber: String(tags.length + 1), uploadId: upload },
+            part,
+          ),
+        );
       }
       if (upload !== undefined) await this.#complete(path, upload, tags);
       return bytes;
     } catch (error) {
-      if (upload !== undefined) await this.#calls.remove(path, { uploadId: upload }).catch(() => undefined);
+      if (upload !== undefined)
+        await this.#calls.remove(path, { uploadId: upload }).catch(() => undefined);
       throw error;
     }
   }
@@ -72,9 +83,12 @@ class S3Blobs implements Blobs {
   async abandon(key: string): Promise<void> {
     const path = this.#path(key);
     // Where that may not be asked, the store forgets them by a rule of its operator's; where it is away, the last call says so.
-    const uploads = await this.#calls.text('GET', '', { uploads: '', prefix: path }).catch(() => '');
+    const uploads = await this.#calls
+      .text('GET', '', { uploads: '', prefix: path })
+      .catch(() => '');
     for (const [, upload = ''] of uploads.matchAll(/<Upload>([^]*?)<\/Upload>/g))
-      if (memberOf(upload, 'Key') === path) await this.#calls.remove(path, { uploadId: memberOf(upload, 'UploadId') });
+      if (memberOf(upload, 'Key') === path)
+        await this.#calls.remove(path, { uploadId: memberOf(upload, 'UploadId') });
     await this.#calls.remove(path, {});
   }
 
@@ -92,8 +106,12 @@ class S3Blobs implements Blobs {
   }
 
   async #complete(path: string, uploadId: string, tags: readonly string[]): Promise<void> {
-    const parts = tags.map((tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`);
-    const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+    const parts = tags.map(
+      (tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`,
+    );
+    const body = Buffer.from(
+      `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`,
+    );
     const answer = await this.#calls.text('POST', path, { uploadId }, body);
     // It can begin with 200 and end with an error (docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html, 2026-11).
     if (!answer.includes('<CompleteMultipartUploadResult'))
@@ -125,7 +143,10 @@ async function* partsOf(content: AsyncIterable<Buffer>, partBytes: number): Asyn
     bytes += piece.length;
   }
   const [only] = pieces;
-  yield { part: only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces), last: true };
+  yield {
+    part: only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces),
+    last: true,
+  };
 }
 
 const signs: readonly (readonly [sign: string, name: string])[] = [
@@ -144,4 +165,5 @@ function memberOf(xml: string, name: string): string {
   return signs.reduce((read, [sign, written]) => read.replaceAll(written, sign), text);
 }
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');

@@ -23,7 +23,11 @@ export class S3Calls {
   readonly #bucketUrl: string;
   readonly #signer: AwsSigner;
   readonly #clock: Clock;
-  readonly #agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: silenceMs, bodyTimeout: silenceMs });
+  readonly #agent = new Agent({
+    connect: { timeout: connectMs },
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+  });
 
   constructor(bucketUrl: string, keys: AwsKeys, region: string, clock: Clock) {
     this.#bucketUrl = bucketUrl;
@@ -77,21 +81,41 @@ export class S3Calls {
     return this.#agent.destroy();
   }
 
-  async #call(method: Method, path: string, query: Query, body: Buffer, headers: Query = {}): Promise<Dispatcher.ResponseData> {
+  async #call(
+    method: Method,
+    path: string,
+    query: Query,
+    body: Buffer,
+    headers: Query = {},
+  ): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt++) {
       const sent = this.#sent(method, path, query, body, headers);
       const reply = attempt < attemptsMax ? await sent.catch(() => undefined) : await sent;
-      if (reply !== undefined && (attempt === attemptsMax || !passing.has(reply.statusCode))) return reply;
+      if (reply !== undefined && (attempt === attemptsMax || !passing.has(reply.statusCode)))
+        return reply;
       await reply?.body.dump();
       await pause(firstPauseMs * 2 ** (attempt - 1));
     }
   }
 
-  #sent(method: Method, path: string, query: Query, body: Buffer, headers: Query, signal?: AbortSignal): Promise<Dispatcher.ResponseData> {
+  #sent(
+    method: Method,
+    path: string,
+    query: Query,
+    body: Buffer,
+    headers: Query,
+    signal?: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const search = new URLSearchParams(query).toString();
     const url = `${this.#bucketUrl}/${path.split('/').map(uriEncoded).join('/')}${search && '?'}${search}`;
-    const signed = { ...headers, ...this.#signer.sign({ method, url, headers, body }, this.#clock.now()) };
-    const options = { ...(method === 'GET' ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
+    const signed = {
+      ...headers,
+      ...this.#signer.sign({ method, url, headers, body }, this.#clock.now()),
+    };
+    const options = {
+      ...(method === 'GET' ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    };
     return request(url, { method, headers: signed, dispatcher: this.#agent, ...options });
   }
 }
@@ -102,7 +126,8 @@ async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
   for await (const piece of body) {
     if (!Buffer.isBuffer(piece)) continue;
     bytes += piece.length;
-    if (bytes > answerBytesMax) throw new Error(`the store's answer has more than ${answerBytesMax} bytes`);
+    if (bytes > answerBytesMax)
+      throw new Error(`the store's answer has more than ${answerBytesMax} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();

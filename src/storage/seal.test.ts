@@ -40,14 +40,21 @@ test('the master key is made once, for its owner alone, and kept', async () => {
 });
 
 test('a key that somebody typed is known for one', () => {
-  for (const typed of [Buffer.alloc(32), Buffer.alloc(32, 'changeme'), Buffer.alloc(32, '0123456789')]) expect(isTyped(typed)).toBe(true);
+  for (const typed of [
+    Buffer.alloc(32),
+    Buffer.alloc(32, 'changeme'),
+    Buffer.alloc(32, '0123456789'),
+  ])
+    expect(isTyped(typed)).toBe(true);
   expect(isTyped(createHash('sha256').update('a key').digest())).toBe(false);
 });
 
 test('a given master key wins, and a wrong one is refused without being shown', async () => {
   const data = await folder();
   const given = createHash('sha256').update('a key').digest();
-  expect(await loadMasterKey(data, { TOLLGATE_MASTER_KEY: given.toString('base64') })).toEqual(given);
+  expect(await loadMasterKey(data, { TOLLGATE_MASTER_KEY: given.toString('base64') })).toEqual(
+    given,
+  );
   expect(await readdir(data)).toEqual([]);
   await expect(loadMasterKey(data, { TOLLGATE_MASTER_KEY: 'too-short' })).rejects.toThrow(
     /^TOLLGATE_MASTER_KEY must hold 32 bytes in base64/,

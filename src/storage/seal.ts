@@ -36,16 +36,30 @@ export function openSealer(masterKey: Buffer): Sealer {
     seal(purpose, text) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', key(purpose), nonce);
-      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      const sealed = Buffer.concat([
+        nonce,
+        cipher.update(text, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
       return version + sealed.toString('base64url');
     },
     unseal(purpose, sealed) {
       const bytes = Buffer.from(sealed.slice(version.length), 'base64url');
-      if (!sealed.startsWith(version) || bytes.length < nonceBytes + tagBytes) throw new Error('this is not a sealed secret');
-      const decipher = createDecipheriv('aes-256-gcm', key(purpose), bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+      if (!sealed.startsWith(version) || bytes.length < nonceBytes + tagBytes)
+        throw new Error('this is not a sealed secret');
+      const decipher = createDecipheriv(
+        'aes-256-gcm',
+        key(purpose),
+        bytes.subarray(0, nonceBytes),
+        { authTagLength: tagBytes },
+      );
       decipher.setAuthTag(bytes.subarray(-tagBytes));
       try {
-        return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8');
+        return Buffer.concat([
+          decipher.update(bytes.subarray(nonceBytes, -tagBytes)),
+          decipher.final(),
+        ]).toString('utf8');
       } catch (error) {
         throw new MasterKeyError(
           `a secret sealed for '${purpose}' cannot be opened: the master key is not the one that it was sealed with`,

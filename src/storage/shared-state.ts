@@ -14,7 +14,11 @@ export interface SharedScript {
 export interface SharedState {
   readonly there: boolean;
   /** One round trip; scripts are run in the order of their calls. */
-  run(script: SharedScript, keys: readonly string[], params: readonly (string | number)[]): Promise<readonly number[]>;
+  run(
+    script: SharedScript,
+    keys: readonly string[],
+    params: readonly (string | number)[],
+  ): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
@@ -34,7 +38,11 @@ export function sharedScript(text: string): SharedScript {
 }
 
 /** Connects in the background: a state that is away when a node starts is one that comes back later. */
-export async function openSharedState({ url, changed, times }: SharedStateOptions): Promise<SharedState> {
+export async function openSharedState({
+  url,
+  changed,
+  times,
+}: SharedStateOptions): Promise<SharedState> {
   // Loaded where it is used: a node without it starts sooner. In a bundle, a CommonJS package that is loaded late has a default export and no other.
   const { default: ioredis } = await import('ioredis');
   const { answerMs, connectMs, silenceMs, lookMs } = { ...stateTimes, ...times };
@@ -78,7 +86,11 @@ class ValkeyState implements SharedState {
     });
   }
 
-  async run(script: SharedScript, keys: readonly string[], params: readonly (string | number)[]): Promise<readonly number[]> {
+  async run(
+    script: SharedScript,
+    keys: readonly string[],
+    params: readonly (string | number)[],
+  ): Promise<readonly number[]> {
     const rest = [keys.length, ...keys, ...params];
     try {
       const answer = await this.#send(script, rest).catch((error: Error) => {

@@ -6,7 +6,9 @@ test('one server at a time is the only one, and the next may be when it has let 
   const url = await sqliteUrl();
   const first = holdSole(url);
   expect(first).toBeDefined();
-  expect(() => holdSole(url)).toThrow(/another gateway serves from .*tollgate\.db.*--data.*DATABASE_URL/);
+  expect(() => holdSole(url)).toThrow(
+    /another gateway serves from .*tollgate\.db.*--data.*DATABASE_URL/,
+  );
   first?.release();
   const second = holdSole(url);
   expect(second).toBeDefined();

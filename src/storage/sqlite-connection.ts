@@ -32,7 +32,9 @@ function engine(): typeof DatabaseSync {
   process.emitWarning = () => undefined;
   try {
     const builtin = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined;
-    return builtin !== undefined && 'columns' in builtin.StatementSync.prototype ? builtin.DatabaseSync : packaged();
+    return builtin !== undefined && 'columns' in builtin.StatementSync.prototype
+      ? builtin.DatabaseSync
+      : packaged();
   } finally {
     process.emitWarning = emitWarning;
   }
@@ -61,14 +63,23 @@ let found: typeof DatabaseSync | undefined;
  * `$1`, `$2`, … become `?`, and their order is noted: numbered placeholders are bound by position in some versions of the engine and by name in others.
  * Quoted text is left alone.
  */
-function positional(sql: string): { readonly sql: string; readonly order: readonly number[] | undefined } {
+function positional(sql: string): {
+  readonly sql: string;
+  readonly order: readonly number[] | undefined;
+} {
   const order: number[] = [];
-  const text = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g, (match: string, digits: string | undefined) => {
-    if (digits === undefined) return match;
-    order.push(Number(digits) - 1);
-    return '?';
-  });
-  return { sql: text, order: order.every((parameter, position) => parameter === position) ? undefined : order };
+  const text = sql.replace(
+    /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g,
+    (match: string, digits: string | undefined) => {
+      if (digits === undefined) return match;
+      order.push(Number(digits) - 1);
+      return '?';
+    },
+  );
+  return {
+    sql: text,
+    order: order.every((parameter, position) => parameter === position) ? undefined : order,
+  };
 }
 
 /** The engine binds every JavaScript number as a float, which is not what `LIMIT 10` or a division of integers means. */
@@ -93,7 +104,13 @@ export class SqliteConnection {
 
   /** May be refused as locked while another process opens the same new file; then it is to be called again. */
   configure(): void {
-    for (const pragma of ['busy_timeout=0', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', ...room]) {
+    for (const pragma of [
+      'busy_timeout=0',
+      'journal_mode=WAL',
+      'synchronous=FULL',
+      'foreign_keys=ON',
+      ...room,
+    ]) {
       this.execute({ sql: `PRAGMA ${pragma}`, params: [] });
     }
   }
@@ -106,7 +123,9 @@ export class SqliteConnection {
     try {
       const { statement: prepared, returnsRows, order } = this.#prepare(statement.sql);
       const params =
-        order === undefined ? statement.params.map(bound) : order.map((parameter) => bound(statement.params[parameter] ?? null));
+        order === undefined
+          ? statement.params.map(bound)
+          : order.map((parameter) => bound(statement.params[parameter] ?? null));
       if (returnsRows) {
         const rows = prepared.all(...params);
         return { rows, changes: BigInt(rows.length) };
@@ -128,7 +147,11 @@ export class SqliteConnection {
     const rewritten = positional(sql);
     const statement = this.#connection.prepare(rewritten.sql);
     statement.setReadBigInts(true);
-    const prepared = { statement, returnsRows: statement.columns().length > 0, order: rewritten.order };
+    const prepared = {
+      statement,
+      returnsRows: statement.columns().length > 0,
+      order: rewritten.order,
+    };
     if (this.#prepared.size >= statementsMax) {
       for (const oldest of this.#prepared.keys()) {
         this.#prepared.delete(oldest);

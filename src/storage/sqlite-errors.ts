@@ -4,7 +4,11 @@ import { DatabaseError, type DatabaseErrorKind } from './database.ts';
  * SQLite's primary result codes, https://sqlite.org/rescode.html, with the text that SQLite gives each: on Node 20 the engine
  * (@photostructure/sqlite 1.2.1) tells no code when a statement with rows fails, only the text.
  */
-const codes: readonly { readonly code: number; readonly kind: DatabaseErrorKind; readonly text: RegExp }[] = [
+const codes: readonly {
+  readonly code: number;
+  readonly kind: DatabaseErrorKind;
+  readonly text: RegExp;
+}[] = [
   { code: 5, kind: 'busy', text: /^database is locked/ },
   { code: 6, kind: 'busy', text: /^database table is locked/ },
   { code: 7, kind: 'busy', text: /^out of memory/ },
@@ -18,14 +22,16 @@ const codes: readonly { readonly code: number; readonly kind: DatabaseErrorKind;
 ];
 
 function find(error: Error): (typeof codes)[number] | undefined {
-  if (!('errcode' in error) || typeof error.errcode !== 'number') return codes.find(({ text }) => text.test(error.message));
+  if (!('errcode' in error) || typeof error.errcode !== 'number')
+    return codes.find(({ text }) => text.test(error.message));
   const primary = error.errcode & 0xff;
   return codes.find(({ code }) => code === primary);
 }
 
 /** Gives an error of the SQLite engine its kind. Anything else passes unchanged. */
 export function sqliteError(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return error;
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR')
+    return error;
   return new DatabaseError(find(error)?.kind ?? 'other', error.message, { cause: error });
 }
 

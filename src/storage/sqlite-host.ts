@@ -1,6 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { DatabaseError, type Procedures, type Row, type Script, type SqlValue, type Statement } from './database.ts';
+import {
+  DatabaseError,
+  type Procedures,
+  type Row,
+  type Script,
+  type SqlValue,
+  type Statement,
+} from './database.ts';
 import type { Mode } from './engine.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { isLocked } from './sqlite-errors.ts';
@@ -12,12 +19,19 @@ export type Job =
   | { readonly do: 'begin'; readonly mode: Mode }
   | { readonly do: 'commit' | 'rollback' | 'close' };
 
-export const callOf = (procedure: string, input: unknown): Job => ({ do: 'call', procedure, input });
+export const callOf = (procedure: string, input: unknown): Job => ({
+  do: 'call',
+  procedure,
+  input,
+});
 
 const commit: Statement = { sql: 'COMMIT', params: [] };
 const rollback: Statement = { sql: 'ROLLBACK', params: [] };
 const dataVersion: Statement = { sql: 'PRAGMA data_version', params: [] };
-const begin = { write: { sql: 'BEGIN IMMEDIATE', params: [] }, read: { sql: 'BEGIN', params: [] } } as const;
+const begin = {
+  write: { sql: 'BEGIN IMMEDIATE', params: [] },
+  read: { sql: 'BEGIN', params: [] },
+} as const;
 
 /** After another writer was noticed, this many of our transactions make room for it. */
 const politeFor = 500;
@@ -69,7 +83,8 @@ export class SqliteHost {
 
   #call(name: string, input: unknown): unknown {
     const procedure = this.#procedures[name];
-    if (procedure === undefined) throw new DatabaseError('other', `there is no procedure '${name}'`);
+    if (procedure === undefined)
+      throw new DatabaseError('other', `there is no procedure '${name}'`);
     this.#begin('write');
     try {
       // `Procedures` forgets the input's type; `Database.call` is where it is stated.

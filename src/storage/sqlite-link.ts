@@ -76,7 +76,10 @@ export class ThreadLink implements Link {
   send(job: Job): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      const message: JobMessage = { id: ++this.#sent, job: job.do === 'call' ? callOf(job.procedure, pack(job.input)) : job };
+      const message: JobMessage = {
+        id: ++this.#sent,
+        job: job.do === 'call' ? callOf(job.procedure, pack(job.input)) : job,
+      };
       this.#worker.postMessage(message);
       this.#pending.push({ id: message.id, resolve, reject });
     });
@@ -92,7 +95,10 @@ export class ThreadLink implements Link {
 
   #start(): Worker {
     const { entry, execArgv } = this.#options;
-    const worker = new Worker(entry, { workerData: { path: this.#path }, ...(execArgv && { execArgv: [...execArgv] }) });
+    const worker = new Worker(entry, {
+      workerData: { path: this.#path },
+      ...(execArgv && { execArgv: [...execArgv] }),
+    });
     let why = 'the database thread ended';
     worker.on('message', (reply: JobReply) => this.#settle(reply));
     worker.on('error', (error) => {
@@ -100,7 +106,8 @@ export class ThreadLink implements Link {
     });
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined;
-      for (const pending of this.#pending.splice(0)) pending.reject(new DatabaseError('unknown', why));
+      for (const pending of this.#pending.splice(0))
+        pending.reject(new DatabaseError('unknown', why));
     });
     return worker;
   }

@@ -14,7 +14,10 @@ export interface JobMessage {
 /** `kind` is absent when what was thrown is not a `DatabaseError`. */
 export type JobReply =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly failed: { readonly kind: DatabaseErrorKind | undefined; readonly message: string } };
+  | {
+      readonly id: number;
+      readonly failed: { readonly kind: DatabaseErrorKind | undefined; readonly message: string };
+    };
 
 const bell = new Int32Array(new SharedArrayBuffer(4));
 /** Blocks the thread, which has nothing else to do; timers would not be precise enough. */
@@ -41,12 +44,17 @@ function patiently<T>(host: SqliteHost, attempt: () => T): T {
  * given to `open` calls this with the procedures that the thread shall know.
  */
 export function serveSqlite(procedures: Procedures): void {
-  assert(parentPort !== null && typeof workerData?.path === 'string', 'serveSqlite runs in the thread that open() starts');
+  assert(
+    parentPort !== null && typeof workerData?.path === 'string',
+    'serveSqlite runs in the thread that open() starts',
+  );
   const port = parentPort;
   const host = new SqliteHost(workerData.path, procedures);
   patiently(host, () => host.configure());
   port.on('message', ({ id, job }: JobMessage) => {
-    port.postMessage(reply(host, id, job.do === 'call' ? callOf(job.procedure, unpack(job.input)) : job));
+    port.postMessage(
+      reply(host, id, job.do === 'call' ? callOf(job.procedure, unpack(job.input)) : job),
+    );
     if (job.do === 'close') port.close();
     else if (host.crowded && (job.do === 'call' || job.do === 'commit')) sleep(restMs);
   });
@@ -57,6 +65,9 @@ function reply(host: SqliteHost, id: number, job: Job): JobReply {
     return { id, value: patiently(host, () => host.perform(job)) };
   } catch (error) {
     const kind = error instanceof DatabaseError ? error.kind : undefined;
-    return { id, failed: { kind, message: error instanceof Error ? error.message : String(error) } };
+    return {
+      id,
+      failed: { kind, message: error instanceof Error ? error.message : String(error) },
+    };
   }
 }

@@ -8,10 +8,16 @@ import { open } from './open.ts';
 import { SqliteHost } from './sqlite-host.ts';
 
 const thread = threadFrom(new URL('../../test/sqlite-thread-fixture.ts', import.meta.url));
-const counters = { id: '0001-counter', statements: ['CREATE TABLE counter (id TEXT PRIMARY KEY, n BIGINT NOT NULL CHECK (n < 1000000))'] };
+const counters = {
+  id: '0001-counter',
+  statements: ['CREATE TABLE counter (id TEXT PRIMARY KEY, n BIGINT NOT NULL CHECK (n < 1000000))'],
+};
 
 /** As many handles, each with a thread of its own, on one file: as several processes have. */
-async function withThreads(count: number, work: (...databases: [Database, ...Database[]]) => Promise<void>): Promise<void> {
+async function withThreads(
+  count: number,
+  work: (...databases: [Database, ...Database[]]) => Promise<void>,
+): Promise<void> {
   const url = await sqliteUrl();
   const first = await open(url, { thread });
   const others = await Promise.all(Array.from({ length: count - 1 }, () => open(url, { thread })));
@@ -37,7 +43,9 @@ test('a procedure runs inside the thread, and bigints cross both ways', async ()
 
 test('errors keep their kind on the way out of the thread', async () => {
   await withThreads(1, async (db) => {
-    await expect(db.call('add', { id: 'a', n: 1_000_000n })).rejects.toMatchObject({ kind: 'constraint' });
+    await expect(db.call('add', { id: 'a', n: 1_000_000n })).rejects.toMatchObject({
+      kind: 'constraint',
+    });
     await expect(db.query('SELECT nonsense')).rejects.toMatchObject({ kind: 'other' });
     await expect(db.call('fail', {})).rejects.toThrow('out of sorts');
     expect(await db.query('SELECT n FROM counter')).toEqual([]);
@@ -65,7 +73,8 @@ test('a long read delays no writer, and sees what was committed before it', asyn
     const beginning = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const slow = 'WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000000) SELECT COUNT(*) AS n FROM c';
+    const slow =
+      'WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000000) SELECT COUNT(*) AS n FROM c';
     const long = db.snapshot(function* (): Script<unknown> {
       const before = yield* read();
       begun();

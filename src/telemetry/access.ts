@@ -30,7 +30,8 @@ const quote = remembered((name) => JSON.stringify(name));
 /** The line's members as JSON text, without the braces. Written by hand: it is made for every request. Ids and outcomes are our own words. */
 export function accessText(line: AccessLine): string {
   const channel = line.channel === undefined ? '' : `,"channel":${quote(line.channel)}`;
-  const firstByte = line.firstByteMs === undefined ? '' : `,"firstByteMs":${line.firstByteMs.toFixed(1)}`;
+  const firstByte =
+    line.firstByteMs === undefined ? '' : `,"firstByteMs":${line.firstByteMs.toFixed(1)}`;
   return (
     `"id":"${line.id}","user":"${line.userId}","key":"${line.keyId}","model":${quote(line.model)},"group":${quote(line.group)}${channel}` +
     `,"stream":${line.stream},"status":${line.status},"outcome":${quote(line.outcome)},"attempts":${line.attempts},"inputTokens":${line.inputTokens}` +

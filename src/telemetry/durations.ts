@@ -26,7 +26,10 @@ export class Durations {
   }
 
   observe(ms: number): void {
-    const at = ms <= this.#leastMs ? 0 : Math.min(last, Math.ceil(Math.log10(ms / this.#leastMs) * perDecade));
+    const at =
+      ms <= this.#leastMs
+        ? 0
+        : Math.min(last, Math.ceil(Math.log10(ms / this.#leastMs) * perDecade));
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
     this.#sumMs += ms;
   }
@@ -38,7 +41,8 @@ export class Durations {
     let text = '';
     this.#counts.forEach((count, at) => {
       total += count;
-      if (at >= this.#from && at <= this.#to && at % told === 0) text += `${name}_bucket{le="${this.#seconds(at)}"${more}} ${total}\n`;
+      if (at >= this.#from && at <= this.#to && at % told === 0)
+        text += `${name}_bucket{le="${this.#seconds(at)}"${more}} ${total}\n`;
     });
     return `${text}${name}_bucket{le="+Inf"${more}} ${total}\n${name}_sum${only} ${this.#sumMs / 1_000}\n${name}_count${only} ${total}\n`;
   }

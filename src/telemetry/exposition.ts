@@ -12,7 +12,10 @@ export type Labels = Readonly<Record<string, string>>;
 
 export function labelText(labels: Labels): string {
   return Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`)
+    .map(
+      ([name, value]) =>
+        `${name}="${value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`,
+    )
     .join();
 }
 
@@ -30,5 +33,10 @@ export function family(
 }
 
 export function expositionText(families: readonly Family[]): string {
-  return families.map(({ name, type, help, samples }) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples}`).join('');
+  return families
+    .map(
+      ({ name, type, help, samples }) =>
+        `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples}`,
+    )
+    .join('');
 }

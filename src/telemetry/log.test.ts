@@ -29,7 +29,11 @@ test('processes that write to one pipe do not tear each other’s lines, however
     log.flush();`;
   const one = '"$NODE" --import tsx --input-type=module --eval "$SCRIPT"';
   const env = { ...process.env, NODE: process.execPath, SCRIPT: script };
-  const { stdout } = await promisify(execFile)('sh', ['-c', `(${one} & ${one} & wait) | (sleep 1.5; cat)`], { env, maxBuffer: 10_000_000 });
+  const { stdout } = await promisify(execFile)(
+    'sh',
+    ['-c', `(${one} & ${one} & wait) | (sleep 1.5; cat)`],
+    { env, maxBuffer: 10_000_000 },
+  );
   const lines = stdout.trimEnd().split('\n');
   expect(lines.filter((line) => !/^\{[^{}]*"msg":"request"\}$/.test(line))).toEqual([]);
   expect(lines).toHaveLength(4_000);

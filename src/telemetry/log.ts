@@ -27,16 +27,26 @@ export function errorText(error: unknown): string {
 
 /** `level` as in pino: `info` writes a line a request, `warn` only what went wrong, `silent` nothing. `shared`: other processes write to the same place. */
 export function openLog(level: string, clock: Clock, shared = false): Log {
-  const destination = pino.destination({ fd: 1, minLength: gatherBytes, sync: true, ...(shared && sharing) });
-  const logger = pino({ level, base: null, timestamp: () => `,"time":${clock.now()}` }, destination);
+  const destination = pino.destination({
+    fd: 1,
+    minLength: gatherBytes,
+    sync: true,
+    ...(shared && sharing),
+  });
+  const logger = pino(
+    { level, base: null, timestamp: () => `,"time":${clock.now()}` },
+    destination,
+  );
   const told = logger.isLevelEnabled('info');
   const timer = setInterval(() => destination.flush(), flushEveryMs).unref();
   return {
     line: (event, fields) => logger.info(fields, event),
     text(event, members) {
-      if (told) destination.write(`{"level":30,"time":${clock.now()},${members},"msg":"${event}"}\n`);
+      if (told)
+        destination.write(`{"level":30,"time":${clock.now()},${members},"msg":"${event}"}\n`);
     },
-    error: (event, error, fields = {}) => logger.error({ ...fields, error: errorText(error) }, event),
+    error: (event, error, fields = {}) =>
+      logger.error({ ...fields, error: errorText(error) }, event),
     flush() {
       clearInterval(timer);
       destination.flushSync();

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { mergePages } from './merged-pages.ts';
 
-const page = (requests: number, streams: number, bucket: number): string => `# HELP requests_total Requests
+const page = (
+  requests: number,
+  streams: number,
+  bucket: number,
+): string => `# HELP requests_total Requests
 # TYPE requests_total counter
 requests_total{model="a b"} ${requests}
 # HELP streams Open streams

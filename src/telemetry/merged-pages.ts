@@ -1,9 +1,13 @@
 /** The metrics pages of several processes as one. Counters and histograms add up; a gauge says whose it is (`worker`). */
 export function mergePages(pages: ReadonlyMap<string, string>): string {
   const families = new Map<string, Family>();
-  for (const [worker, page] of pages) for (const part of page.split(/^(?=# HELP )/m)) add(families, worker, part);
+  for (const [worker, page] of pages)
+    for (const part of page.split(/^(?=# HELP )/m)) add(families, worker, part);
   return [...families.values()]
-    .map(({ head, samples }) => head + [...samples].map(([name, value]) => `${name} ${value}\n`).join(''))
+    .map(
+      ({ head, samples }) =>
+        head + [...samples].map(([name, value]) => `${name} ${value}\n`).join(''),
+    )
     .join('');
 }
 

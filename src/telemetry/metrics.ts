@@ -42,7 +42,12 @@ export class Metrics {
         'Input tokens of attempts that were broken off because another was faster: what vendors may charge for them',
         [...this.#brokenOff].map(([channel, count]): [Labels, number] => [{ channel }, count]),
       ),
-      family('tollgate_tasks_total', 'counter', 'Videos that ended, by how', twofold(this.#tasks, 'model', 'outcome')),
+      family(
+        'tollgate_tasks_total',
+        'counter',
+        'Videos that ended, by how',
+        twofold(this.#tasks, 'model', 'outcome'),
+      ),
     ]);
   }
 
@@ -99,5 +104,6 @@ function* twofold(
   outer: string,
   inner: string,
 ): Iterable<readonly [Labels, number]> {
-  for (const [a, within] of counts) for (const [b, count] of within) yield [{ [outer]: a, [inner]: b }, count];
+  for (const [a, within] of counts)
+    for (const [b, count] of within) yield [{ [outer]: a, [inner]: b }, count];
 }

@@ -5,15 +5,42 @@ import { expositionText, labelText } from './exposition.ts';
 import { Requests } from './requests.ts';
 
 const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
-  ...{ id: 'req_1', userId: 'u', keyId: 'k', model: 'm', group: 'default', channel: 'ark', stream: true, status: 200, outcome: 'ok' },
-  ...{ attempts: 1, inputTokens: 3, outputTokens: 5, cost: '2000000000', firstByteMs: 40, durationMs: 900, vendorMs: 890 },
+  ...{
+    id: 'req_1',
+    userId: 'u',
+    keyId: 'k',
+    model: 'm',
+    group: 'default',
+    channel: 'ark',
+    stream: true,
+    status: 200,
+    outcome: 'ok',
+  },
+  ...{
+    attempts: 1,
+    inputTokens: 3,
+    outputTokens: 5,
+    cost: '2000000000',
+    firstByteMs: 40,
+    durationMs: 900,
+    vendorMs: 890,
+  },
   ...changed,
 });
 
 test('how a request ended is told by model, channel and outcome, its money and tokens by model', () => {
   const requests = new Requests();
   requests.finished(line());
-  requests.finished(line({ outcome: 'fault:overloaded', status: 0, attempts: 3, cost: '0', inputTokens: 0, outputTokens: 0 }));
+  requests.finished(
+    line({
+      outcome: 'fault:overloaded',
+      status: 0,
+      attempts: 3,
+      cost: '0',
+      inputTokens: 0,
+      outputTokens: 0,
+    }),
+  );
   const { channel: _, ...nowhere } = line({ outcome: 'left', status: 499, cost: '0' });
   requests.finished({ ...nowhere, channel: undefined });
   requests.charged('film', '500000000');
@@ -39,13 +66,17 @@ test('durations are told in classes, of which each holds all that were shorter',
   const durations = new Durations(answerTimes);
   for (const ms of [0, 5, 10, 10.1, 99, 1_000, 1e12]) durations.observe(ms);
   const samples = durations.samples('x', 'model="a"');
-  const counts = [...samples.matchAll(/le="([^"]+)",model="a"\} (\d+)/g)].map(([, bound, count]) => [bound, Number(count)]);
+  const counts = [...samples.matchAll(/le="([^"]+)",model="a"\} (\d+)/g)].map(
+    ([, bound, count]) => [bound, Number(count)],
+  );
   expect(counts[0]).toEqual(['0.01', 3]);
   expect(counts).toContainEqual(['0.1', 5]);
   expect(counts).toContainEqual(['1', 6]);
   expect(counts.at(-1)).toEqual(['+Inf', 7]);
   expect(samples).toContain('x_count{model="a"} 7\n');
-  expect(new Durations(answerTimes).samples('x', '')).toContain('x_bucket{le="+Inf"} 0\nx_sum 0\nx_count 0\n');
+  expect(new Durations(answerTimes).samples('x', '')).toContain(
+    'x_bucket{le="+Inf"} 0\nx_sum 0\nx_count 0\n',
+  );
 });
 
 test('a name can hold whatever a catalogue can', () => {

@@ -56,7 +56,8 @@ export class Requests {
     outcomes.count += 1;
     if (outcomes.isFault || line.status >= 500) channel.failed += 1;
     else if (line.status < 300) channel.ok += 1;
-    if (line.firstByteMs !== undefined) (this.#firsts.get(name) ?? this.#openFirst(name)).observe(line.firstByteMs);
+    if (line.firstByteMs !== undefined)
+      (this.#firsts.get(name) ?? this.#openFirst(name)).observe(line.firstByteMs);
   }
 
   /** Work that ended after its request had: of a film, the money. */
@@ -85,7 +86,8 @@ export class Requests {
 
   families(): readonly Family[] {
     const models = [...this.#models];
-    const ofModel = (read: (model: OfModel) => number) => models.map(([model, of]): [Labels, number] => [{ model }, read(of)]);
+    const ofModel = (read: (model: OfModel) => number) =>
+      models.map(([model, of]): [Labels, number] => [{ model }, read(of)]);
     const histogram = (name: string, help: string, samples: readonly string[]): Family => ({
       name,
       type: 'histogram',
@@ -96,7 +98,12 @@ export class Requests {
       [...all].map(([value, durations]) => durations.samples(name, labelText({ [label]: value })));
     const { requests, tokens, charged, retries, whole, first, own } = names;
     return [
-      family(requests, 'counter', 'Requests that were admitted, by how they ended', models.flatMap(outcomesOf)),
+      family(
+        requests,
+        'counter',
+        'Requests that were admitted, by how they ended',
+        models.flatMap(outcomesOf),
+      ),
       family(tokens, 'counter', 'Tokens charged', models.flatMap(tokensOf)),
       family(
         charged,
@@ -119,13 +126,26 @@ export class Requests {
           models.map(([model, of]) => [model, of.whole]),
         ),
       ),
-      histogram(first, 'Time to the first byte for the client', times(first, 'channel', this.#firsts)),
-      histogram(own, 'Time that requests spent here while no vendor was at work', [this.#own.samples(own, '')]),
+      histogram(
+        first,
+        'Time to the first byte for the client',
+        times(first, 'channel', this.#firsts),
+      ),
+      histogram(own, 'Time that requests spent here while no vendor was at work', [
+        this.#own.samples(own, ''),
+      ]),
     ];
   }
 
   #openModel(name: string): OfModel {
-    const model = { input: 0, output: 0, chargedNano: 0, retries: 0, whole: new Durations(answerTimes), channels: new Map<string, Pair>() };
+    const model = {
+      input: 0,
+      output: 0,
+      chargedNano: 0,
+      retries: 0,
+      whole: new Durations(answerTimes),
+      channels: new Map<string, Pair>(),
+    };
     this.#models.set(name, model);
     return model;
   }
@@ -161,7 +181,10 @@ function openOutcome({ outcomes }: Pair, outcome: string): Outcomes {
 
 function outcomesOf([model, { channels }]: readonly [string, OfModel]): [Labels, number][] {
   return [...channels.values()].flatMap(({ channel, outcomes }) =>
-    [...outcomes].map(([outcome, { count }]): [Labels, number] => [{ model, channel, outcome }, count]),
+    [...outcomes].map(([outcome, { count }]): [Labels, number] => [
+      { model, channel, outcome },
+      count,
+    ]),
   );
 }
 

@@ -1,7 +1,20 @@
-import { type Attributes, ROOT_CONTEXT, SpanKind, SpanStatusCode, type TextMapGetter, trace, type Tracer } from '@opentelemetry/api';
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
@@ -23,7 +36,10 @@ export function openSpans({ version, clock, trouble }: SpanOptions): Traces {
   const resource = defaultResource()
     .merge(ours)
     .merge(detectResources({ detectors: [envDetector] }));
-  const provider = new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] });
+  const provider = new BasicTracerProvider({
+    resource,
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  });
   return new Spans(provider.getTracer('tollgate', version), clock, () => provider.shutdown());
 }
 
@@ -80,17 +96,30 @@ class Spans implements Traces {
     const parent = this.#propagator.extract(ROOT_CONTEXT, request.headers, headers);
     const route = routeOf(request.url);
     const answered = refused?.status ?? (line?.status || 200);
-    const error = refused?.refusal ?? (line === undefined || ends.has(line.outcome) ? undefined : line.outcome);
-    const attributes = { ...requestAttributes(id, request, route, answered, error), ...lineAttributes(line) };
-    const server = this.#tracer.startSpan(`${request.method} ${route}`, { kind: SpanKind.SERVER, startTime: at, attributes }, parent);
+    const error =
+      refused?.refusal ?? (line === undefined || ends.has(line.outcome) ? undefined : line.outcome);
+    const attributes = {
+      ...requestAttributes(id, request, route, answered, error),
+      ...lineAttributes(line),
+    };
+    const server = this.#tracer.startSpan(
+      `${request.method} ${route}`,
+      { kind: SpanKind.SERVER, startTime: at, attributes },
+      parent,
+    );
     if (answered >= 500) server.setStatus({ code: SpanStatusCode.ERROR });
     const inside = trace.setSpan(parent, server);
     const sinceMs = this.#clock.now() - this.#clock.monotonicMs();
     for (const attempt of attempts) {
       const name = `${operationOf(attempt.capability)} ${attempt.upstreamModel}`;
       const told = attemptAttributes(attempt, attempt === attempts.at(-1) ? line : undefined);
-      const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime: sinceMs + attempt.beganMs, attributes: told }, inside);
-      if (attempt.error !== undefined && attempt.error !== left) span.setStatus({ code: SpanStatusCode.ERROR });
+      const span = this.#tracer.startSpan(
+        name,
+        { kind: SpanKind.CLIENT, startTime: sinceMs + attempt.beganMs, attributes: told },
+        inside,
+      );
+      if (attempt.error !== undefined && attempt.error !== left)
+        span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(sinceMs + attempt.endedMs);
     }
     server.end(this.#clock.now());
@@ -111,7 +140,13 @@ function routeOf(url: string): string {
 }
 
 /** opentelemetry.io/docs/specs/semconv/http/http-spans, 1.41, and what only a gateway knows. Paths beside routes hold names of models and ids. */
-function requestAttributes(id: string, { method }: TracedRequest, route: string, status: number, error: string | undefined): Attributes {
+function requestAttributes(
+  id: string,
+  { method }: TracedRequest,
+  route: string,
+  status: number,
+  error: string | undefined,
+): Attributes {
   return {
     'http.request.method': method,
     'http.route': route,
@@ -147,10 +182,19 @@ function attemptAttributes(attempt: TracedAttempt, line: AccessLine | undefined)
     'server.address': hostname,
     'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
     'tollgate.channel': attempt.channel,
-    ...(outputs[attempt.capability] === undefined ? {} : { 'gen_ai.output.type': outputs[attempt.capability] }),
+    ...(outputs[attempt.capability] === undefined
+      ? {}
+      : { 'gen_ai.output.type': outputs[attempt.capability] }),
     ...(attempt.stream ? { 'gen_ai.request.stream': true } : {}),
-    ...(attempt.firstByteMs === undefined ? {} : { 'gen_ai.response.time_to_first_chunk': attempt.firstByteMs / 1_000 }),
-    ...(counted ? { 'gen_ai.usage.input_tokens': line.inputTokens, 'gen_ai.usage.output_tokens': line.outputTokens } : {}),
+    ...(attempt.firstByteMs === undefined
+      ? {}
+      : { 'gen_ai.response.time_to_first_chunk': attempt.firstByteMs / 1_000 }),
+    ...(counted
+      ? {
+          'gen_ai.usage.input_tokens': line.inputTokens,
+          'gen_ai.usage.output_tokens': line.outputTokens,
+        }
+      : {}),
     ...(attempt.error === undefined ? {} : { 'error.type': attempt.error }),
   };
 }
@@ -170,4 +214,9 @@ const operations: Readonly<Record<string, string>> = {
 /** Those that the conventions name; what they do not is called as we call it. */
 const operationOf = (capability: string): string => operations[capability] ?? capability;
 
-const outputs: Readonly<Record<string, string>> = { images: 'image', image_edits: 'image', image_variations: 'image', speech: 'speech' };
+const outputs: Readonly<Record<string, string>> = {
+  images: 'image',
+  image_edits: 'image',
+  image_variations: 'image',
+  speech: 'speech',
+};

@@ -27,7 +27,10 @@ export function coverOf({ from, to }: Span, until: number, unit: 'hour' | 'day' 
   const rolled = Math.max(first, Math.min(last, until));
   if (rolled <= first) return { days: [], hours: [], records: [{ from, to }].filter(notEmpty) };
   const firstDay = Math.ceil(first / dayMs) * dayMs;
-  const lastDay = unit === 'hour' ? firstDay : Math.max(firstDay, Math.floor(Math.min(last, until) / dayMs) * dayMs);
+  const lastDay =
+    unit === 'hour'
+      ? firstDay
+      : Math.max(firstDay, Math.floor(Math.min(last, until) / dayMs) * dayMs);
   const days = [{ from: firstDay, to: lastDay }].filter(notEmpty);
   return {
     days,

@@ -32,7 +32,10 @@ interface Made {
 }
 
 async function insert(database: Database, records: readonly Made[], from = 0): Promise<void> {
-  for (const [index, { account, at, cost, shortfall, model, key, status, input }] of records.entries()) {
+  for (const [
+    index,
+    { account, at, cost, shortfall, model, key, status, input },
+  ] of records.entries()) {
     const values: Record<string, SqlValue> = {
       key_id: key,
       reserved_at: at - 700,
@@ -52,12 +55,22 @@ async function insert(database: Database, records: readonly Made[], from = 0): P
       output_tokens: 0,
       lines: `[["input",${input},"1000","${cost}"],["second",1.5,"0","0"]]`,
     };
-    await database.query(sql, [`r${from + index}`, account, cost, shortfall, ...recordColumns.map(({ name }) => values[name] ?? null)]);
+    await database.query(sql, [
+      `r${from + index}`,
+      account,
+      cost,
+      shortfall,
+      ...recordColumns.map(({ name }) => values[name] ?? null),
+    ]);
   }
 }
 
 async function withUsers(database: Database): Promise<Database> {
-  for (const id of ['a', 'b']) await database.query("INSERT INTO users (id, name, role, created_at) VALUES ($1, 'n', 'user', 0)", [id]);
+  for (const id of ['a', 'b'])
+    await database.query(
+      "INSERT INTO users (id, name, role, created_at) VALUES ($1, 'n', 'user', 0)",
+      [id],
+    );
   return database;
 }
 
@@ -79,7 +92,8 @@ const rollAll = async (database: Database, now: number): Promise<void> => {
   while (await rollUp(database, now)) continue;
 };
 
-const sum = (records: readonly Made[]): bigint => records.reduce((total, { cost, shortfall }) => total + cost - shortfall, 0n);
+const sum = (records: readonly Made[]): bigint =>
+  records.reduce((total, { cost, shortfall }) => total + cost - shortfall, 0n);
 
 test('a span is covered once, by days, hours and records together', () => {
   const time = fc.integer({ min: 0, max: 400 }).map((quarters) => (quarters * hourMs) / 4);
@@ -87,12 +101,19 @@ test('a span is covered once, by days, hours and records together', () => {
     fc.property(time, time, time, fc.constantFrom('hour', 'day'), (a, b, until, unit) => {
       const span = { from: Math.min(a, b), to: Math.max(a, b) };
       const { days, hours, records } = coverOf(span, until, unit);
-      expect(days.every(({ from, to }) => from % dayMs === 0 && to % dayMs === 0 && to <= until)).toBe(true);
+      expect(
+        days.every(({ from, to }) => from % dayMs === 0 && to % dayMs === 0 && to <= until),
+      ).toBe(true);
       // What the hours know is what was charged before `until`.
-      const parts = [...days, ...hours.map(({ from, to }) => ({ from, to: Math.min(to, until) })), ...records];
+      const parts = [
+        ...days,
+        ...hours.map(({ from, to }) => ({ from, to: Math.min(to, until) })),
+        ...records,
+      ];
       for (let at = 0; at < 101 * hourMs; at += hourMs / 8) {
         const times = parts.filter(({ from, to }) => at >= from && at < to).length;
-        if (times !== (at >= span.from && at < span.to ? 1 : 0)) throw new Error(`${at} is covered ${times} times`);
+        if (times !== (at >= span.from && at < span.to ? 1 : 0))
+          throw new Error(`${at} is covered ${times} times`);
       }
     }),
   );
@@ -103,12 +124,26 @@ forEachDatabase((_name, openFresh) => {
     const database = await withUsers(await openFresh({ migrations }));
     const records = fc.sample(longer, { numRuns: 200, seed: 7 });
     await insert(database, records);
-    const spans = fc.sample(fc.tuple(fc.integer({ min: -10, max: 4_000 }), fc.integer({ min: -10, max: 4_000 })), { numRuns: 12, seed: 8 });
-    for (const now of [0, start + 2.4 * hourMs, start + 30.5 * hourMs, start + 48 * hourMs + settledAfterMs, start + 70 * hourMs]) {
+    const spans = fc.sample(
+      fc.tuple(fc.integer({ min: -10, max: 4_000 }), fc.integer({ min: -10, max: 4_000 })),
+      { numRuns: 12, seed: 8 },
+    );
+    for (const now of [
+      0,
+      start + 2.4 * hourMs,
+      start + 30.5 * hourMs,
+      start + 48 * hourMs + settledAfterMs,
+      start + 70 * hourMs,
+    ]) {
       await rollAll(database, now);
       for (const [one, other] of spans) {
-        const span = { from: start + Math.min(one, other) * 60_000, to: start + Math.max(one, other) * 60_000 };
-        const inside = records.filter(({ account, at }) => account === 'a' && at >= span.from && at < span.to);
+        const span = {
+          from: start + Math.min(one, other) * 60_000,
+          to: start + Math.max(one, other) * 60_000,
+        };
+        const inside = records.filter(
+          ({ account, at }) => account === 'a' && at >= span.from && at < span.to,
+        );
         const question = { account: 'a', ...span };
         const [all, byModel, cut, lines, short] = await database.snapshot(function* () {
           return [
@@ -126,11 +161,21 @@ forEachDatabase((_name, openFresh) => {
         expect(keys.get('k1')).toEqual({ requests: ofKey.length, cost: sum(ofKey) });
         expect(short).toEqual({ requests: inside.length, cost: sum(inside) });
         for (const { of, cost } of byModel)
-          expect(cost).toBe(sum(inside.filter(({ model, key }) => model === of.model && key === of.key_id)));
-        expect(cut[0]?.cost ?? 0n).toBe(sum(inside.filter(({ status, model }) => status === 'cut' && model === 'm1')));
-        const tokens = lines.filter(({ measure }) => measure === 'input').reduce((total, { micros }) => total + micros, 0n);
-        expect(tokens).toBe(BigInt(inside.reduce((total, { input }) => total + input, 0)) * 1_000_000n);
-        const seconds = lines.filter(({ measure }) => measure === 'second').reduce((total, { micros }) => total + micros, 0n);
+          expect(cost).toBe(
+            sum(inside.filter(({ model, key }) => model === of.model && key === of.key_id)),
+          );
+        expect(cut[0]?.cost ?? 0n).toBe(
+          sum(inside.filter(({ status, model }) => status === 'cut' && model === 'm1')),
+        );
+        const tokens = lines
+          .filter(({ measure }) => measure === 'input')
+          .reduce((total, { micros }) => total + micros, 0n);
+        expect(tokens).toBe(
+          BigInt(inside.reduce((total, { input }) => total + input, 0)) * 1_000_000n,
+        );
+        const seconds = lines
+          .filter(({ measure }) => measure === 'second')
+          .reduce((total, { micros }) => total + micros, 0n);
         expect(seconds).toBe(BigInt(inside.length) * 1_500_000n);
       }
     }
@@ -142,10 +187,15 @@ forEachDatabase((_name, openFresh) => {
     await insert(database, records);
     await rollAll(database, start + 9 * hourMs);
     for (const shift of [0, hourMs / 2]) {
-      const spans = [0, 2, 4].map((hour) => ({ from: start + hour * hourMs + shift, to: start + (hour + 2) * hourMs + shift }));
+      const spans = [0, 2, 4].map((hour) => ({
+        from: start + hour * hourMs + shift,
+        to: start + (hour + 2) * hourMs + shift,
+      }));
       const figures = await database.snapshot(() => chargedBySpan('a', spans));
       for (const [index, { from, to }] of spans.entries()) {
-        expect(figures[index]?.cost).toBe(sum(records.filter(({ account, at }) => account === 'a' && at >= from && at < to)));
+        expect(figures[index]?.cost).toBe(
+          sum(records.filter(({ account, at }) => account === 'a' && at >= from && at < to)),
+        );
       }
     }
   });
@@ -153,12 +203,22 @@ forEachDatabase((_name, openFresh) => {
   test('rolling up twice, by two at once, or anew, adds nothing twice', async () => {
     const database = await withUsers(await openFresh({ migrations }));
     await insert(database, fc.sample(record, { numRuns: 60, seed: 4 }));
-    const tables = ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour', 'usage_day', 'usage_day_line'];
+    const tables = [
+      'usage_hour',
+      'usage_hour_line',
+      'spend_hour',
+      'spend_key',
+      'speed_hour',
+      'usage_day',
+      'usage_day_line',
+    ];
     const all = async () => {
       const rows = [];
       for (const table of tables)
         rows.push(
-          (await database.query(`SELECT * FROM ${table}`)).map((row) => JSON.stringify(Object.values(row), (_, v) => String(v))).sort(),
+          (await database.query(`SELECT * FROM ${table}`))
+            .map((row) => JSON.stringify(Object.values(row), (_, v) => String(v)))
+            .sort(),
         );
       return rows;
     };
@@ -175,7 +235,15 @@ forEachDatabase((_name, openFresh) => {
 
   test('what was charged within the last minutes is left to records', async () => {
     const database = await withUsers(await openFresh({ migrations }));
-    const made = { account: 'a', cost: 9n, shortfall: 0n, model: 'm1', key: 'k1', status: 'ok', input: 1 };
+    const made = {
+      account: 'a',
+      cost: 9n,
+      shortfall: 0n,
+      model: 'm1',
+      key: 'k1',
+      status: 'ok',
+      input: 1,
+    };
     await insert(database, [
       { ...made, at: start },
       { ...made, at: start + 3 * hourMs - settledAfterMs + 1 },
@@ -183,7 +251,9 @@ forEachDatabase((_name, openFresh) => {
     await rollAll(database, start + 3 * hourMs);
     const [hours] = await database.query('SELECT SUM(requests) AS n FROM spend_hour');
     expect(Number(hours?.['n'])).toBe(1);
-    const found = await database.snapshot(() => charged('a', { from: start, to: start + 4 * hourMs }));
+    const found = await database.snapshot(() =>
+      charged('a', { from: start, to: start + 4 * hourMs }),
+    );
     expect(found).toEqual({ requests: 2, cost: 18n });
   });
 
@@ -194,12 +264,24 @@ forEachDatabase((_name, openFresh) => {
     for (const now of [0, start + 3.3 * hourMs, start + 9 * hourMs]) {
       await rollAll(database, now);
       for (const order of ['newest', 'oldest'] as const) {
-        for (const filter of [{}, { model: 'm1', status: 'cut' }, { costMin: 8_000_000_000n }, { keyId: 'nobody' }]) {
+        for (const filter of [
+          {},
+          { model: 'm1', status: 'cut' },
+          { costMin: 8_000_000_000n },
+          { keyId: 'nobody' },
+        ]) {
           const span = { from: start + hourMs / 3, to: start + 5.5 * hourMs };
           const seen: string[] = [];
           let after: UsagePlace | undefined;
           for (let pages = 0; pages < 100; pages++) {
-            const question = { account: 'a', ...span, filter, order, limit: 7, ...(after && { after }) };
+            const question = {
+              account: 'a',
+              ...span,
+              filter,
+              order,
+              limit: 7,
+              ...(after && { after }),
+            };
             const page = await database.snapshot(() => paging(question));
             seen.push(...page.rows.map((row) => String(row['id'])));
             after = page.next;
@@ -209,7 +291,9 @@ forEachDatabase((_name, openFresh) => {
           const wanted = records
             .map((made, index) => ({ ...made, id: `r${index}` }))
             .filter(({ account, at }) => account === 'a' && at >= span.from && at < span.to)
-            .filter((made) => !('model' in filter) || (made.model === 'm1' && made.status === 'cut'))
+            .filter(
+              (made) => !('model' in filter) || (made.model === 'm1' && made.status === 'cut'),
+            )
             .filter((made) => !('costMin' in filter) || made.cost >= 8_000_000_000n)
             .filter(() => !('keyId' in filter));
           expect([...seen].sort()).toEqual(wanted.map(({ id }) => id).sort());
@@ -225,13 +309,30 @@ forEachDatabase((_name, openFresh) => {
     const made = { account: 'a', cost: 9n, shortfall: 0n, model: 'm1', key: 'k1', input: 1 };
     await insert(
       database,
-      [0, 1, 2, 3].map((n) => ({ ...made, at: start + n * hourMs, status: n === 0 ? 'cut' : 'ok' })),
+      [0, 1, 2, 3].map((n) => ({
+        ...made,
+        at: start + n * hourMs,
+        status: n === 0 ? 'cut' : 'ok',
+      })),
     );
     await rollAll(database, start + 9 * hourMs);
-    const all = await database.snapshot(() => speeds({ model: 'm1', from: start, to: start + 9 * hourMs }));
-    expect(together(all)).toEqual({ requests: 4, cut: 1, medianMs: 350, p95Ms: 395, meanDurationMs: 700 });
-    const reach = (most: number) => database.snapshot(() => withinReach('a', { from: start, to: start + 9 * hourMs }, most));
-    expect([await reach(9), await reach(2), await reach(1)]).toEqual([start, start + 2 * hourMs, start + 3 * hourMs]);
+    const all = await database.snapshot(() =>
+      speeds({ model: 'm1', from: start, to: start + 9 * hourMs }),
+    );
+    expect(together(all)).toEqual({
+      requests: 4,
+      cut: 1,
+      medianMs: 350,
+      p95Ms: 395,
+      meanDurationMs: 700,
+    });
+    const reach = (most: number) =>
+      database.snapshot(() => withinReach('a', { from: start, to: start + 9 * hourMs }, most));
+    expect([await reach(9), await reach(2), await reach(1)]).toEqual([
+      start,
+      start + 2 * hourMs,
+      start + 3 * hourMs,
+    ]);
   });
 
   test('a record that came hours late is found, and its account mended alone', async () => {
@@ -239,7 +340,16 @@ forEachDatabase((_name, openFresh) => {
     const records = fc.sample(longer, { numRuns: 80, seed: 6 });
     await insert(database, records);
     await rollAll(database, start + 55.5 * hourMs);
-    const late = { account: 'a', at: start + 2.5 * hourMs, cost: 40n, shortfall: 0n, model: 'm1', key: 'k2', status: 'ok', input: 5 };
+    const late = {
+      account: 'a',
+      at: start + 2.5 * hourMs,
+      cost: 40n,
+      shortfall: 0n,
+      model: 'm1',
+      key: 'k2',
+      status: 'ok',
+      input: 5,
+    };
     await insert(database, [late], 1_000);
     expect(await mendHours(database, 'b')).toBe(0);
     expect(await lookAgain(database, start + hourMs)).toBe(0);
@@ -250,13 +360,19 @@ forEachDatabase((_name, openFresh) => {
     expect(await mendHours(database, 'a')).toBe(0);
     const span = { from: start, to: start + 70 * hourMs };
     const [figures, keys, lines] = await database.snapshot(function* () {
-      return [yield* charged('a', span), yield* spentByKey('a'), yield* metered(database, { account: 'a', ...span }, [])] as const;
+      return [
+        yield* charged('a', span),
+        yield* spentByKey('a'),
+        yield* metered(database, { account: 'a', ...span }, []),
+      ] as const;
     });
     const all = [...records, late, late].filter(({ account }) => account === 'a');
     expect(figures).toEqual({ requests: all.length, cost: sum(all) });
     expect(keys.get('k2')?.cost).toBe(sum(all.filter(({ key }) => key === 'k2')));
     const tokens = all.reduce((total, { input }) => total + input, 0);
-    expect(lines.find(({ measure }) => measure === 'input')?.micros).toBe(BigInt(tokens) * 1_000_000n);
+    expect(lines.find(({ measure }) => measure === 'input')?.micros).toBe(
+      BigInt(tokens) * 1_000_000n,
+    );
   });
 
   test('everybody together: the last records count at once, rolled up or not, and are left alone where they are too many', async () => {
@@ -276,13 +392,29 @@ forEachDatabase((_name, openFresh) => {
     const figures = (now: number) =>
       database.snapshot(function* () {
         const { until, tail } = yield* recentOf(span, now);
-        const [taken, sold] = [yield* takenWithin({ ...span, tail }), yield* soldByModel(database, { ...span, tail })];
-        const inputs = sold.filter(({ measure }) => measure === 'input').map(({ model, micros }) => `${model} ${micros}`);
-        return { until: until - start, ...taken, inputs: inputs.sort(), shares: (yield* sharesOfChannels({ ...span, tail })).length };
+        const [taken, sold] = [
+          yield* takenWithin({ ...span, tail }),
+          yield* soldByModel(database, { ...span, tail }),
+        ];
+        const inputs = sold
+          .filter(({ measure }) => measure === 'input')
+          .map(({ model, micros }) => `${model} ${micros}`);
+        return {
+          until: until - start,
+          ...taken,
+          inputs: inputs.sort(),
+          shares: (yield* sharesOfChannels({ ...span, tail })).length,
+        };
       });
     const now = start + 60 * 60_000 - 1;
     // Nothing is rolled up, and the first record is too old for them all to be read.
-    expect(await figures(now)).toEqual({ until: 60_000, requests: 0, cost: 0n, inputs: [], shares: 0 });
+    expect(await figures(now)).toEqual({
+      until: 60_000,
+      requests: 0,
+      cost: 0n,
+      inputs: [],
+      shares: 0,
+    });
     const all = { requests: 5, cost: 11_104n, inputs: ['m 300000000', 'n 200000000'], shares: 2 };
     expect(await rollUp(database, now - 300_000)).toBeDefined();
     expect(await figures(now)).toEqual({ until: now - start, ...all });

@@ -22,7 +22,15 @@ export function rollUp(database: Database, now: number): Promise<number | undefi
 export function forgetHours(database: Database): Promise<void> {
   return database.transact(function* (): Script<void> {
     yield { sql: 'UPDATE usage_rolled SET until=0', params: [] };
-    for (const table of ['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour', 'usage_day', 'usage_day_line'])
+    for (const table of [
+      'usage_hour',
+      'usage_hour_line',
+      'spend_hour',
+      'spend_key',
+      'speed_hour',
+      'usage_day',
+      'usage_day_line',
+    ])
       yield { sql: `DELETE FROM ${table}`, params: [] };
   });
 }
@@ -37,7 +45,8 @@ function* rolling(database: Database, now: number): Script<number | undefined> {
   // The rest of an hour is done even when it is short; the beginning of one waits.
   if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
   for (const statement of Object.values(additions(database, { from, to }))) yield statement;
-  if (to % hourMs === 0) for (const statement of intoDay({ from: to - hourMs, to })) yield statement;
+  if (to % hourMs === 0)
+    for (const statement of intoDay({ from: to - hourMs, to })) yield statement;
   yield { sql: 'UPDATE usage_rolled SET until=$1', params: [to] };
   return to;
 }
@@ -54,7 +63,9 @@ export function intoDay({ from, to }: Span, account?: string): readonly Statemen
   const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
     const places = new Places();
     const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
-    const added = sums.map((column) => `${column}=${table}.${column}+excluded.${column}`).join(', ');
+    const added = sums
+      .map((column) => `${column}=${table}.${column}+excluded.${column}`)
+      .join(', ');
     const columns = keys.split(', ');
     return {
       sql: `INSERT INTO ${table} (account, day, ${keys}, ${sums.join(', ')})
@@ -67,14 +78,22 @@ export function intoDay({ from, to }: Span, account?: string): readonly Statemen
     };
   };
   const kinds = 'key_id, model, capability, status, estimated';
-  return [adding('usage_day', kinds, ['requests', 'cost']), adding('usage_day_line', `${kinds}, measure`, ['quantity', 'cost'])];
+  return [
+    adding('usage_day', kinds, ['requests', 'cost']),
+    adding('usage_day_line', `${kinds}, measure`, ['quantity', 'cost']),
+  ];
 }
 
 const kindColumns = 'account, hour, key_id, model, capability, status, estimated';
-const kindOfRecord = (hour: () => string): string => `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
+const kindOfRecord = (hour: () => string): string =>
+  `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
 
 /** `account`: of this one alone. */
-export function additions(database: Pick<Database, 'dialect'>, span: Span, account?: string): Readonly<Record<string, Statement>> {
+export function additions(
+  database: Pick<Database, 'dialect'>,
+  span: Span,
+  account?: string,
+): Readonly<Record<string, Statement>> {
   const lines = jsonRows(database, 'r.lines');
   const { from } = lines;
   return {
@@ -89,7 +108,10 @@ export function additions(database: Pick<Database, 'dialect'>, span: Span, accou
       table: 'usage_hour_line',
       keys: `${kindColumns}, measure`,
       of: (hour) => `${kindOfRecord(hour)}, ${lines.text(0)}`,
-      sums: { quantity: `SUM(CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT))`, cost: `SUM(CAST(${lines.text(3)} AS BIGINT))` },
+      sums: {
+        quantity: `SUM(CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT))`,
+        cost: `SUM(CAST(${lines.text(3)} AS BIGINT))`,
+      },
       join: from,
     }),
     spend_hour: addition(span, account, {
@@ -107,7 +129,8 @@ export function additions(database: Pick<Database, 'dialect'>, span: Span, accou
     speed_hour: addition(span, account, {
       table: 'speed_hour',
       keys: 'model, hour, channel, first_byte',
-      of: (hour) => `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
+      of: (hour) =>
+        `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
       sums: {
         requests: 'COUNT(*)',
         cut: "SUM(CASE WHEN r.status='cut' THEN 1 ELSE 0 END)",
@@ -128,7 +151,11 @@ interface Addition {
 }
 
 /** From every user's own stretch of the index: nothing else is read. The order of the join is SQLite's to keep, and PostgreSQL's to choose. */
-function addition(span: Span, account: string | undefined, { table, keys, of, sums, most = {}, join }: Addition): Statement {
+function addition(
+  span: Span,
+  account: string | undefined,
+  { table, keys, of, sums, most = {}, join }: Addition,
+): Statement {
   const places = new Places();
   const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
   const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
@@ -137,7 +164,8 @@ function addition(span: Span, account: string | undefined, { table, keys, of, su
   const values = { ...sums, ...most };
   const add = Object.keys(sums).map((column) => `${column}=${table}.${column}+excluded.${column}`);
   const raise = Object.keys(most).map(
-    (column) => `${column}=CASE WHEN ${table}.${column}<excluded.${column} THEN excluded.${column} ELSE ${table}.${column} END`,
+    (column) =>
+      `${column}=CASE WHEN ${table}.${column}<excluded.${column} THEN excluded.${column} ELSE ${table}.${column} END`,
   );
   const grouped = keys.split(', ').map((_, index) => index + 1);
   return {

@@ -16,8 +16,13 @@ export function keepHours(database: Database, clock: Clock): { stop(): void } {
     if (busy) return;
     busy = true;
     try {
-      for (let until = await rollUp(database, clock.now()); until !== undefined && !stopped; until = await rollUp(database, clock.now()))
-        if (until % hourMs === 0) for (const after of againAfterMs) await lookAgain(database, until - hourMs - after);
+      for (
+        let until = await rollUp(database, clock.now());
+        until !== undefined && !stopped;
+        until = await rollUp(database, clock.now())
+      )
+        if (until % hourMs === 0)
+          for (const after of againAfterMs) await lookAgain(database, until - hourMs - after);
     } catch {
       // The database is away, or another is at it.
     }

@@ -1,6 +1,14 @@
 import type { Database, Row, Script } from '../storage/database.ts';
 import { patiently } from '../storage/patient.ts';
-import { begunWithin, chargedWithin, dayMs, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import {
+  begunWithin,
+  chargedWithin,
+  dayMs,
+  hourMs,
+  Places,
+  rolledUntil,
+  type Span,
+} from './cover.ts';
 import { additions, intoDay } from './hours.ts';
 
 /** So much is compared in one transaction: on SQLite nobody else writes meanwhile. A day has some of them. */
@@ -13,13 +21,18 @@ const tables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
  * be rolled up with the others of its hour. Whoever finds that an account's figures and its ledger differ asks for this.
  */
 export async function mendHours(database: Database, account: string): Promise<number> {
-  const [bounds] = await database.query('SELECT MIN(finished_at) AS first FROM usage WHERE account=$1', [account]);
+  const [bounds] = await database.query(
+    'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
+    [account],
+  );
   const first = bounds?.['first'] ?? null;
   if (first === null) return 0;
   const until = await database.snapshot(rolledUntil);
   let mended = 0;
   for (let from = Math.floor(Number(first) / stepMs) * stepMs; from < until; from += stepMs)
-    mended += await database.transact(() => mending(database, account, { from, to: Math.min(from + stepMs, until) }));
+    mended += await database.transact(() =>
+      mending(database, account, { from, to: Math.min(from + stepMs, until) }),
+    );
   if (mended > 0) await database.transact(() => sumKeys(account));
   return mended;
 }
@@ -49,7 +62,9 @@ function* differing(database: Database, span: Span): Script<readonly string[]> {
     params: [span.from],
   };
   const known = new Map(rolled.map((row) => [row['account'], figureText(row)]));
-  return recorded.filter((row) => known.get(row['account'] ?? '') !== figureText(row)).map((row) => String(row['account']));
+  return recorded
+    .filter((row) => known.get(row['account'] ?? '') !== figureText(row))
+    .map((row) => String(row['account']));
 }
 
 const figureText = ({ requests = null, cost = null }: Row): string => `${requests} ${cost}`;
@@ -73,7 +88,8 @@ function* mending(database: Database, account: string, span: Span): Script<numbe
   for (const row of recorded) {
     const hour = Number(row['hour']);
     if (known.get(hour) === figureText(row)) continue;
-    for (const table of tables) yield { sql: `DELETE FROM ${table} WHERE account=$1 AND hour=$2`, params: [account, hour] };
+    for (const table of tables)
+      yield { sql: `DELETE FROM ${table} WHERE account=$1 AND hour=$2`, params: [account, hour] };
     const whole = { from: hour, to: Math.min(hour + hourMs, span.to) };
     for (const [table, statement] of Object.entries(additions(database, whole, account)))
       if (tables.some((one) => one === table)) yield statement;
@@ -89,7 +105,8 @@ function* sumDay(account: string, at: number): Script<void> {
   const complete = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
   for (const table of ['usage_day', 'usage_day_line'])
     yield { sql: `DELETE FROM ${table} WHERE account=$1 AND day=$2`, params: [account, from] };
-  for (const statement of intoDay({ from, to: Math.min(from + dayMs, complete) }, account)) yield statement;
+  for (const statement of intoDay({ from, to: Math.min(from + dayMs, complete) }, account))
+    yield statement;
 }
 
 /** A key's figures are the sum of its hours. */

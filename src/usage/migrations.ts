@@ -145,7 +145,9 @@ export const usageMigrations: readonly Migration[] = [
       )`,
       // All figures are made again, days with them.
       'UPDATE usage_rolled SET until=0',
-      ...['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'].map((table) => `DELETE FROM ${table}`),
+      ...['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'].map(
+        (table) => `DELETE FROM ${table}`,
+      ),
     ],
   },
 ];

@@ -10,16 +10,29 @@ import { recordColumns } from './record.ts';
 
 const november = Date.UTC(2026, 10, 21);
 const at = (now: number): Clock => ({ now: () => now, monotonicMs: () => now });
-const names = ['id', 'account', 'cost', 'shortfall', ...recordColumns.map(({ name }) => name)].join();
+const names = [
+  'id',
+  'account',
+  'cost',
+  'shortfall',
+  ...recordColumns.map(({ name }) => name),
+].join();
 
 /** `count` records of some accounts, `stepMs` apart, two at each instant. */
-async function fill(database: Database, count: number, from: number, stepMs: number, accounts: number): Promise<void> {
+async function fill(
+  database: Database,
+  count: number,
+  from: number,
+  stepMs: number,
+  accounts: number,
+): Promise<void> {
   const numbers =
     database.dialect === 'postgres'
       ? `generate_series(0, ${count - 1}) AS s(n)`
       : `(WITH RECURSIVE s(n) AS (SELECT 0 UNION ALL SELECT n+1 FROM s WHERE n<${count - 1}) SELECT n FROM s)`;
   const values = recordColumns.map(({ name, type }) => {
-    if (name === 'reserved_at' || name === 'finished_at') return `${from}+CAST(n/2 AS BIGINT)*${stepMs}`;
+    if (name === 'reserved_at' || name === 'finished_at')
+      return `${from}+CAST(n/2 AS BIGINT)*${stepMs}`;
     return name === 'status' ? "'ok'" : type === 'text' ? "'x'" : '1';
   });
   const text = database.dialect === 'postgres' ? 'n::text' : 'CAST(n AS TEXT)';
@@ -29,13 +42,18 @@ async function fill(database: Database, count: number, from: number, stepMs: num
 }
 
 async function partitions(database: Database): Promise<Record<string, number>> {
-  const rows = await database.query('SELECT tableoid::regclass::text AS name, count(*) AS n FROM usage GROUP BY 1');
+  const rows = await database.query(
+    'SELECT tableoid::regclass::text AS name, count(*) AS n FROM usage GROUP BY 1',
+  );
   return Object.fromEntries(rows.map(({ name, n }) => [name, Number(n)]));
 }
 
 test('a month begins and ends at midnight in UTC, in every year', () => {
   const december = { table: 'usage_2026_12', from: Date.UTC(2026, 11), to: Date.UTC(2027, 0) };
-  expect([monthAt(Date.UTC(2026, 11)), monthAt(Date.UTC(2027, 0) - 1)]).toEqual([december, december]);
+  expect([monthAt(Date.UTC(2026, 11)), monthAt(Date.UTC(2027, 0) - 1)]).toEqual([
+    december,
+    december,
+  ]);
   expect(monthAt(december.to).table).toBe('usage_2027_01');
 });
 
@@ -48,12 +66,22 @@ forEachDatabase((_name, openFresh) => {
     const seen: UsagePlace[] = [];
     for (;;) {
       const after = seen.at(-1);
-      const page = await database.snapshot(() => paging({ account: 'a1', from: november, to, limit: 7, ...(after && { after }) }));
-      seen.push(...page.rows.map((row) => ({ chargedAt: Number(row['finished_at']), id: String(row['id']) })));
+      const page = await database.snapshot(() =>
+        paging({ account: 'a1', from: november, to, limit: 7, ...(after && { after }) }),
+      );
+      seen.push(
+        ...page.rows.map((row) => ({
+          chargedAt: Number(row['finished_at']),
+          id: String(row['id']),
+        })),
+      );
       if (page.next === undefined) break;
       expect(page.next).toEqual(seen.at(-1));
     }
-    const all = await database.query("SELECT id FROM usage WHERE account='a1' AND finished_at<$1 ORDER BY finished_at DESC, id DESC", [to]);
+    const all = await database.query(
+      "SELECT id FROM usage WHERE account='a1' AND finished_at<$1 ORDER BY finished_at DESC, id DESC",
+      [to],
+    );
     expect(seen.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
     expect(seen.length).toBeGreaterThan(50);
   });
@@ -66,7 +94,8 @@ forEachDatabase((_name, openFresh) => {
     const asked: { readonly sql: string; readonly params: readonly SqlValue[] }[] = [];
     const ask = (asking: UsageQuestion) => {
       const script = paging(asking);
-      for (let step = script.next(); step.done !== true; step = script.next([])) asked.push(step.value);
+      for (let step = script.next(); step.done !== true; step = script.next([]))
+        asked.push(step.value);
     };
     const question = { account: 'a1', from: november, to: november + 60 * 86_400_000, limit: 50 };
     ask(question);
@@ -74,8 +103,14 @@ forEachDatabase((_name, openFresh) => {
     expect(asked).toHaveLength(2);
     for (const { sql, params } of asked) {
       const explain = database.dialect === 'postgres' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
-      const plan = JSON.stringify((await database.query(`${explain} ${sql}`, params)).map((row) => row['QUERY PLAN'] ?? row['detail']));
-      expect(plan).toMatch(/Index Scan Backward using usage_2026_1\d_account_finished_at_id_idx|USING INDEX usage_of_account/);
+      const plan = JSON.stringify(
+        (await database.query(`${explain} ${sql}`, params)).map(
+          (row) => row['QUERY PLAN'] ?? row['detail'],
+        ),
+      );
+      expect(plan).toMatch(
+        /Index Scan Backward using usage_2026_1\d_account_finished_at_id_idx|USING INDEX usage_of_account/,
+      );
       expect(plan).not.toMatch(/Seq Scan|Sort Method|->  Sort |TEMP B-TREE|SCAN usage/);
     }
   });
@@ -90,13 +125,19 @@ onPostgres((_name, openFresh) => {
     expect(await partitions(database)).toEqual({ usage_default: 24 });
     await makeMonths(database, at(november));
     await makeMonths(database, at(november));
-    expect(await partitions(database)).toEqual({ usage_2026_09: 12, usage_2026_10: 8, usage_2026_11: 4 });
+    expect(await partitions(database)).toEqual({
+      usage_2026_09: 12,
+      usage_2026_10: 8,
+      usage_2026_11: 4,
+    });
     await fill(database, 2, Date.UTC(2027, 0, 31), 1, 1);
     await fill(database, 2, Date.UTC(2027, 5, 1), 1, 1);
     expect(await partitions(database)).toMatchObject({ usage_2027_01: 2, usage_default: 2 });
     await makeMonths(database, at(Date.UTC(2027, 5, 2)));
     expect(await partitions(database)).toMatchObject({ usage_2027_06: 2 });
-    await expect(fill(database, 2, Date.UTC(2027, 5, 1), 1, 1)).rejects.toMatchObject({ kind: 'constraint' });
+    await expect(fill(database, 2, Date.UTC(2027, 5, 1), 1, 1)).rejects.toMatchObject({
+      kind: 'constraint',
+    });
   });
 
   test('records are written while months are made, by several nodes', async () => {
@@ -111,7 +152,10 @@ onPostgres((_name, openFresh) => {
       }
     };
     const writing = Array.from({ length: 20 }, (_, i) => write(i));
-    await Promise.all([...writing, ...[0, 1, 2, 3].map((n) => makeMonths(database, at(november + n)))]);
+    await Promise.all([
+      ...writing,
+      ...[0, 1, 2, 3].map((n) => makeMonths(database, at(november + n))),
+    ]);
     await makeMonths(database, at(november));
     expect(await partitions(database)).toEqual({ usage_2026_11: 100, usage_2026_12: 100 });
   });

@@ -70,5 +70,8 @@ function* makeOne({ table, from, to }: Month): Script<void> {
     sql: `WITH moved AS (DELETE FROM usage_default WHERE reserved_at>=$1 AND reserved_at<$2 RETURNING *) INSERT INTO ${table} SELECT * FROM moved`,
     params: [from, to],
   };
-  yield { sql: `ALTER TABLE usage ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`, params: [] };
+  yield {
+    sql: `ALTER TABLE usage ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`,
+    params: [],
+  };
 }

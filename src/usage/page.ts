@@ -36,7 +36,8 @@ export function* paging(question: UsageQuestion): Script<UsagePage> {
   const rows: Row[] = [];
   let through = 0;
   for (const stretch of stretches) {
-    if (through > 0 && through + stretch.requests > lookedThroughMax) return { rows, next: edgeOf(question, stretch) };
+    if (through > 0 && through + stretch.requests > lookedThroughMax)
+      return { rows, next: edgeOf(question, stretch) };
     through += stretch.requests;
     rows.push(...(yield pageOf({ ...question, limit: limit - rows.length }, stretch)));
     if (rows.length > limit) return { rows: rows.slice(0, limit), next: placeOf(rows[limit - 1]) };
@@ -45,19 +46,34 @@ export function* paging(question: UsageQuestion): Script<UsagePage> {
   const last = stretches.length >= stretchesMax - 1 ? stretches.at(-1) : undefined;
   return {
     rows,
-    next: last && edgeOf(question, question.order === 'oldest' ? { from: last.to, to: last.to } : { from: last.from, to: last.from }),
+    next:
+      last &&
+      edgeOf(
+        question,
+        question.order === 'oldest'
+          ? { from: last.to, to: last.to }
+          : { from: last.from, to: last.from },
+      ),
   };
 }
 
 /** The place before the first record of a stretch: no id is smaller than none. */
-const edgeOf = ({ order }: UsageQuestion, { from, to }: Span): UsagePlace => ({ chargedAt: order === 'oldest' ? from : to, id: '' });
+const edgeOf = ({ order }: UsageQuestion, { from, to }: Span): UsagePlace => ({
+  chargedAt: order === 'oldest' ? from : to,
+  id: '',
+});
 
-const placeOf = (row: Row | undefined): UsagePlace => ({ chargedAt: Number(row?.['finished_at']), id: String(row?.['id']) });
+const placeOf = (row: Row | undefined): UsagePlace => ({
+  chargedAt: Number(row?.['finished_at']),
+  id: String(row?.['id']),
+});
 
 /** What is left of the span behind the place. */
 function spanFrom({ from, to, after, order }: UsageQuestion): Span {
   if (after === undefined) return { from, to };
-  return order === 'oldest' ? { from: Math.max(from, after.chargedAt), to } : { from, to: Math.min(to, after.chargedAt + 1) };
+  return order === 'oldest'
+    ? { from: Math.max(from, after.chargedAt), to }
+    : { from, to: Math.min(to, after.chargedAt + 1) };
 }
 
 function pageOf(
@@ -84,18 +100,28 @@ interface Stretch extends Span {
 const stretchesMax = 400;
 
 /** Where matching records are, as the hourly figures know; and what is not rolled up yet, as it is. In the order of the page. */
-function* matching({ account, filter = {}, order }: UsageQuestion, left: Span): Script<readonly Stretch[]> {
+function* matching(
+  { account, filter = {}, order }: UsageQuestion,
+  left: Span,
+): Script<readonly Stretch[]> {
   const recent = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
   const places = new Places();
-  const within = kindsOf(places, account, { from: left.from - hourMs + 1, to: Math.min(left.to, recent) });
+  const within = kindsOf(places, account, {
+    from: left.from - hourMs + 1,
+    to: Math.min(left.to, recent),
+  });
   const rows = yield {
     sql: `SELECT m.hour, s.requests FROM (SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${inHours(places, filter)}) m
       JOIN spend_hour s ON s.account=${places.add(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${stretchesMax - 1}`,
     params: places.params,
   };
-  const hours = rows.map((row) => stretchOf(left, Number(row['hour']), Number(row['hour']) + hourMs, Number(row['requests'])));
+  const hours = rows.map((row) =>
+    stretchOf(left, Number(row['hour']), Number(row['hour']) + hourMs, Number(row['requests'])),
+  );
   const rest = left.to > recent ? [stretchOf(left, recent, left.to, 0)] : [];
-  return order === 'oldest' ? [...hours, ...(hours.length < stretchesMax - 1 ? rest : [])] : [...rest, ...hours];
+  return order === 'oldest'
+    ? [...hours, ...(hours.length < stretchesMax - 1 ? rest : [])]
+    : [...rest, ...hours];
 }
 
 const stretchOf = (within: Span, from: number, to: number, requests: number): Stretch => ({
@@ -106,6 +132,9 @@ const stretchOf = (within: Span, from: number, to: number, requests: number): St
 
 /** One record of this account; undefined as well when it is another's. */
 export function* usageRecord(account: string, id: string): Script<Row | undefined> {
-  const [row] = yield { sql: 'SELECT * FROM usage WHERE id=$1 AND account=$2', params: [id, account] };
+  const [row] = yield {
+    sql: 'SELECT * FROM usage WHERE id=$1 AND account=$2',
+    params: [id, account],
+  };
   return row;
 }

@@ -12,5 +12,10 @@ export interface RecordLine {
 /** Reads the column `lines` of a usage record (record.ts). */
 export function linesOf(text: string): readonly RecordLine[] {
   const written = JSON.parse(text) as readonly (readonly [Measure, number, string, string])[];
-  return written.map(([measure, quantity, rate, cost]) => ({ measure, quantity, rate: BigInt(rate), cost: BigInt(cost) }));
+  return written.map(([measure, quantity, rate, cost]) => ({
+    measure,
+    quantity,
+    rate: BigInt(rate),
+    cost: BigInt(cost),
+  }));
 }

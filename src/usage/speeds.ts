@@ -3,7 +3,8 @@ import { Places, type Span } from './cover.ts';
 
 /** First bytes are counted in classes, told by their upper end in ms; the last one has none. */
 const ends = [
-  50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 1_000, 1_300, 1_700, 2_200, 3_000, 4_000, 5_500, 8_000, 12_000, 20_000, 35_000, 60_000,
+  50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 1_000, 1_300, 1_700, 2_200, 3_000, 4_000, 5_500,
+  8_000, 12_000, 20_000, 35_000, 60_000,
 ];
 const endless = 3_600_000;
 
@@ -41,9 +42,14 @@ export function* speeds({ model, from, to }: SpeedQuestion): Script<readonly Spe
   };
   const speeds: (Speed & { firstBytes: Map<number, number> })[] = [];
   for (const row of rows) {
-    const [name, channel, hour] = [String(row['model']), String(row['channel']), Number(row['hour'])];
+    const [name, channel, hour] = [
+      String(row['model']),
+      String(row['channel']),
+      Number(row['hour']),
+    ];
     const last = speeds.at(-1);
-    const same = last !== undefined && last.model === name && last.channel === channel && last.hour === hour;
+    const same =
+      last !== undefined && last.model === name && last.channel === channel && last.hour === hour;
     const before = same ? speeds.pop() : undefined;
     const firstBytes = before?.firstBytes ?? new Map<number, number>();
     firstBytes.set(Number(row['first_byte']), Number(row['requests']));
@@ -69,15 +75,18 @@ export interface SpeedTogether {
 /** Several hours, channels or models as one. */
 export function together(speeds: readonly Speed[]): SpeedTogether {
   const classes = new Map<number, number>();
-  for (const { firstBytes } of speeds) for (const [end, count] of firstBytes) classes.set(end, (classes.get(end) ?? 0) + count);
-  const sum = (of: (speed: Speed) => number): number => speeds.reduce((total, speed) => total + of(speed), 0);
+  for (const { firstBytes } of speeds)
+    for (const [end, count] of firstBytes) classes.set(end, (classes.get(end) ?? 0) + count);
+  const sum = (of: (speed: Speed) => number): number =>
+    speeds.reduce((total, speed) => total + of(speed), 0);
   const requests = sum((speed) => speed.requests);
   return {
     requests,
     cut: sum((speed) => speed.cut),
     medianMs: quantile(classes, 0.5),
     p95Ms: quantile(classes, 0.95),
-    meanDurationMs: requests === 0 ? undefined : Math.round(sum((speed) => speed.durationMs) / requests),
+    meanDurationMs:
+      requests === 0 ? undefined : Math.round(sum((speed) => speed.durationMs) / requests),
   };
 }
 

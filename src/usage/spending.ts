@@ -2,7 +2,16 @@ import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { type JsonRows, jsonRows } from '../storage/json-rows.ts';
-import { chargedWithin, type Cover, coverOf, endOfTime, hourMs, Places, rolledUntil, type Span } from './cover.ts';
+import {
+  chargedWithin,
+  type Cover,
+  coverOf,
+  endOfTime,
+  hourMs,
+  Places,
+  rolledUntil,
+  type Span,
+} from './cover.ts';
 import { type Filter, inHours, inRecords, kindsOf } from './filter.ts';
 
 /** By what figures are told apart; `hour` is its beginning in UTC. */
@@ -35,7 +44,9 @@ export function* spending(question: SpendingQuestion, by: readonly By[]): Script
   const rolled = (unit: 'hour' | 'day') => (span: Span) =>
     `SELECT ${hourColumns(by)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
     WHERE ${hoursWithin(places, question, span, unit)}`;
-  const records = (span: Span) => `SELECT ${recordColumns(by)} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
+  const records = (
+    span: Span,
+  ) => `SELECT ${recordColumns(by)} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
     WHERE ${recordsWithin(places, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
@@ -46,18 +57,28 @@ export function* spending(question: SpendingQuestion, by: readonly By[]): Script
   };
   return rows
     .filter((row) => row['requests'] !== null)
-    .map((row) => ({ of: told(row, by), requests: Number(row['requests']), cost: BigInt(row['cost'] ?? 0) }));
+    .map((row) => ({
+      of: told(row, by),
+      requests: Number(row['requests']),
+      cost: BigInt(row['cost'] ?? 0),
+    }));
 }
 
 /** The same by what was metered. */
-export function* metered(database: Pick<Database, 'dialect'>, question: SpendingQuestion, by: readonly By[]): Script<readonly Metered[]> {
+export function* metered(
+  database: Pick<Database, 'dialect'>,
+  question: SpendingQuestion,
+  by: readonly By[],
+): Script<readonly Metered[]> {
   const cover = coverOf(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
   const places = new Places();
   const lines = jsonRows(database, 'r.lines');
   const rolled = (unit: 'hour' | 'day') => (span: Span) =>
     `SELECT ${hourColumns(by)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
     FROM usage_${unit}_line h WHERE ${hoursWithin(places, question, span, unit)}`;
-  const records = (span: Span) => `SELECT ${recordColumns(by)} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
+  const records = (
+    span: Span,
+  ) => `SELECT ${recordColumns(by)} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
     WHERE ${recordsWithin(places, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
@@ -89,28 +110,53 @@ function partsOf(
   return [...days.map(rolled('day')), ...hours.map(rolled('hour')), ...records.map(ofRecords)];
 }
 
-const hoursWithin = (places: Places, { account, filter = {} }: SpendingQuestion, span: Span, unit: 'hour' | 'day'): string =>
-  kindsOf(places, account, span, unit) + inHours(places, filter);
+const hoursWithin = (
+  places: Places,
+  { account, filter = {} }: SpendingQuestion,
+  span: Span,
+  unit: 'hour' | 'day',
+): string => kindsOf(places, account, span, unit) + inHours(places, filter);
 
-const recordsWithin = (places: Places, { account, filter = {} }: SpendingQuestion, span: Span): string =>
-  chargedWithin(places, account, span) + inRecords(places, filter);
+const recordsWithin = (
+  places: Places,
+  { account, filter = {} }: SpendingQuestion,
+  span: Span,
+): string => chargedWithin(places, account, span) + inRecords(places, filter);
 
-const hourColumns = (by: readonly By[]): string => by.map((name) => `h.${name} AS ${name}, `).join('');
+const hourColumns = (by: readonly By[]): string =>
+  by.map((name) => `h.${name} AS ${name}, `).join('');
 
 const recordColumns = (by: readonly By[]): string =>
-  by.map((name) => (name === 'hour' ? `r.finished_at-r.finished_at%${hourMs} AS hour, ` : `r.${name} AS ${name}, `)).join('');
+  by
+    .map((name) =>
+      name === 'hour'
+        ? `r.finished_at-r.finished_at%${hourMs} AS hour, `
+        : `r.${name} AS ${name}, `,
+    )
+    .join('');
 
-const grouped = (by: readonly By[]): string => (by.length === 0 ? '' : `GROUP BY ${by.map((name) => `p.${name}`).join(', ')}`);
+const grouped = (by: readonly By[]): string =>
+  by.length === 0 ? '' : `GROUP BY ${by.map((name) => `p.${name}`).join(', ')}`;
 
-const told = (row: Row, by: readonly By[]): Spent['of'] => Object.fromEntries(by.map((name) => [name, String(row[name])]));
+const told = (row: Row, by: readonly By[]): Spent['of'] =>
+  Object.fromEntries(by.map((name) => [name, String(row[name])]));
 
 /** All that an account was charged within a span, from the shortest table that knows it. To be run in a snapshot. */
-export function* charged(account: string, span: Span): Script<{ readonly requests: number; readonly cost: Nano }> {
+export function* charged(
+  account: string,
+  span: Span,
+): Script<{ readonly requests: number; readonly cost: Nano }> {
   const { hours, records } = coverOf(span, yield* rolledUntil(), 'hour');
   const places = new Places();
   const parts = [
-    ...hours.map((span) => `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`),
-    ...records.map((part) => `SELECT 1 AS requests, r.cost-r.shortfall AS cost FROM usage r WHERE ${chargedWithin(places, account, part)}`),
+    ...hours.map(
+      (span) =>
+        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`,
+    ),
+    ...records.map(
+      (part) =>
+        `SELECT 1 AS requests, r.cost-r.shortfall AS cost FROM usage r WHERE ${chargedWithin(places, account, part)}`,
+    ),
   ];
   if (parts.length === 0) return { requests: 0, cost: 0n };
   const [row] = yield {
@@ -121,7 +167,9 @@ export function* charged(account: string, span: Span): Script<{ readonly request
 }
 
 /** What each of an account's keys has spent since it was made. To be run in a snapshot. */
-export function* spentByKey(account: string): Script<ReadonlyMap<string, { readonly requests: number; readonly cost: Nano }>> {
+export function* spentByKey(
+  account: string,
+): Script<ReadonlyMap<string, { readonly requests: number; readonly cost: Nano }>> {
   const places = new Places();
   const later = { from: yield* rolledUntil(), to: endOfTime };
   const rows = yield {
@@ -130,7 +178,12 @@ export function* spentByKey(account: string): Script<ReadonlyMap<string, { reado
       UNION ALL SELECT r.key_id, 1, r.cost-r.shortfall FROM usage r WHERE ${chargedWithin(places, account, later)}) p GROUP BY p.key_id`,
     params: places.params,
   };
-  return new Map(rows.map((row) => [String(row['key_id']), { requests: Number(row['requests']), cost: BigInt(row['cost'] ?? 0) }]));
+  return new Map(
+    rows.map((row) => [
+      String(row['key_id']),
+      { requests: Number(row['requests']), cost: BigInt(row['cost'] ?? 0) },
+    ]),
+  );
 }
 
 /** The same for spans that follow each other (days, for instance): one figure for each. At once where all begin at full hours. */
@@ -151,10 +204,13 @@ export function* chargedBySpan(
   const places = new Places();
   const parts = [
     ...hours.map(
-      (span) => `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`,
+      (span) =>
+        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`,
     ),
     ...records.map(
-      (part) => `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
+      (
+        part,
+      ) => `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
         WHERE ${chargedWithin(places, account, part)}`,
     ),
   ];
@@ -165,7 +221,10 @@ export function* chargedBySpan(
   return sorted(spans, rows);
 }
 
-function sorted(spans: readonly Span[], rows: readonly Row[]): readonly { readonly requests: number; readonly cost: Nano }[] {
+function sorted(
+  spans: readonly Span[],
+  rows: readonly Row[],
+): readonly { readonly requests: number; readonly cost: Nano }[] {
   const figures = spans.map(() => ({ requests: 0, cost: 0n }));
   for (const row of rows) {
     const figure = figures[spanIndex(spans, Number(row['hour']))];

@@ -16,7 +16,8 @@ export function* recentOf({ from, to }: Span, now: number): Script<Recent> {
   const rolled = yield* rolledUntil();
   const until = rolled === 0 ? ((yield* firstChargeOfAll()) ?? now) : rolled;
   const tail = { from: Math.max(from, until), to };
-  if (now - until > tailMsMost || (yield* isMoreThan(tailRecordsMost, tail))) return { until, tail: undefined };
+  if (now - until > tailMsMost || (yield* isMoreThan(tailRecordsMost, tail)))
+    return { until, tail: undefined };
   return { until: now, tail };
 }
 
@@ -24,7 +25,10 @@ export function* recentOf({ from, to }: Span, now: number): Script<Recent> {
 function* isMoreThan(most: number, span: Span): Script<boolean> {
   const places = new Places();
   const counted = `SELECT 1 AS one ${recordsOf(places, span)} LIMIT ${places.add(most + 1)}`;
-  const [row] = yield { sql: `SELECT COUNT(*) AS count FROM (${counted}) c`, params: places.params };
+  const [row] = yield {
+    sql: `SELECT COUNT(*) AS count FROM (${counted}) c`,
+    params: places.params,
+  };
   return Number(row?.['count'] ?? 0) > most;
 }
 

@@ -17,10 +17,14 @@ export interface Sold {
 }
 
 // Every user's own stretch of the key, so that nothing else is read.
-const hoursOfAll = 'FROM users u CROSS JOIN usage_hour_line h WHERE h.account=u.id AND h.hour>=$1 AND h.hour<$2';
+const hoursOfAll =
+  'FROM users u CROSS JOIN usage_hour_line h WHERE h.account=u.id AND h.hour>=$1 AND h.hour<$2';
 const quantity = 'CAST(SUM(h.quantity) AS BIGINT) AS quantity';
 
-export function* soldByModel(database: Pick<Database, 'dialect'>, { from, to, tail }: Together): Script<readonly Sold[]> {
+export function* soldByModel(
+  database: Pick<Database, 'dialect'>,
+  { from, to, tail }: Together,
+): Script<readonly Sold[]> {
   const places = new Places();
   const hours = `SELECT h.model, h.measure, h.quantity FROM users u CROSS JOIN usage_hour_line h
     WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
@@ -28,10 +32,14 @@ export function* soldByModel(database: Pick<Database, 'dialect'>, { from, to, ta
   const records = (span: Span) =>
     `SELECT r.model, ${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)}`;
   const sql = `SELECT h.model, h.measure, ${quantity} FROM (${withTail(hours, tail && records(tail))}) h GROUP BY h.model, h.measure`;
-  return (yield { sql, params: places.params }).map((row) => ({ model: String(row['model']), ...meteredOf(row) }));
+  return (yield { sql, params: places.params }).map((row) => ({
+    model: String(row['model']),
+    ...meteredOf(row),
+  }));
 }
 
-const withTail = (hours: string, records: string | undefined): string => (records === undefined ? hours : `${hours} UNION ALL ${records}`);
+const withTail = (hours: string, records: string | undefined): string =>
+  records === undefined ? hours : `${hours} UNION ALL ${records}`;
 
 /** The same of one model, by who bought it in which group. */
 export interface SoldTo extends Omit<Sold, 'model'> {
@@ -39,12 +47,20 @@ export interface SoldTo extends Omit<Sold, 'model'> {
   readonly group: string;
 }
 
-export async function soldTo(database: Database, model: string, { from, to }: Span): Promise<readonly SoldTo[]> {
+export async function soldTo(
+  database: Database,
+  model: string,
+  { from, to }: Span,
+): Promise<readonly SoldTo[]> {
   const sql = `SELECT s.account, k.group_name, s.measure, CAST(SUM(s.quantity) AS BIGINT) AS quantity
     FROM (SELECT h.account, h.key_id, h.measure, ${quantity} ${hoursOfAll} AND h.model=$3 GROUP BY h.account, h.key_id, h.measure) s
     JOIN api_keys k ON k.id=s.key_id GROUP BY s.account, k.group_name, s.measure`;
   const rows = await database.query(sql, [from, to, model]);
-  return rows.map((row) => ({ account: String(row['account']), group: String(row['group_name']), ...meteredOf(row) }));
+  return rows.map((row) => ({
+    account: String(row['account']),
+    group: String(row['group_name']),
+    ...meteredOf(row),
+  }));
 }
 
 /** What the keys of a group bought on whole days (UTC), by who bought it. */
@@ -56,7 +72,11 @@ export async function soldInGroup(
   const sql = `SELECT h.account, h.model, h.measure, ${quantity} FROM api_keys k CROSS JOIN usage_day_line h
     WHERE k.group_name=$3 AND h.account=k.user_id AND h.key_id=k.id AND h.day>=$1 AND h.day<$2 GROUP BY h.account, h.model, h.measure`;
   const rows = await database.query(sql, [from, to, group]);
-  return rows.map((row) => ({ account: String(row['account']), model: String(row['model']), ...meteredOf(row) }));
+  return rows.map((row) => ({
+    account: String(row['account']),
+    model: String(row['model']),
+    ...meteredOf(row),
+  }));
 }
 
 const meteredOf = (row: Row): Pick<Sold, 'measure' | 'micros'> => ({
@@ -66,11 +86,16 @@ const meteredOf = (row: Row): Pick<Sold, 'measure' | 'micros'> => ({
 });
 
 /** What was paid, and for how many requests, of all accounts. */
-export function* takenWithin({ from, to, tail }: Together): Script<{ readonly requests: number; readonly cost: bigint }> {
+export function* takenWithin({
+  from,
+  to,
+  tail,
+}: Together): Script<{ readonly requests: number; readonly cost: bigint }> {
   const places = new Places();
   const hours = `SELECT SUM(h.requests) AS requests, SUM(h.cost) AS cost FROM users u CROSS JOIN spend_hour h
     WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
-  const records = (span: Span) => `SELECT COUNT(*) AS requests, SUM(r.cost-r.shortfall) AS cost ${recordsOf(places, span)}`;
+  const records = (span: Span) =>
+    `SELECT COUNT(*) AS requests, SUM(r.cost-r.shortfall) AS cost ${recordsOf(places, span)}`;
   const sql = `SELECT CAST(SUM(t.requests) AS BIGINT) AS requests, CAST(SUM(t.cost) AS BIGINT) AS cost FROM (${withTail(hours, tail && records(tail))}) t`;
   const [row] = yield { sql, params: places.params };
   return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
@@ -81,16 +106,27 @@ export function* sharesOfChannels({
   from,
   to,
   tail,
-}: Together): Script<readonly { readonly model: string; readonly channel: string; readonly share: number }[]> {
+}: Together): Script<
+  readonly { readonly model: string; readonly channel: string; readonly share: number }[]
+> {
   const places = new Places();
   const hours = `SELECT model, channel, requests FROM speed_hour WHERE hour>=${places.add(from)} AND hour<${places.add(to)}`;
-  const records = (span: Span) => `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
+  const records = (span: Span) =>
+    `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
   const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests FROM (${withTail(hours, tail && records(tail))}) t GROUP BY t.model, t.channel`;
   const rows = yield { sql, params: places.params };
   const totals = new Map<string, number>();
-  for (const row of rows) totals.set(String(row['model']), (totals.get(String(row['model'])) ?? 0) + Number(row['requests']));
+  for (const row of rows)
+    totals.set(
+      String(row['model']),
+      (totals.get(String(row['model'])) ?? 0) + Number(row['requests']),
+    );
   return rows.map((row) => {
     const model = String(row['model']);
-    return { model, channel: String(row['channel']), share: Number(row['requests']) / (totals.get(model) ?? 1) };
+    return {
+      model,
+      channel: String(row['channel']),
+      share: Number(row['requests']) / (totals.get(model) ?? 1),
+    };
   });
 }

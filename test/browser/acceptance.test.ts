@@ -1,6 +1,14 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { everyLook, expectAccessible, type Look, noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import {
+  everyLook,
+  expectAccessible,
+  type Look,
+  noChromium,
+  openWindow,
+  picture,
+  withChromium,
+} from './chromium.ts';
 import { faultsOf } from './eyes.ts';
 import { type LivedIn, longKey, startLivedIn } from './lived-in.ts';
 
@@ -40,7 +48,9 @@ const languages = ['zh', 'en'] as const;
 const themes = ['light', 'dark'] as const;
 /** Each width, theme and language once; all of them together where pictures are kept and in the long run. */
 const looks: readonly Required<Omit<Look, 'height'>>[] = everyLook
-  ? [360, 768, 1440, 3840].flatMap((width) => languages.flatMap((language) => themes.map((theme) => ({ width, language, theme }))))
+  ? [360, 768, 1440, 3840].flatMap((width) =>
+      languages.flatMap((language) => themes.map((theme) => ({ width, language, theme }))),
+    )
   : [
       { width: 360, language: 'en', theme: 'light' },
       { width: 3840, language: 'zh', theme: 'dark' },
@@ -79,7 +89,9 @@ describe.skipIf(noChromium)('an installation that is lived in, in Chromium', () 
           if (found.length > 0) faults[name] = found;
           if (everyLook) await expectAccessible(page, name);
           expect(await widthOfMain(page), name).toBeLessThanOrEqual(widestMain);
-          await picture(page, `${name}-${look.width}-${look.theme}-${look.language}`, { whole: true });
+          await picture(page, `${name}-${look.width}-${look.theme}-${look.language}`, {
+            whole: true,
+          });
         }
       }
       expect(faults).toEqual({});
@@ -99,7 +111,9 @@ describe.skipIf(noChromium)('an installation that is lived in, in Chromium', () 
     await page.keyboard.press('Tab');
     await link.focus();
     await expect.poll(() => tip.innerText()).toBe(longKey);
-    const ring: number = await page.evaluate('parseFloat(getComputedStyle(document.activeElement).outlineWidth)');
+    const ring: number = await page.evaluate(
+      'parseFloat(getComputedStyle(document.activeElement).outlineWidth)',
+    );
     expect(ring).toBeGreaterThanOrEqual(2);
   }, 60_000);
 });

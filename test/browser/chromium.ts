@@ -23,7 +23,12 @@ let browser: Browser | undefined;
 export function withChromium(): void {
   beforeAll(async () => {
     if (executablePath === undefined) return;
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--force-color-profile=srgb'];
+    const args = [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--force-color-profile=srgb',
+    ];
     browser = await chromium.launch({ executablePath, args });
   });
   afterAll(() => browser?.close());
@@ -44,8 +49,11 @@ export const everyLook = pictures !== undefined || process.env['LONG_TESTS'] ===
  * keeps pictures, have all four in each.
  */
 export function looksIn(language: 'zh' | 'en'): readonly Required<Pick<Look, 'theme' | 'width'>>[] {
-  if (!everyLook) return [language === 'zh' ? { width: 360, theme: 'dark' } : { width: 1440, theme: 'light' }];
-  return [360, 1440].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ width, theme })));
+  if (!everyLook)
+    return [language === 'zh' ? { width: 360, theme: 'dark' } : { width: 1440, theme: 'light' }];
+  return [360, 1440].flatMap((width) =>
+    (['light', 'dark'] as const).map((theme) => ({ width, theme })),
+  );
 }
 
 export interface Window {
@@ -58,7 +66,11 @@ export interface Window {
 }
 
 /** A window with an empty profile, signed in by `cookie` (`name=value`) where one is given. It is closed with the test, which fails if it complained. */
-export async function openWindow(url: string, cookie: string | undefined, look: Look = {}): Promise<Window> {
+export async function openWindow(
+  url: string,
+  cookie: string | undefined,
+  look: Look = {},
+): Promise<Window> {
   const { width = 1440, height = width < 700 ? 740 : 900, theme = 'light', language = 'en' } = look;
   if (browser === undefined) throw new Error('call withChromium() first');
   const phone = width < 700;
@@ -78,7 +90,13 @@ export async function openWindow(url: string, cookie: string | undefined, look: 
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && !expected.test(message.text()) && complaints.push(message.text()));
+  page.on(
+    'console',
+    (message) =>
+      message.type() === 'error' &&
+      !expected.test(message.text()) &&
+      complaints.push(message.text()),
+  );
   onTestFinished(async () => {
     await context.close();
     expect(complaints).toEqual([]);
@@ -100,7 +118,14 @@ export async function settled(page: Page): Promise<void> {
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
 }
 
-const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']);
+const rules = JSON.stringify([
+  'wcag2a',
+  'wcag2aa',
+  'wcag21a',
+  'wcag21aa',
+  'wcag22aa',
+  'best-practice',
+]);
 
 interface Violation {
   readonly id: string;
@@ -114,27 +139,38 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
     `axe.run(document, { runOnly: ${rules} }).then((result) => result.violations.map(({ id, nodes }) => ({ id, where: nodes.map(({ html, failureSummary }) => html.slice(0, 300) + ' ' + failureSummary) })))`,
   );
   expect(found, what).toEqual([]);
-  const sideways: number = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  const sideways: number = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
   expect(sideways, `${what} can be scrolled sideways`).toBe(0);
 }
 
 const tallestPx = 2_400;
 
 /** Keeps a picture of the page in the folder that `SCREENSHOTS` names; without it there are none. */
-export async function picture(page: Page, name: string, options: { readonly whole?: boolean } = {}): Promise<void> {
+export async function picture(
+  page: Page,
+  name: string,
+  options: { readonly whole?: boolean } = {},
+): Promise<void> {
   if (pictures === undefined) return;
   mkdirSync(pictures, { recursive: true });
   const size = page.viewportSize();
-  const whole: number = options.whole ? await page.evaluate('document.documentElement.scrollHeight') : 0;
+  const whole: number = options.whole
+    ? await page.evaluate('document.documentElement.scrollHeight')
+    : 0;
   // The window grows to the page, so that what keeps its place in a window (the bars) stands where it does for a reader.
-  if (size !== null && whole > size.height) await page.setViewportSize({ ...size, height: Math.min(whole, tallestPx) });
+  if (size !== null && whole > size.height)
+    await page.setViewportSize({ ...size, height: Math.min(whole, tallestPx) });
   await page.screenshot({ path: join(pictures, `${name}.png`) });
   if (size !== null && whole > size.height) await page.setViewportSize(size);
 }
 
 /** The console as `npm run build` leaves it, or another build in the folder that `CONSOLE` names. */
 export function builtConsole(): string {
-  const folder = process.env['CONSOLE'] ?? fileURLToPath(new URL('../../dist/console', import.meta.url));
-  if (!existsSync(join(folder, 'index.html'))) throw new Error('dist/console is missing: npm run build');
+  const folder =
+    process.env['CONSOLE'] ?? fileURLToPath(new URL('../../dist/console', import.meta.url));
+  if (!existsSync(join(folder, 'index.html')))
+    throw new Error('dist/console is missing: npm run build');
   return folder;
 }

@@ -21,11 +21,25 @@
   function cutOff() {
     return texts.flatMap((text) => {
       const { left, right } = boxOf(text);
-      for (let box = text.parentElement; box !== null && box !== document.body; box = box.parentElement) {
+      for (
+        let box = text.parentElement;
+        box !== null && box !== document.body;
+        box = box.parentElement
+      ) {
         const { overflowX, textOverflow, position } = getComputedStyle(box);
-        if (position === 'fixed' || overflowX === 'auto' || overflowX === 'scroll' || textOverflow === 'ellipsis') return [];
+        if (
+          position === 'fixed' ||
+          overflowX === 'auto' ||
+          overflowX === 'scroll' ||
+          textOverflow === 'ellipsis'
+        )
+          return [];
         const inside = box.getBoundingClientRect();
-        if (overflowX !== 'visible' && inside.width > 1 && (right > inside.right + 1.5 || left < inside.left - 1.5))
+        if (
+          overflowX !== 'visible' &&
+          inside.width > 1 &&
+          (right > inside.right + 1.5 || left < inside.left - 1.5)
+        )
           return [`cut off: ${text.data.trim().slice(0, 60)}`];
       }
       return [];
@@ -38,15 +52,23 @@
       const cells = [...row.children].filter(seen);
       return cells.flatMap((cell, index) => {
         const next = cells[index + 1]?.getBoundingClientRect();
-        const right = Math.max(0, ...texts.filter((text) => cell.contains(text)).map((text) => boxOf(text).right));
-        const visible = cell.querySelector('.truncate') === null && getComputedStyle(cell).overflowX === 'visible';
-        return next !== undefined && visible && right > next.left + 8 ? [`runs over its neighbour: ${brief(cell)}`] : [];
+        const right = Math.max(
+          0,
+          ...texts.filter((text) => cell.contains(text)).map((text) => boxOf(text).right),
+        );
+        const visible =
+          cell.querySelector('.truncate') === null &&
+          getComputedStyle(cell).overflowX === 'visible';
+        return next !== undefined && visible && right > next.left + 8
+          ? [`runs over its neighbour: ${brief(cell)}`]
+          : [];
       });
     });
   }
 
   const isAmount = /^[−+≈ ]*¥/;
-  const aligned = (cell) => getComputedStyle(cell).textAlign.replace('end', 'right').replace('start', 'left');
+  const aligned = (cell) =>
+    getComputedStyle(cell).textAlign.replace('end', 'right').replace('start', 'left');
 
   /** Of each column: where the points of its amounts stand, and how header and amounts are aligned. */
   function columnsOf(table) {
@@ -64,7 +86,9 @@
         } else if (isAmount.test(brief(cell))) {
           column.aligned.add(aligned(cell));
           // The first amount of a cell: on a phone another one stands below it. Of different units none stand below each other.
-          const amount = brief(cell).includes('/') ? undefined : texts.find((text) => cell.contains(text) && /\d\.\d/.test(text.data));
+          const amount = brief(cell).includes('/')
+            ? undefined
+            : texts.find((text) => cell.contains(text) && /\d\.\d/.test(text.data));
           const at = amount?.data.search(/\.\d/) ?? -1;
           if (at >= 0) column.points.push(boxOf(amount, at, at + 1).left);
         }
@@ -87,13 +111,21 @@
   function unsaid() {
     const said = main.innerText;
     const exponents = said.match(/(?<![\w.-])\d(?:\.\d+)?e[+-]?\d+(?![\w.-])/gi) ?? [];
-    const primary = [...main.querySelectorAll('button, a')].filter((button) => seen(button) && button.classList.contains('bg-accent'));
-    const badges = [...main.querySelectorAll('.rounded-badge')].filter((badge) => seen(badge) && badge.querySelector('svg') !== null);
+    const primary = [...main.querySelectorAll('button, a')].filter(
+      (button) => seen(button) && button.classList.contains('bg-accent'),
+    );
+    const badges = [...main.querySelectorAll('.rounded-badge')].filter(
+      (badge) => seen(badge) && badge.querySelector('svg') !== null,
+    );
     return [
       ...exponents.map((number) => `an exponent: ${number}`),
-      ...(/\d{4}-\d{2}-\d{2} \d{2}:\d{2}/.test(said) && !said.includes('UTC') ? ['a time without its zone'] : []),
+      ...(/\d{4}-\d{2}-\d{2} \d{2}:\d{2}/.test(said) && !said.includes('UTC')
+        ? ['a time without its zone']
+        : []),
       ...(primary.length > 1 ? [`primary buttons: ${primary.map(brief).join(' | ')}`] : []),
-      ...badges.filter((badge) => brief(badge) === '' && !badge.matches('button, [aria-hidden]')).map(() => 'a status without a word'),
+      ...badges
+        .filter((badge) => brief(badge) === '' && !badge.matches('button, [aria-hidden]'))
+        .map(() => 'a status without a word'),
     ];
   }
 

@@ -26,12 +26,18 @@ export interface LiveConsole {
   /** Another session of a user. */
   signIn(userId: string): Promise<Browser>;
   /** A new user with so many yuan, signed in; `cookie` goes into `openWindow`. */
-  newUser(options?: { readonly yuan?: bigint; readonly role?: 'user' | 'operator'; readonly name?: string }): Promise<Browser>;
+  newUser(options?: {
+    readonly yuan?: bigint;
+    readonly role?: 'user' | 'operator';
+    readonly name?: string;
+  }): Promise<Browser>;
 }
 
 /** The real gateway with the built console, on a database of its own, with all of the simulator behind it. All of it ends with the test. */
 export async function startLiveConsole(
-  more: (simulatorUrl: string) => Partial<GatewayOptions> | Promise<Partial<GatewayOptions>> = () => ({}),
+  more: (
+    simulatorUrl: string,
+  ) => Partial<GatewayOptions> | Promise<Partial<GatewayOptions>> = () => ({}),
 ): Promise<LiveConsole> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-browser-'));
   const simulator = await startSim({ host: '127.0.0.1', port: 0 });
@@ -43,7 +49,13 @@ export async function startLiveConsole(
   const signin = signinSettings(undefined, signinVariables(simulator.url));
   if (typeof signin === 'string') throw new Error(signin);
   const payments = simulator.wallets.settings;
-  const gateway = await openGateway({ ...options, signin, payments, consoleFolder: builtConsole(), ...(await more(simulator.url)) });
+  const gateway = await openGateway({
+    ...options,
+    signin,
+    payments,
+    consoleFolder: builtConsole(),
+    ...(await more(simulator.url)),
+  });
   onTestFinished(async () => {
     await gateway.close();
     await simulator.close();
@@ -60,7 +72,16 @@ export async function startLiveConsole(
       const { id } = await database.transact(() => enrol(name, 'user', at));
       if (role !== 'user') await database.transact(() => setUserRole(id, role));
       const amount = yuan * nanoPerYuan;
-      if (yuan > 0n) await credit(database, { id: `grant_${id}`, account: id, from: 'grants', amount, code: 'grant', ref: 'test', at });
+      if (yuan > 0n)
+        await credit(database, {
+          id: `grant_${id}`,
+          account: id,
+          from: 'grants',
+          amount,
+          code: 'grant',
+          ref: 'test',
+          at,
+        });
       return signedInAs(gateway.url, database, id);
     },
   };

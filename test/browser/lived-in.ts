@@ -23,7 +23,16 @@ const longGroup = '无限制-企业专线-0.85x';
 const yuan = 1_000_000_000n;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-const models = ['glm-4.7', 'deepseek-chat', 'kimi-k2.6', 'gpt-5-mini', 'claude-haiku-4-5', 'qwen-plus', 'doubao-seed-2-0-pro', longModel];
+const models = [
+  'glm-4.7',
+  'deepseek-chat',
+  'kimi-k2.6',
+  'gpt-5-mini',
+  'claude-haiku-4-5',
+  'qwen-plus',
+  'doubao-seed-2-0-pro',
+  longModel,
+];
 
 const written = (url: string): string => `
 groups:
@@ -52,7 +61,9 @@ channels:
 `;
 
 export async function startLivedIn(): Promise<LivedIn> {
-  const live = await startLiveConsole(async (url) => ({ configuration: await configurationFrom(written(url)) }));
+  const live = await startLiveConsole(async (url) => ({
+    configuration: await configurationFrom(written(url)),
+  }));
   const operator = await live.newUser({ role: 'operator', name: '运营', yuan: 88n });
   const user = await live.newUser({ name: '林薇' });
   const now = systemClock.now();
@@ -62,10 +73,19 @@ export async function startLivedIn(): Promise<LivedIn> {
     [6, 50n],
   ] as const)
     await credit(database, {
-      ...{ id: `grant_${days}`, account: user.userId, from: 'grants', amount: amount * yuan, code: 'grant' },
+      ...{
+        id: `grant_${days}`,
+        account: user.userId,
+        from: 'grants',
+        amount: amount * yuan,
+        code: 'grant',
+      },
       ...{ ref: '公司账户', at: now - days * dayMs },
     });
-  const [main, long] = [await newKey(user, 'ci-key', 'default'), await newKey(user, longKey, longGroup, '25.00')];
+  const [main, long] = [
+    await newKey(user, 'ci-key', 'default'),
+    await newKey(user, longKey, longGroup, '25.00'),
+  ];
   const off = await newKey(user, 'old-laptop', 'economy');
   await user.ask(`keys/${off.id}/disable`, { method: 'POST', body: {} });
   await pastOf(live, user, [main.id, long.id], now);
@@ -79,16 +99,28 @@ export async function startLivedIn(): Promise<LivedIn> {
   while (await rollUp(database, now)) continue;
   const orders = await ordersOf(live, user);
   await actsOf(operator, user.userId);
-  return { live, user, operator, paths: { ...orders, key: `/keys/${long.id}`, user: `/operator/users/${user.userId}` } };
+  return {
+    live,
+    user,
+    operator,
+    paths: { ...orders, key: `/keys/${long.id}`, user: `/operator/users/${user.userId}` },
+  };
 }
 
-async function newKey(of: Browser, name: string, group: string, limit?: string): Promise<{ readonly id: string; readonly secret: string }> {
+async function newKey(
+  of: Browser,
+  name: string,
+  group: string,
+  limit?: string,
+): Promise<{ readonly id: string; readonly secret: string }> {
   const body = { name, group, ...(limit !== undefined && { limit }) };
   const { json } = await of.ask('keys', { method: 'POST', body, headers: keyed(`key ${name}`) });
   return { id: json.key.id, secret: json.secret };
 }
 
-const keyed = (form: string) => ({ 'idempotency-key': `a-form-for-${form.replace(/\W+/g, '-').slice(0, 40)}` });
+const keyed = (form: string) => ({
+  'idempotency-key': `a-form-for-${form.replace(/\W+/g, '-').slice(0, 40)}`,
+});
 
 /** A month of charges at the list's prices, on most days, one of each kind today. */
 async function pastOf(
@@ -102,14 +134,30 @@ async function pastOf(
   for (let day = 26; day >= 1; day -= every)
     for (const [index, model] of models.entries()) {
       if ((day * 7 + index * 3) % 4 === 0) continue;
-      const [input, cached, output] = [900 + ((day * 613) % 5_000), ((day + index) % 3) * 1_500, 120 + ((day * 97) % 700)];
-      const cost = (tokens: number, rate: number): bigint => BigInt(tokens * rate * (models.length - index));
+      const [input, cached, output] = [
+        900 + ((day * 613) % 5_000),
+        ((day + index) % 3) * 1_500,
+        120 + ((day * 97) % 700),
+      ];
+      const cost = (tokens: number, rate: number): bigint =>
+        BigInt(tokens * rate * (models.length - index));
       await charge(database, {
-        ...{ ...of, id: `req_${user.userId.slice(-6)}d${day}m${index}`, model, keyId: keys[day % keys.length] ?? '' },
-        ...{ at: now - day * dayMs - index * minuteMs, inputTokens: input + cached, outputTokens: output },
+        ...{
+          ...of,
+          id: `req_${user.userId.slice(-6)}d${day}m${index}`,
+          model,
+          keyId: keys[day % keys.length] ?? '',
+        },
+        ...{
+          at: now - day * dayMs - index * minuteMs,
+          inputTokens: input + cached,
+          outputTokens: output,
+        },
         lines: [
           ['input', input, 2_000_000_000n, cost(input, 9_000)],
-          ...(cached === 0 ? [] : [['cached_input', cached, 200_000_000n, cost(cached, 900)] as const]),
+          ...(cached === 0
+            ? []
+            : [['cached_input', cached, 200_000_000n, cost(cached, 900)] as const]),
           ['output', output, 8_000_000_000n, cost(output, 31_000)],
         ],
       });
@@ -117,7 +165,15 @@ async function pastOf(
   const [keyId = ''] = keys;
   const id = (name: string): string => `req_${user.userId.slice(-6)}${name}`;
   const tokens = { inputTokens: 12_418, outputTokens: 1_027 };
-  await charge(database, { ...of, ...tokens, keyId, id: id('arithmetic'), model: 'glm-4.7', at: now - 9 * minuteMs, lines: arithmetic });
+  await charge(database, {
+    ...of,
+    ...tokens,
+    keyId,
+    id: id('arithmetic'),
+    model: 'glm-4.7',
+    at: now - 9 * minuteMs,
+    lines: arithmetic,
+  });
   const pictures = [['image', 2, 357_000_000_000_000n, 714_000_000n]] as const;
   await charge(database, {
     ...of,
@@ -139,7 +195,12 @@ async function pastOf(
     outputTokens: 3,
     lines: cut,
   });
-  await refund(database, { id: `${id('pictures')}/refund`, original: id('pictures'), amount: 714_000_000n, at: now - 6 * minuteMs });
+  await refund(database, {
+    id: `${id('pictures')}/refund`,
+    original: id('pictures'),
+    amount: 714_000_000n,
+    at: now - 6 * minuteMs,
+  });
 }
 
 /** Cached input rounded up, reasoning inside the output: what a pocket calculator needs. */
@@ -152,14 +213,26 @@ const arithmetic = [
 
 async function chat({ url }: LiveConsole, secret: string, model: string): Promise<void> {
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'What does a toll gate do?' }] });
+  const body = JSON.stringify({
+    model,
+    messages: [{ role: 'user', content: 'What does a toll gate do?' }],
+  });
   await (await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).text();
 }
 
 /** One that waits, one that was paid, one that was cancelled. */
-async function ordersOf({ simulator }: LiveConsole, user: Browser): Promise<Pick<LivedIn['paths'], 'order' | 'paidOrder'>> {
+async function ordersOf(
+  { simulator }: LiveConsole,
+  user: Browser,
+): Promise<Pick<LivedIn['paths'], 'order' | 'paidOrder'>> {
   const order = async (amount: string, wallet: string) =>
-    (await user.ask('orders', { method: 'POST', body: { amount, wallet }, headers: keyed(`${amount} by ${wallet}`) })).json.order;
+    (
+      await user.ask('orders', {
+        method: 'POST',
+        body: { amount, wallet },
+        headers: keyed(`${amount} by ${wallet}`),
+      })
+    ).json.order;
   const paid = await order('50.00', 'alipay');
   simulator.wallets.pay(paid.qr);
   const dropped = await order('500.00', 'wechat_pay');
@@ -171,15 +244,28 @@ async function ordersOf({ simulator }: LiveConsole, user: Browser): Promise<Pick
 /** What operators do in a month. */
 async function actsOf(operator: Browser, userId: string): Promise<void> {
   const act = (path: string, body: object) =>
-    operator.ask(`operator/${path}`, { method: 'POST', body, headers: keyed(path.replaceAll('/', ' ')) });
+    operator.ask(`operator/${path}`, {
+      method: 'POST',
+      body,
+      headers: keyed(path.replaceAll('/', ' ')),
+    });
   await act(`users/${userId}/credit`, { amount: '10.00', reason: '补偿 11-20 的中断' });
   await act('prices/publish', {
-    changes: [{ model: 'deepseek-chat', price: { input: '2.2', cached_input: '0.22', output: '3' } }],
+    changes: [
+      { model: 'deepseek-chat', price: { input: '2.2', cached_input: '0.22', output: '3' } },
+    ],
     reason: 'dearer vendor',
   });
   await act('channels/qwen-beijing/drain', { accept_unserved: true });
   await act('ledger/check', {});
   for (const wallet of ['wechat_pay', 'alipay']) await act('reconciliation/run', { wallet });
-  const title = { zh: '今晚 22:00 维护约十分钟', en: 'Maintenance tonight at 22:00, for ten minutes' };
-  await act('announcements', { title, text: { zh: '进行中的请求不受影响。', en: 'Requests that run are not affected.' }, level: 'warn' });
+  const title = {
+    zh: '今晚 22:00 维护约十分钟',
+    en: 'Maintenance tonight at 22:00, for ten minutes',
+  };
+  await act('announcements', {
+    title,
+    text: { zh: '进行中的请求不受影响。', en: 'Requests that run are not affected.' },
+    level: 'warn',
+  });
 }

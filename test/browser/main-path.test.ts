@@ -49,104 +49,117 @@ const said = {
 
 /** Tab by tab until the focus is on what the reader looks for; no more than the page has. */
 async function tabTo(page: Page, name: string | RegExp, role?: 'radio' | 'textbox'): Promise<void> {
-  const wanted = typeof name === 'string' ? new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`) : name;
+  const wanted =
+    typeof name === 'string' ? new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`) : name;
   for (let presses = 0; presses < 120; presses++) {
     await page.keyboard.press('Tab');
     const focused: { readonly text: string; readonly type: string } = await page.evaluate(
       `(() => { const at = document.activeElement; const label = at.labels?.[0]?.innerText; return { text: (at.getAttribute('aria-label') ?? at.dataset?.tip ?? label ?? at.innerText ?? '').trim(), type: at.type ?? '' } })()`,
     );
-    if (wanted.test(focused.text) && (role === undefined || focused.type === (role === 'radio' ? 'radio' : 'text'))) return;
+    if (
+      wanted.test(focused.text) &&
+      (role === undefined || focused.type === (role === 'radio' ? 'radio' : 'text'))
+    )
+      return;
   }
   throw new Error(`no way to ${String(name)} by Tab`);
 }
 
-describe.skipIf(noChromium).each(['zh', 'en'] as const)('from nothing to the first charge, by keyboard alone, %s', (language) => {
-  test('signs in, tops up one yuan, makes a key, calls a model, finds the charge in the statement', async () => {
-    const words = said[language];
-    const live = await startLiveConsole();
-    const { page, context } = await openWindow(live.url, undefined, { language });
+describe.skipIf(noChromium).each(['zh', 'en'] as const)(
+  'from nothing to the first charge, by keyboard alone, %s',
+  (language) => {
+    test('signs in, tops up one yuan, makes a key, calls a model, finds the charge in the statement', async () => {
+      const words = said[language];
+      const live = await startLiveConsole();
+      const { page, context } = await openWindow(live.url, undefined, { language });
 
-    // A stranger is led to the sign-in page, and GitHub's own asks whether he agrees.
-    await page.goto(live.url);
-    await page
-      .getByRole('link', { name: words.signIn })
-      .or(page.getByRole('button', { name: words.signIn }))
-      .waitFor();
-    await tabTo(page, words.signIn);
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/github/login/oauth/authorize**');
-    await tabTo(page, /^Authorize/);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: words.overview }).waitFor();
-    await settled(page);
-    await picture(page, `main-path-1-start-${language}`);
+      // A stranger is led to the sign-in page, and GitHub's own asks whether he agrees.
+      await page.goto(live.url);
+      await page
+        .getByRole('link', { name: words.signIn })
+        .or(page.getByRole('button', { name: words.signIn }))
+        .waitFor();
+      await tabTo(page, words.signIn);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/github/login/oauth/authorize**');
+      await tabTo(page, /^Authorize/);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: words.overview }).waitFor();
+      await settled(page);
+      await picture(page, `main-path-1-start-${language}`);
 
-    // One yuan, by the code that a telephone scans.
-    await page.keyboard.press('g');
-    await page.keyboard.press('t');
-    await page.getByRole('heading', { level: 1, name: words.topUp }).waitFor();
-    await tabTo(page, words.amount);
-    await page.keyboard.press('Control+a');
-    await page.keyboard.type('1。00');
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/top-up/ord_*');
-    await page.getByRole('img', { name: /1\.00/ }).waitFor();
-    await picture(page, `main-path-2-code-${language}`);
-    const telephone = await context.newPage();
-    await telephone.goto(`${live.simulator.url}/wallets`);
-    await tabTo(telephone, 'Scan and pay');
-    await telephone.keyboard.press('Enter');
-    await telephone.getByText('paid').waitFor();
-    await telephone.close();
-    await page.getByText(words.received).first().waitFor();
-    await picture(page, `main-path-3-paid-${language}`);
+      // One yuan, by the code that a telephone scans.
+      await page.keyboard.press('g');
+      await page.keyboard.press('t');
+      await page.getByRole('heading', { level: 1, name: words.topUp }).waitFor();
+      await tabTo(page, words.amount);
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('1。00');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/top-up/ord_*');
+      await page.getByRole('img', { name: /1\.00/ }).waitFor();
+      await picture(page, `main-path-2-code-${language}`);
+      const telephone = await context.newPage();
+      await telephone.goto(`${live.simulator.url}/wallets`);
+      await tabTo(telephone, 'Scan and pay');
+      await telephone.keyboard.press('Enter');
+      await telephone.getByText('paid').waitFor();
+      await telephone.close();
+      await page.getByText(words.received).first().waitFor();
+      await picture(page, `main-path-3-paid-${language}`);
 
-    // A key, shown once.
-    await page.keyboard.press('g');
-    await page.keyboard.press('k');
-    await page.getByRole('heading', { level: 1, name: words.keys }).waitFor();
-    await page.keyboard.press('c');
-    await page.getByLabel(words.name).waitFor();
-    await page.keyboard.type('first');
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: words.copyNow }).waitFor();
-    await tabTo(page, words.copy);
-    await page.keyboard.press('Enter');
-    const key: string = await page.evaluate('navigator.clipboard.readText()');
-    await tabTo(page, words.done);
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+      // A key, shown once.
+      await page.keyboard.press('g');
+      await page.keyboard.press('k');
+      await page.getByRole('heading', { level: 1, name: words.keys }).waitFor();
+      await page.keyboard.press('c');
+      await page.getByLabel(words.name).waitFor();
+      await page.keyboard.type('first');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: words.copyNow }).waitFor();
+      await tabTo(page, words.copy);
+      await page.keyboard.press('Enter');
+      const key: string = await page.evaluate('navigator.clipboard.readText()');
+      await tabTo(page, words.done);
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
 
-    // The call itself: address and key, as any client has them.
-    const answer = await fetch(`${live.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'deepseek-chat', messages: [{ role: 'user', content: 'Hello!' }] }),
-    });
-    expect(answer.status).toBe(200);
-    const { usage } = (await answer.json()) as { usage: { prompt_tokens: number; completion_tokens: number } };
+      // The call itself: address and key, as any client has them.
+      const answer = await fetch(`${live.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'deepseek-chat',
+          messages: [{ role: 'user', content: 'Hello!' }],
+        }),
+      });
+      expect(answer.status).toBe(200);
+      const { usage } = (await answer.json()) as {
+        usage: { prompt_tokens: number; completion_tokens: number };
+      };
 
-    // The statement: opened until it is arithmetic, and proved.
-    await page.keyboard.press('g');
-    await page.keyboard.press('s');
-    await page.getByRole('heading', { level: 1, name: words.statement }).waitFor();
-    await page.getByRole('button', { name: words.show }).waitFor();
-    await tabTo(page, words.show);
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: words.showLines }).waitFor();
-    await tabTo(page, words.showLines);
-    await page.keyboard.press('Enter');
-    const lines = page.getByRole('main');
-    // Two yuan and three yuan per million tokens: 2,000 and 3,000 nano-yuan each.
-    const nano = usage.prompt_tokens * 2000 + usage.completion_tokens * 3000;
-    const charged = (nano / 1e9).toFixed(9);
-    await lines.getByText(`¥${charged}`).first().waitFor();
-    expect(await lines.innerText()).toContain(`−¥${charged}`);
-    expect(await lines.innerText()).toContain(`¥${((1e9 - nano) / 1e9).toFixed(9)}`);
-    expect(await lines.innerText()).toContain(words.addsUp);
-    await page.keyboard.press('Shift+Tab');
-    await page.getByRole('button', { name: words.verify }).press('Enter');
-    await page.getByText(words.proven).waitFor();
-    await picture(page, `main-path-4-statement-${language}`, { whole: true });
-  }, 150_000);
-});
+      // The statement: opened until it is arithmetic, and proved.
+      await page.keyboard.press('g');
+      await page.keyboard.press('s');
+      await page.getByRole('heading', { level: 1, name: words.statement }).waitFor();
+      await page.getByRole('button', { name: words.show }).waitFor();
+      await tabTo(page, words.show);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: words.showLines }).waitFor();
+      await tabTo(page, words.showLines);
+      await page.keyboard.press('Enter');
+      const lines = page.getByRole('main');
+      // Two yuan and three yuan per million tokens: 2,000 and 3,000 nano-yuan each.
+      const nano = usage.prompt_tokens * 2000 + usage.completion_tokens * 3000;
+      const charged = (nano / 1e9).toFixed(9);
+      await lines.getByText(`¥${charged}`).first().waitFor();
+      expect(await lines.innerText()).toContain(`−¥${charged}`);
+      expect(await lines.innerText()).toContain(`¥${((1e9 - nano) / 1e9).toFixed(9)}`);
+      expect(await lines.innerText()).toContain(words.addsUp);
+      await page.keyboard.press('Shift+Tab');
+      await page.getByRole('button', { name: words.verify }).press('Enter');
+      await page.getByText(words.proven).waitFor();
+      await picture(page, `main-path-4-statement-${language}`, { whole: true });
+    }, 150_000);
+  },
+);

@@ -6,7 +6,15 @@ import { refund } from '../../src/ledger/ledger.ts';
 import { rollUp } from '../../src/usage/hours.ts';
 import type { Browser } from '../support/console.ts';
 import { charge, topUp } from '../support/console-user.ts';
-import { expectAccessible, looksIn, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
+import {
+  expectAccessible,
+  looksIn,
+  noChromium,
+  openWindow,
+  picture,
+  settled,
+  withChromium,
+} from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 
 withChromium();
@@ -35,7 +43,9 @@ const models = [
 ];
 
 /** A user with a month behind him: two top-ups, requests on most days, pictures, one that was cut, one that was paid back. */
-async function withHistory(live: LiveConsole): Promise<{ readonly user: Browser; readonly keyId: string; readonly now: number }> {
+async function withHistory(
+  live: LiveConsole,
+): Promise<{ readonly user: Browser; readonly keyId: string; readonly now: number }> {
   const { database } = live.gateway;
   const user = await live.newUser();
   const made = await user.ask('keys', {
@@ -54,7 +64,14 @@ async function withHistory(live: LiveConsole): Promise<{ readonly user: Browser;
       const cost = BigInt((models.length - index) * (day % 7) + 1) * 7_123_457n;
       const id = `req_day${day}model${index}`;
       await charge(database, {
-        ...{ ...of, id, model, at: now - day * dayMs - index * minuteMs, inputTokens: 900 + day, outputTokens: 240 },
+        ...{
+          ...of,
+          id,
+          model,
+          at: now - day * dayMs - index * minuteMs,
+          inputTokens: 900 + day,
+          outputTokens: 240,
+        },
         lines: [
           ['input', 900 + day, 1n, cost / 3n],
           ['output', 240, 1n, cost - cost / 3n],
@@ -72,19 +89,42 @@ async function withHistory(live: LiveConsole): Promise<{ readonly user: Browser;
     outputTokens: 1027,
   });
   await charge(database, {
-    ...{ ...of, id: 'req_pictures', model: 'gpt-image-2', capability: 'images', at: now - 2 * minuteMs },
+    ...{
+      ...of,
+      id: 'req_pictures',
+      model: 'gpt-image-2',
+      capability: 'images',
+      at: now - 2 * minuteMs,
+    },
     lines: [['image', 2, 357_000_000_000_000n, 714_000_000n]],
   });
   await charge(database, {
-    ...{ ...of, id: 'req_cut', model: 'deepseek-chat', status: 'cut', at: now - minuteMs, inputTokens: 14, outputTokens: 3 },
+    ...{
+      ...of,
+      id: 'req_cut',
+      model: 'deepseek-chat',
+      status: 'cut',
+      at: now - minuteMs,
+      inputTokens: 14,
+      outputTokens: 3,
+    },
     lines: [['output', 3, 3_000_000_000n, 9_000n]],
   });
-  await refund(database, { id: 'req_pictures/refund', original: 'req_pictures', amount: 714_000_000n, at: now - 30_000 });
+  await refund(database, {
+    id: 'req_pictures/refund',
+    original: 'req_pictures',
+    amount: 714_000_000n,
+    at: now - 30_000,
+  });
   while (await rollUp(database, now)) continue;
   return { user, keyId, now };
 }
 
-async function ordered(user: Browser, amount: string, wallet: string): Promise<OrderAnswer['order']> {
+async function ordered(
+  user: Browser,
+  amount: string,
+  wallet: string,
+): Promise<OrderAnswer['order']> {
   const { json, status } = await user.ask('orders', {
     method: 'POST',
     body: { amount, wallet },
@@ -97,54 +137,61 @@ async function ordered(user: Browser, amount: string, wallet: string): Promise<O
 /** All that the reader sees, spaces as they are written. */
 const read = (page: Page): Promise<string> => page.getByRole('main').innerText();
 
-describe.skipIf(noChromium).each(['zh', 'en'] as const)('pages of money in Chromium, %s', (language) => {
-  test('are readable by everybody', async () => {
-    const live = await startLiveConsole();
-    const { user } = await withHistory(live);
-    const { id } = await ordered(user, '1.00', 'wechat_pay');
-    const paid = await ordered(user, '10.00', 'alipay');
-    live.simulator.wallets.pay(paid.qr ?? '');
-    await expect.poll(async () => (await user.ask(`orders/${paid.id}`)).json.state).toBe('credited');
-    const statement = await user.ask('statement');
-    const unfolded: string = statement.json.rows.findLast(({ kind }: { kind: string }) => kind === 'charges').from;
-    const pages: Readonly<Record<string, string>> = {
-      usage: '/usage',
-      'usage-day': '/usage?tab=day',
-      'usage-model': '/usage?tab=model',
-      'usage-filtered': '/usage?model=glm-4.7&status=ok&from=-7d',
-      charge: '/usage/req_arithmetic',
-      'charge-cut': '/usage/req_cut',
-      statement: '/statement',
-      'statement-unfolded': `/statement?from=-7d&open=${encodeURIComponent(unfolded)}`,
-      'top-up': '/top-up',
-      order: `/top-up/${id}`,
-      'order-paid': `/top-up/${paid.id}`,
-      missing: '/top-up/ord_of_nobody',
-    };
-    for (const { theme, width } of looksIn(language)) {
-      const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
-      for (const [name, path] of Object.entries(pages)) {
-        await go(path);
-        await expectAccessible(page, `${name} ${theme} ${width}`);
-        await picture(page, `${name}-${width}-${theme}-${language}`, { whole: true });
+describe.skipIf(noChromium).each(['zh', 'en'] as const)(
+  'pages of money in Chromium, %s',
+  (language) => {
+    test('are readable by everybody', async () => {
+      const live = await startLiveConsole();
+      const { user } = await withHistory(live);
+      const { id } = await ordered(user, '1.00', 'wechat_pay');
+      const paid = await ordered(user, '10.00', 'alipay');
+      live.simulator.wallets.pay(paid.qr ?? '');
+      await expect
+        .poll(async () => (await user.ask(`orders/${paid.id}`)).json.state)
+        .toBe('credited');
+      const statement = await user.ask('statement');
+      const unfolded: string = statement.json.rows.findLast(
+        ({ kind }: { kind: string }) => kind === 'charges',
+      ).from;
+      const pages: Readonly<Record<string, string>> = {
+        usage: '/usage',
+        'usage-day': '/usage?tab=day',
+        'usage-model': '/usage?tab=model',
+        'usage-filtered': '/usage?model=glm-4.7&status=ok&from=-7d',
+        charge: '/usage/req_arithmetic',
+        'charge-cut': '/usage/req_cut',
+        statement: '/statement',
+        'statement-unfolded': `/statement?from=-7d&open=${encodeURIComponent(unfolded)}`,
+        'top-up': '/top-up',
+        order: `/top-up/${id}`,
+        'order-paid': `/top-up/${paid.id}`,
+        missing: '/top-up/ord_of_nobody',
+      };
+      for (const { theme, width } of looksIn(language)) {
+        const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
+        for (const [name, path] of Object.entries(pages)) {
+          await go(path);
+          await expectAccessible(page, `${name} ${theme} ${width}`);
+          await picture(page, `${name}-${width}-${theme}-${language}`, { whole: true });
+        }
+        await go('/usage');
+        await page.locator('[data-row-link]').nth(2).click();
+        await page.getByRole('dialog').getByText('0.013577263').first().waitFor();
+        await settled(page);
+        await expectAccessible(page, `drawer ${theme} ${width}`);
+        await picture(page, `drawer-${width}-${theme}-${language}`);
+        await page.close();
       }
-      await go('/usage');
-      await page.locator('[data-row-link]').nth(2).click();
-      await page.getByRole('dialog').getByText('0.013577263').first().waitFor();
-      await settled(page);
-      await expectAccessible(page, `drawer ${theme} ${width}`);
-      await picture(page, `drawer-${width}-${theme}-${language}`);
-      await page.close();
-    }
-    const nobody = await live.newUser();
-    const fresh = await openWindow(live.url, nobody.cookie, { width: 360, language });
-    for (const path of ['/usage', '/usage?tab=key', '/statement', '/top-up']) {
-      await fresh.go(path);
-      await expectAccessible(fresh.page, `${path} without anything`);
-      await picture(fresh.page, `empty${path.replace(/\W+/g, '-')}-360-light-${language}`);
-    }
-  }, 300_000);
-});
+      const nobody = await live.newUser();
+      const fresh = await openWindow(live.url, nobody.cookie, { width: 360, language });
+      for (const path of ['/usage', '/usage?tab=key', '/statement', '/top-up']) {
+        await fresh.go(path);
+        await expectAccessible(fresh.page, `${path} without anything`);
+        await picture(fresh.page, `empty${path.replace(/\W+/g, '-')}-360-light-${language}`);
+      }
+    }, 300_000);
+  },
+);
 
 describe.skipIf(noChromium)('usage in Chromium', () => {
   test('a filter lives in the address, a request opens beside the list and is a page by its own address', async () => {
@@ -198,11 +245,20 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await answer();
     await drawer.getByText('Cached input', { exact: true }).first().waitFor();
     const arithmetic = await drawer.innerText();
-    for (const figure of ['11,263 tokens', '¥0.2125', '0.0023933875', '¥0.002393388', '−¥0.013577263', 'Equal to the ledger’s transfer'])
+    for (const figure of [
+      '11,263 tokens',
+      '¥0.2125',
+      '0.0023933875',
+      '¥0.002393388',
+      '−¥0.013577263',
+      'Equal to the ledger’s transfer',
+    ])
       expect(arithmetic).toContain(figure);
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
-    await expect.poll(() => page.evaluate('document.activeElement?.getAttribute("href")')).toBe('/usage/req_arithmetic');
+    await expect
+      .poll(() => page.evaluate('document.activeElement?.getAttribute("href")'))
+      .toBe('/usage/req_arithmetic');
     await page.keyboard.press('Enter');
     await drawer.waitFor();
     await page.reload();
@@ -247,14 +303,22 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
     const { page, go } = await openWindow(live.url, user.cookie);
     await go('/statement?from=-7d');
     const cents = (text: string) => BigInt(text.replace('−', '-').replace(/[¥,.+]/g, ''));
-    const summary: readonly string[] = await page.getByRole('table', { name: 'Summary' }).locator('td').allInnerTexts();
+    const summary: readonly string[] = await page
+      .getByRole('table', { name: 'Summary' })
+      .locator('td')
+      .allInnerTexts();
     const [opening = '', ...moved] = summary.slice(0, -1);
-    expect(moved.reduce((sum, amount) => sum + cents(amount), cents(opening))).toBe(cents(summary.at(-1) ?? ''));
+    expect(moved.reduce((sum, amount) => sum + cents(amount), cents(opening))).toBe(
+      cents(summary.at(-1) ?? ''),
+    );
     const amounts: readonly string[] = await page
       .getByRole('region', { name: 'Day by day' })
       .locator('tbody tr td:nth-of-type(3)')
       .allInnerTexts();
-    const balances = amounts.reduce((sum, amount) => sum + cents(amount.split('\n')[0] ?? ''), cents(opening));
+    const balances = amounts.reduce(
+      (sum, amount) => sum + cents(amount.split('\n')[0] ?? ''),
+      cents(opening),
+    );
     expect(balances).toBe(cents(summary.at(-1) ?? ''));
 
     await page
@@ -364,7 +428,9 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     wallets.counter.trouble = { kind: 'down' };
     await go('/top-up');
     await page.getByRole('button', { name: /^Show QR code/ }).click();
-    await page.getByText('The wallet does not answer. Nothing was charged; please retry.').waitFor();
+    await page
+      .getByText('The wallet does not answer. Nothing was charged; please retry.')
+      .waitFor();
     wallets.counter.trouble = undefined;
     await page.getByRole('button', { name: /^Show QR code/ }).click();
     await page.getByText('Scan with WeChat Pay to pay ¥10.00').waitFor();

@@ -9,7 +9,11 @@ const keyed = (name: string) => ({ 'idempotency-key': `a-form-for-${name}` });
 
 /** A key of that user. */
 async function keyOf(user: Awaited<ReturnType<LiveConsole['newUser']>>): Promise<string> {
-  const { json } = await user.ask('keys', { method: 'POST', headers: keyed('a-key'), body: { name: 'ci', group: 'default' } });
+  const { json } = await user.ask('keys', {
+    method: 'POST',
+    headers: keyed('a-key'),
+    body: { name: 'ci', group: 'default' },
+  });
   return json.secret;
 }
 
@@ -27,7 +31,8 @@ async function asOperator(live: LiveConsole) {
   return { operator, ...(await openWindow(live.url, operator.cookie)) };
 }
 
-const said = (page: Page, text: string | RegExp) => page.getByRole('status').getByText(text).first().waitFor();
+const said = (page: Page, text: string | RegExp) =>
+  page.getByRole('status').getByText(text).first().waitFor();
 
 describe.skipIf(noChromium)('operators in Chromium', () => {
   test('read what needs them, test a channel stage by stage, drain it and undo that', async () => {
@@ -36,9 +41,15 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     expect(await chat(live, secret, 'sim-401')).toBe(503);
     expect(await chat(live, secret, 'deepseek-chat')).toBe(200);
     const { page, go, operator } = await asOperator(live);
-    await expect.poll(async () => (await operator.ask('operator/overview')).json.attention.length, { timeout: 10_000 }).toBe(1);
+    await expect
+      .poll(async () => (await operator.ask('operator/overview')).json.attention.length, {
+        timeout: 10_000,
+      })
+      .toBe(1);
     await go('/operator');
-    const panel = page.getByRole('listitem').filter({ hasText: 'The vendor refuses the key of sim-401-openai.' });
+    const panel = page
+      .getByRole('listitem')
+      .filter({ hasText: 'The vendor refuses the key of sim-401-openai.' });
     await panel.waitFor();
     await page.getByText('Errors per channel and hour').waitFor();
     await expectAccessible(page, 'attention');
@@ -131,7 +142,9 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
 
     await go('/operator/models/import');
     const list = page.getByLabel('Price list: YAML, JSON or CSV');
-    await list.fill('id,input,cached_input,output\ndeepseek-chat,2,0.2,3\nglm-4.7,2,0.4,8\nqwen-plus,cheap,0.1,2\n');
+    await list.fill(
+      'id,input,cached_input,output\ndeepseek-chat,2,0.2,3\nglm-4.7,2,0.4,8\nqwen-plus,cheap,0.1,2\n',
+    );
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('Nothing can be published while a line is refused.').waitFor();
     await list.fill('id,input,cached_input,output\ndeepseek-chat,2,0.2,3\nglm-4.7,2,0.4,8\n');
@@ -182,9 +195,13 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await suspend.getByLabel('Reason').fill('abuse');
     await suspend.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('This account is suspended').waitFor();
-    expect((await operator.ask(`operator/users/${user.userId}`)).json).toMatchObject({ state: 'suspended', balance: '30.000000000' });
+    expect((await operator.ask(`operator/users/${user.userId}`)).json).toMatchObject({
+      state: 'suspended',
+      balance: '30.000000000',
+    });
     await page.getByRole('tab', { name: 'Audit' }).click();
-    for (const act of ['suspended a user', 'debited a user', 'credited a user']) await page.getByText(act).waitFor();
+    for (const act of ['suspended a user', 'debited a user', 'credited a user'])
+      await page.getByText(act).waitFor();
     await expectAccessible(page, 'the trail of a user');
   }, 90_000);
 
@@ -192,9 +209,13 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     const live = await startLiveConsole();
     const user = await live.newUser({ name: 'Lin' });
     const body = { amount: '50.00', wallet: 'alipay' };
-    const { order } = (await user.ask('orders', { method: 'POST', headers: keyed('an-order'), body })).json;
+    const { order } = (
+      await user.ask('orders', { method: 'POST', headers: keyed('an-order'), body })
+    ).json;
     live.simulator.wallets.pay(order.qr);
-    await expect.poll(async () => (await user.ask(`orders/${order.id}`)).json.state, { timeout: 10_000 }).toBe('credited');
+    await expect
+      .poll(async () => (await user.ask(`orders/${order.id}`)).json.state, { timeout: 10_000 })
+      .toBe('credited');
     const { page, go } = await asOperator(live);
     await go(`/operator/orders?order=${order.id}`);
     const drawer = page.getByRole('dialog', { name: 'Order' });
@@ -211,7 +232,9 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await picture(page, 'operator-refund');
     await refund.getByRole('button', { name: 'Refund ¥20.00' }).click();
     await said(page, '¥20.00 held; the wallet is asked.');
-    await expect.poll(async () => (await user.ask('session')).json.balance.total, { timeout: 20_000 }).toBe('30.000000000');
+    await expect
+      .poll(async () => (await user.ask('session')).json.balance.total, { timeout: 20_000 })
+      .toBe('30.000000000');
     await go('/operator/orders?state=credited');
     await page.getByRole('link', { name: 'Lin' }).waitFor();
     await expectAccessible(page, 'orders');

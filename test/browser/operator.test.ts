@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { expectAccessible, looksIn, noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import {
+  expectAccessible,
+  looksIn,
+  noChromium,
+  openWindow,
+  picture,
+  withChromium,
+} from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 
 withChromium();
@@ -30,7 +37,11 @@ const pages = [
 async function traffic(live: LiveConsole): Promise<string> {
   const user = await live.newUser({ yuan: 20n, name: '陈一鸣' });
   const headers = { 'idempotency-key': 'a-key-for-traffic' };
-  const { json } = await user.ask('keys', { method: 'POST', headers, body: { name: 'ci', group: 'default' } });
+  const { json } = await user.ask('keys', {
+    method: 'POST',
+    headers,
+    body: { name: 'ci', group: 'default' },
+  });
   for (const model of ['deepseek-chat', 'glm-4.7', 'deepseek-chat'])
     await fetch(`${live.url}/v1/chat/completions`, {
       method: 'POST',
@@ -41,7 +52,9 @@ async function traffic(live: LiveConsole): Promise<string> {
 }
 
 const looks = (['zh', 'en'] as const).flatMap((language) =>
-  looksIn(language).map((look) => [`${language} ${look.width} ${look.theme}`, { language, ...look }] as const),
+  looksIn(language).map(
+    (look) => [`${language} ${look.width} ${look.theme}`, { language, ...look }] as const,
+  ),
 );
 
 describe.skipIf(noChromium)('the pages of operators in Chromium', () => {

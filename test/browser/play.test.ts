@@ -1,7 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { expectAccessible, looksIn, noChromium, openWindow, picture, settled, type Look, withChromium } from './chromium.ts';
+import {
+  expectAccessible,
+  looksIn,
+  noChromium,
+  openWindow,
+  picture,
+  settled,
+  type Look,
+  withChromium,
+} from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 import { simConfig } from '../../sim/catalog.ts';
 import { png } from '../support/png.ts';
@@ -11,7 +20,9 @@ withChromium();
 
 /** The models of videos behave like this at their vendors. */
 const filming = (scenario: string) => async (url: string) => ({
-  configuration: await configurationFrom(simConfig(url).replaceAll(/(id: "sora-2", upstream: "[^"]+)/g, `$1+${scenario}`)),
+  configuration: await configurationFrom(
+    simConfig(url).replaceAll(/(id: "sora-2", upstream: "[^"]+)/g, `$1+${scenario}`),
+  ),
 });
 
 /** A user with so many yuan and a key that pays. */
@@ -54,7 +65,8 @@ describe.skipIf(noChromium)('models, tasks and the playground', () => {
       const live = await startLiveConsole();
       const user = await startPaying(live);
       const body = { model: 'sora-2', prompt: 'A fox', duration: 5, async: true };
-      const film = () => user.ask('play/videos', { method: 'POST', body, headers: { 'x-paying-key': user.keyId } });
+      const film = () =>
+        user.ask('play/videos', { method: 'POST', body, headers: { 'x-paying-key': user.keyId } });
       await Promise.all([film(), film()]);
       const [task] = (await user.ask('tasks')).json.items;
       const paths = {
@@ -92,7 +104,9 @@ describe.skipIf(noChromium)('models', () => {
     const { page } = await openAt(live, '/models');
     await page.keyboard.press('/');
     await page.keyboard.type('claude haiku');
-    expect(await page.getByRole('status').filter({ hasText: 'models' }).innerText()).toMatch(/^1 of /);
+    expect(await page.getByRole('status').filter({ hasText: 'models' }).innerText()).toMatch(
+      /^1 of /,
+    );
     await page.waitForURL('**/models?q=claude+haiku');
     await page.getByRole('link', { name: 'claude-haiku-4-5' }).click();
     await page.getByRole('heading', { level: 1, name: 'claude-haiku-4-5' }).waitFor();
@@ -134,7 +148,10 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await page.getByRole('button', { name: 'Raw events' }).click();
     expect(await main(page).innerText()).toContain('data: [DONE]');
     await page.getByRole('button', { name: 'Conversation', exact: true }).click();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export JSON' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export JSON' }).click(),
+    ]);
     const saved = JSON.parse(await readFile(await download.path(), 'utf8'));
     expect(saved).toMatchObject({
       model: 'sim-chat',
@@ -165,7 +182,9 @@ describe.skipIf(noChromium)('chat in the playground', () => {
       `);
     await say(page, 'Write a lot');
     await answered(page);
-    const [changes, frames]: [number, number] = await page.evaluate('[window.changes, window.frames]');
+    const [changes, frames]: [number, number] = await page.evaluate(
+      '[window.changes, window.frames]',
+    );
     expect(changes).toBeLessThan(frames + 20);
     await page.getByRole('button', { name: 'Raw events' }).click();
     const events = (await page.getByLabel('Raw events').last().innerText()).split('\n').length;
@@ -199,7 +218,10 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await page
       .locator('input[type=file]')
       .first()
-      .setInputFiles([file, { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') }]);
+      .setInputFiles([
+        file,
+        { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') },
+      ]);
     await page.getByRole('img', { name: 'fox.png' }).waitFor();
     expect(await page.getByRole('alert').innerText()).toContain('notes.txt is no picture.');
     await page.getByRole('button', { name: 'Picture by address' }).click();
@@ -268,7 +290,10 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     // What it costs is what the group of the key pays that is chosen.
     await page.route('**/console/api/models?group=default', async (route) => {
       const response = await route.fetch();
-      await route.fulfill({ response, body: (await response.text()).replaceAll('"0.1136"', '"0.5"') });
+      await route.fulfill({
+        response,
+        body: (await response.text()).replaceAll('"0.1136"', '"0.5"'),
+      });
     });
     await page.reload();
     await page.getByRole('radio', { name: '256 × 256' }).check();
@@ -311,12 +336,19 @@ describe.skipIf(noChromium)('videos in the playground', () => {
     const { page, user } = await openAt(live, '/playground/video?model=sora-2');
     await page.getByLabel('Prompt').fill('A fox');
     // The answer is lost on its way, and it is sent again: it is the same video.
-    await page.route('**/console/api/play/videos', (route) => route.fetch().then(() => route.abort('internetdisconnected')), { times: 1 });
+    await page.route(
+      '**/console/api/play/videos',
+      (route) => route.fetch().then(() => route.abort('internetdisconnected')),
+      { times: 1 },
+    );
     await page.getByRole('button', { name: 'Make the video' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByRole('button', { name: 'Make the video' }).click();
     await page.getByText('¥3.550000 released', { exact: false }).waitFor({ timeout: 30_000 });
     expect((await user.ask('tasks')).json.items).toHaveLength(1);
-    expect((await user.ask('session')).json.balance).toMatchObject({ available: '100.000000000', held: '0.000000000' });
+    expect((await user.ask('session')).json.balance).toMatchObject({
+      available: '100.000000000',
+      held: '0.000000000',
+    });
   }, 60_000);
 });

@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { credit } from '../../src/ledger/ledger.ts';
-import { expectAccessible, looksIn, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
+import {
+  expectAccessible,
+  looksIn,
+  noChromium,
+  openWindow,
+  picture,
+  settled,
+  withChromium,
+} from './chromium.ts';
 import { startLiveConsole } from './gateway.ts';
 
 withChromium();
@@ -20,7 +28,10 @@ describe.skipIf(noChromium)('the console in Chromium', () => {
         for (const path of pages) {
           await go(path);
           await expectAccessible(page, `${path} ${theme} ${width}`);
-          await picture(page, `${path.slice(1).replaceAll('/', '-') || 'overview'}-${width}-${theme}-${language}`);
+          await picture(
+            page,
+            `${path.slice(1).replaceAll('/', '-') || 'overview'}-${width}-${theme}-${language}`,
+          );
         }
         await page.close();
       }
@@ -39,7 +50,10 @@ describe.skipIf(noChromium)('the way in, in Chromium', () => {
     const { page, go } = await openWindow(live.url, undefined);
     await go('/usage?model=glm-4.6');
     const next = new URL(page.url());
-    expect([next.pathname, next.searchParams.get('next')]).toEqual(['/sign-in', '/usage?model=glm-4.6']);
+    expect([next.pathname, next.searchParams.get('next')]).toEqual([
+      '/sign-in',
+      '/usage?model=glm-4.6',
+    ]);
     await go('/sign-in?error=denied&next=//evil.example');
     expect(await page.getByRole('alert').innerText()).toContain('You cancelled');
     expect(await page.locator('a[href*="evil"]').count()).toBe(0);
@@ -51,7 +65,9 @@ describe.skipIf(noChromium)('the way in, in Chromium', () => {
     const { page, go } = await openWindow(live.url, cookie);
     await go('/operator/users');
     expect(await page.getByRole('main').innerText()).toContain('Operators only.');
-    expect(await page.getByRole('navigation', { name: 'Main' }).innerText()).not.toContain('Operator');
+    expect(await page.getByRole('navigation', { name: 'Main' }).innerText()).not.toContain(
+      'Operator',
+    );
   });
 });
 
@@ -116,7 +132,10 @@ describe.skipIf(noChromium)('keys by keyboard alone, in Chromium', () => {
     const answer = await fetch(`${live.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'deepseek-chat', messages: [{ role: 'user', content: 'Hello!' }] }),
+      body: JSON.stringify({
+        model: 'deepseek-chat',
+        messages: [{ role: 'user', content: 'Hello!' }],
+      }),
     });
     expect(answer.status).toBe(200);
 
@@ -217,8 +236,16 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     const live = await startLiveConsole();
     const { cookie } = await live.newUser();
     const { page, go } = await openWindow(live.url, cookie);
-    const error = { message: '', type: 'server_error', param: null, code: 'unavailable', request_id: 'req_of_the_test' };
-    await page.route('**/console/api/keys', (route) => route.fulfill({ status: 503, json: { error } }));
+    const error = {
+      message: '',
+      type: 'server_error',
+      param: null,
+      code: 'unavailable',
+      request_id: 'req_of_the_test',
+    };
+    await page.route('**/console/api/keys', (route) =>
+      route.fulfill({ status: 503, json: { error } }),
+    );
     await go('/keys');
     const panel = page.getByRole('alert');
     await panel.waitFor();

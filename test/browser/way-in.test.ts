@@ -29,7 +29,13 @@ const words = {
     waiting: 'Waiting for your first request',
     works: 'It works.',
   },
-  zh: { github: '使用 GitHub 登录', steps: '四步开始使用', key: '创建密钥', waiting: '正在等待第一个请求', works: '成功了。' },
+  zh: {
+    github: '使用 GitHub 登录',
+    steps: '四步开始使用',
+    key: '创建密钥',
+    waiting: '正在等待第一个请求',
+    works: '成功了。',
+  },
 } as const;
 
 describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chromium', () => {
@@ -52,7 +58,15 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
       const [user] = await database.query('SELECT id FROM users');
       const account = String(user?.['id']);
       const at = systemClock.now();
-      await credit(database, { id: 'grant_1', account, from: 'grants', amount: nanoPerYuan, code: 'grant', ref: 'test', at });
+      await credit(database, {
+        id: 'grant_1',
+        account,
+        from: 'grants',
+        amount: nanoPerYuan,
+        code: 'grant',
+        ref: 'test',
+        at,
+      });
       await page.getByRole('main').getByRole('link', { name: said.key }).waitFor();
       await picture(page, `start-1440-light-${language}`);
       await page.getByRole('main').getByRole('link', { name: said.key }).click();
@@ -70,7 +84,10 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
       const answer = await fetch(`${live.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'deepseek-chat', messages: [{ role: 'user', content: 'Hello!' }] }),
+        body: JSON.stringify({
+          model: 'deepseek-chat',
+          messages: [{ role: 'user', content: 'Hello!' }],
+        }),
       });
       expect(answer.status).toBe(200);
       await page.getByText(said.works).waitFor();

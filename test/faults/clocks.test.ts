@@ -30,7 +30,12 @@ channels:
 async function startStepped() {
   const vendor = await startVendor();
   vendor.answer(({ url, text }, response) => {
-    if (url.includes('images')) json(response, 200, JSON.stringify({ created: 1, data: [{ b64_json: png.toString('base64') }] }));
+    if (url.includes('images'))
+      json(
+        response,
+        200,
+        JSON.stringify({ created: 1, data: [{ b64_json: png.toString('base64') }] }),
+      );
     else if (text.includes('"stream":true')) sse(response).end(streamOf(['Hel', 'lo', '!']));
     else json(response, 200, completion());
   });
@@ -41,7 +46,11 @@ async function startStepped() {
   const database = await open(`sqlite:${folder}/tollgate.db`, { procedures: ledgerProcedures });
   onTestFinished(() => database.close());
   const { key, userId } = await newCustomer(database, 10_000n * nanoPerYuan);
-  const ask = (secret: string, path = '/v1/chat/completions', body: object = hello): Promise<Response> =>
+  const ask = (
+    secret: string,
+    path = '/v1/chat/completions',
+    body: object = hello,
+  ): Promise<Response> =>
     fetch(node.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -51,15 +60,21 @@ async function startStepped() {
   const step = async (offsetMs: number): Promise<void> => {
     clock.set(offsetMs);
     // A request's id begins with the time.
-    const told = async () => parseInt((await ask('nobody')).headers.get('x-request-id')?.slice(4, 16) ?? '', 16) - Date.now() - offsetMs;
-    await expect.poll(async () => Math.abs(await told()), { timeout: 5_000, interval: 20 }).toBeLessThan(5_000);
+    const told = async () =>
+      parseInt((await ask('nobody')).headers.get('x-request-id')?.slice(4, 16) ?? '', 16) -
+      Date.now() -
+      offsetMs;
+    await expect
+      .poll(async () => Math.abs(await told()), { timeout: 5_000, interval: 20 })
+      .toBeLessThan(5_000);
   };
   return { node, database, key: key.secret, userId, ask, step };
 }
 
 test('a wall clock that steps by hours and days under load refuses nobody, fences nobody and charges everything once', async () => {
   const { node, database, key, step } = await startStepped();
-  const process = async () => (await database.query('SELECT id FROM process')).map((row) => row['id']);
+  const process = async () =>
+    (await database.query('SELECT id FROM process')).map((row) => row['id']);
   const before = await process();
   const load = startLoad([node], key, clients);
   for (const offset of [hour, -hour, 24 * hour, -24 * hour, 0]) {
@@ -91,12 +106,20 @@ test('what ends on a date ends by the wall clock, and is there again when the cl
   const now = Date.now();
   const brief = await newTestKey(database, userId, { expiresAt: now + 12 * hour });
   const daily = await newTestKey(database, userId, { dailyLimit: nanoPerYuan / 10n });
-  const { secret } = await database.transact(() => startSession({ userId, way: 'link', browser: 'test', ip: '127.0.0.1', at: now }));
-  const painted = await ask(key, '/v1/images/generations', { model: 'painter', prompt: 'A cat', response_format: 'url' });
+  const { secret } = await database.transact(() =>
+    startSession({ userId, way: 'link', browser: 'test', ip: '127.0.0.1', at: now }),
+  );
+  const painted = await ask(key, '/v1/images/generations', {
+    model: 'painter',
+    prompt: 'A cat',
+    response_format: 'url',
+  });
   expect(painted.status).toBe(200);
   const [picture] = ((await painted.json()) as { data: { url: string }[] }).data;
   const seen = async () => {
-    const me = await fetch(`${node.url}/console/api/sessions`, { headers: { cookie: `tollgate=${secret}` } });
+    const me = await fetch(`${node.url}/console/api/sessions`, {
+      headers: { cookie: `tollgate=${secret}` },
+    });
     const file = await fetch(picture?.url ?? '');
     return { brief: (await ask(brief.secret)).status, session: me.status, file: file.status };
   };

@@ -7,12 +7,18 @@ import { startVendor } from '../support/scripted-vendor.ts';
 import { disksCanBeMade, smallDisk } from '../support/small-disk.ts';
 
 describe('the disk of SQLite', () => {
-  test('full under load: nothing is delivered that cannot be charged, and room brings everything back', { timeout: 120_000 }, async () => {
+  test('full under load: nothing is delivered that cannot be charged, and room brings everything back', {
+    timeout: 120_000,
+  }, async () => {
     if (!disksCanBeMade) return console.warn('not tried: a full disk takes the right to mount one');
     const disk = smallDisk(32);
     const vendor = await startVendor();
     const databaseUrl = `sqlite:${join(disk.folder, 'tollgate.db')}`;
-    const running = await startRunning({ databaseUrl, configuration: oneModel(vendor.url), yuan: '10000' });
+    const running = await startRunning({
+      databaseUrl,
+      configuration: oneModel(vendor.url),
+      yuan: '10000',
+    });
     const load = startLoad([running], running.key, 8);
     await expect.poll(() => load.delivered.size, { timeout: 20_000 }).toBeGreaterThan(50);
     disk.fill();

@@ -104,7 +104,9 @@ describe.skipIf(!postgresCanBeHurt)('PostgreSQL', () => {
       await wait(awayMs);
       expect(load.refused.get(503) ?? 0).toBeGreaterThan(10);
       postgres.resume();
-      await expect.poll(() => load.delivered.size, { timeout: 60_000 }).toBeGreaterThan(before + 100);
+      await expect
+        .poll(() => load.delivered.size, { timeout: 60_000 })
+        .toBeGreaterThan(before + 100);
       await load.stop();
       expect([...load.refused.keys()]).toEqual([503]);
       expect(load.unexplained).toEqual([]);

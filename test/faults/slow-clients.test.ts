@@ -36,7 +36,15 @@ console.log('all are there');
 `;
 
 async function startDribblers(url: string, count: number, head: string): Promise<void> {
-  const told = ['--input-type=module', '-e', dribbling, '--', new URL(url).port, String(count), head];
+  const told = [
+    '--input-type=module',
+    '-e',
+    dribbling,
+    '--',
+    new URL(url).port,
+    String(count),
+    head,
+  ];
   const child = spawn(process.execPath, told, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
@@ -64,7 +72,12 @@ test(`${crowd} clients that dribble their requests or read nothing of their answ
     more();
     return stream;
   });
-  const body = JSON.stringify({ ...hello, messages: [{ role: 'user', content: 'endless' }], stream: true, max_tokens: 1_000 });
+  const body = JSON.stringify({
+    ...hello,
+    messages: [{ role: 'user', content: 'endless' }],
+    stream: true,
+    max_tokens: 1_000,
+  });
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   const before = process.memoryUsage().rss;
   const sockets: Socket[] = [];
@@ -90,6 +103,8 @@ test(`${crowd} clients that dribble their requests or read nothing of their answ
   // Who reads nothing is let go, and its vendor with it; it pays for what was sent.
   await expect.poll(() => stopped, { timeout: 20_000 }).toBe(readers);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(async () => (await running.usage()).length, { timeout: 20_000 }).toBeGreaterThanOrEqual(50);
+  await expect
+    .poll(async () => (await running.usage()).length, { timeout: 20_000 })
+    .toBeGreaterThanOrEqual(50);
   await running.expectBooks();
 });

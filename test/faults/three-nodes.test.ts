@@ -30,7 +30,13 @@ async function startNetwork() {
   onTestFinished(() => redis.stop());
   const configuration = oneModel(vendor.url);
   const till = { silenceMs, lookEveryMs: 300, heartbeatMs: 300, silentLooks: 3 };
-  const first = await startRunning({ databaseUrl: postgres.url, redisUrl: redis.url, configuration, yuan: '10000', till });
+  const first = await startRunning({
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    configuration,
+    yuan: '10000',
+    till,
+  });
   const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url };
   const start = async (): Promise<GatewayProcess> => {
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-node-'));
@@ -51,59 +57,65 @@ async function startNetwork() {
   return { postgres, redis, first, second, third, again };
 }
 
-describe.skipIf(!postgresCanBeHurt || findRedis() === undefined)('three nodes on PostgreSQL and Valkey', () => {
-  test('serve while each component is killed or stopped in turn: only a killed node breaks connections, and every answer is charged once', {
-    timeout: 120_000 + sleepMs,
-  }, async () => {
-    const { postgres, redis, first, second, third, again } = await startNetwork();
-    const { database } = first.gateway;
-    const load = startLoad([first, second, third], first.key, clients);
-    const moreFrom = async (node: number): Promise<void> => {
-      const before = load.deliveredBy[node] ?? 0;
-      await expect.poll(() => load.deliveredBy[node] ?? 0, { timeout: 30_000, message: `node ${node}` }).toBeGreaterThan(before + 20);
-    };
-    await Promise.all([0, 1, 2].map(moreFrom));
+describe.skipIf(!postgresCanBeHurt || findRedis() === undefined)(
+  'three nodes on PostgreSQL and Valkey',
+  () => {
+    test('serve while each component is killed or stopped in turn: only a killed node breaks connections, and every answer is charged once', {
+      timeout: 120_000 + sleepMs,
+    }, async () => {
+      const { postgres, redis, first, second, third, again } = await startNetwork();
+      const { database } = first.gateway;
+      const load = startLoad([first, second, third], first.key, clients);
+      const moreFrom = async (node: number): Promise<void> => {
+        const before = load.deliveredBy[node] ?? 0;
+        await expect
+          .poll(() => load.deliveredBy[node] ?? 0, { timeout: 30_000, message: `node ${node}` })
+          .toBeGreaterThan(before + 20);
+      };
+      await Promise.all([0, 1, 2].map(moreFrom));
 
-    // The third node sleeps with requests under way, and is given up by the first: its money is back while it sleeps.
-    const processes = async (): Promise<number> => (await database.query('SELECT id FROM process WHERE fenced=0')).length;
-    expect(await processes()).toBe(3);
-    third.child.kill('SIGSTOP');
-    const slept = wait(sleepMs);
-    await expect.poll(processes, { timeout: 15_000 }).toBe(2);
+      // The third node sleeps with requests under way, and is given up by the first: its money is back while it sleeps.
+      const processes = async (): Promise<number> =>
+        (await database.query('SELECT id FROM process WHERE fenced=0')).length;
+      expect(await processes()).toBe(3);
+      third.child.kill('SIGSTOP');
+      const slept = wait(sleepMs);
+      await expect.poll(processes, { timeout: 15_000 }).toBe(2);
 
-    await redis.kill();
-    await moreFrom(0);
-    await redis.start();
-    redis.pause();
-    await moreFrom(1);
-    redis.resume();
+      await redis.kill();
+      await moreFrom(0);
+      await redis.start();
+      redis.pause();
+      await moreFrom(1);
+      redis.resume();
 
-    await second.kill();
-    const back = await again(second);
-    await moreFrom(1);
+      await second.kill();
+      const back = await again(second);
+      await moreFrom(1);
 
-    await slept;
-    expect(load.broken[2]).toBe(0);
-    third.child.kill('SIGCONT');
-    await moreFrom(2);
+      await slept;
+      expect(load.broken[2]).toBe(0);
+      third.child.kill('SIGCONT');
+      await moreFrom(2);
 
-    postgres.pause();
-    await wait(1_000);
-    postgres.resume();
-    await moreFrom(0);
-    await postgres.kill();
-    await wait(500);
-    await postgres.start();
-    await Promise.all([0, 1, 2].map(moreFrom));
+      postgres.pause();
+      await wait(1_000);
+      postgres.resume();
+      await moreFrom(0);
+      await postgres.kill();
+      await wait(500);
+      await postgres.start();
+      await Promise.all([0, 1, 2].map(moreFrom));
 
-    await load.stop();
-    expect([...load.refused.keys()].filter((status) => status !== 503)).toEqual([]);
-    expect(load.unexplained).toEqual([]);
-    // A node that was killed broke what it had under way, and nobody else broke anything.
-    expect(load.broken[0]).toBe(0);
-    // Who waited for the node that slept has waited for it to wake: what it was answering arrived, what it had not admitted is one of the 503s.
-    expect(load.broken[2]).toBe(0);
-    expect(await Promise.all([back.stop(), third.stop()])).toEqual([0, 0]);
-    await expectNothingLost(database, load);
-  });
-});
+      await load.stop();
+      expect([...load.refused.keys()].filter((status) => status !== 503)).toEqual([]);
+      expect(load.unexplained).toEqual([]);
+      // A node that was killed broke what it had under way, and nobody else broke anything.
+      expect(load.broken[0]).toBe(0);
+      // Who waited for the node that slept has waited for it to wake: what it was answering arrived, what it had not admitted is one of the 503s.
+      expect(load.broken[2]).toBe(0);
+      expect(await Promise.all([back.stop(), third.stop()])).toEqual([0, 0]);
+      await expectNothingLost(database, load);
+    });
+  },
+);

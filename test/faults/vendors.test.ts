@@ -15,7 +15,14 @@ import { certificate, type Certified } from '../support/certificate.ts';
 import { newCustomer } from '../support/customer.ts';
 import { startProcess } from '../support/process.ts';
 import { hello, startRunning } from '../support/running.ts';
-import { chunk, completion, json, sse, startVendor, usageChunk } from '../support/scripted-vendor.ts';
+import {
+  chunk,
+  completion,
+  json,
+  sse,
+  startVendor,
+  usageChunk,
+} from '../support/scripted-vendor.ts';
 
 const listening = (server: Server): Promise<number> =>
   new Promise((resolve) => {
@@ -23,7 +30,10 @@ const listening = (server: Server): Promise<number> =>
   });
 
 /** A vendor behind TLS, and how many requests it has seen. */
-async function startSecure({ key, cert }: Certified): Promise<{ readonly url: string; readonly heard: () => number }> {
+async function startSecure({
+  key,
+  cert,
+}: Certified): Promise<{ readonly url: string; readonly heard: () => number }> {
   let heard = 0;
   const server = createSecureServer({ key, cert }, (request, response) => {
     heard++;
@@ -47,11 +57,16 @@ test('whose certificate is signed by itself, for another host or over gets no re
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-tls-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const issuer = certificate({ name: 'Authority', host: 'authority.example', notAfter: later }, true);
+  const issuer = certificate(
+    { name: 'Authority', host: 'authority.example', notAfter: later },
+    true,
+  );
   const local = { name: 'vendor', host: '127.0.0.1', notAfter: later, issuer };
   const vendors = {
     good: await startSecure(certificate(local)),
-    'self-signed': await startSecure(certificate({ name: 'vendor', host: '127.0.0.1', notAfter: later })),
+    'self-signed': await startSecure(
+      certificate({ name: 'vendor', host: '127.0.0.1', notAfter: later }),
+    ),
     'other-host': await startSecure(certificate({ ...local, host: 'other.example' })),
     expired: await startSecure(certificate({ ...local, notAfter: new Date('2021-01-01') })),
   };
@@ -59,11 +74,16 @@ test('whose certificate is signed by itself, for another host or over gets no re
   onTestFinished(() => void mute.close());
   const addresses = [...Object.entries(vendors).map(([name, { url }]) => [name, url] as const)];
   // Its handshake is waited for for five seconds.
-  if (process.env['LONG_TESTS'] === 'true') addresses.push(['mute', `https://127.0.0.1:${await listening(mute)}`]);
+  if (process.env['LONG_TESTS'] === 'true')
+    addresses.push(['mute', `https://127.0.0.1:${await listening(mute)}`]);
   const configuration = `models:\n${addresses.map(([name]) => model(name)).join('\n')}\nchannels:\n${addresses.map(([name, url]) => channel(name, url)).join('\n')}\n`;
   const trusted = join(folder, 'authority.pem');
   await writeFile(trusted, issuer.cert);
-  const gateway = await startProcess({ folder, configuration, env: { NODE_EXTRA_CA_CERTS: trusted, TOLLGATE_LOG: 'info' } });
+  const gateway = await startProcess({
+    folder,
+    configuration,
+    env: { NODE_EXTRA_CA_CERTS: trusted, TOLLGATE_LOG: 'info' },
+  });
   onTestFinished(() => gateway.kill());
   const database = await open(`sqlite:${join(folder, 'tollgate.db')}`);
   onTestFinished(() => database.close());
@@ -74,12 +94,16 @@ test('whose certificate is signed by itself, for another host or over gets no re
       headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' },
       body: JSON.stringify({ ...hello, model: name }),
     });
-  const answers = await Promise.all(addresses.map(async ([name]) => [name, await ask(name)] as const));
+  const answers = await Promise.all(
+    addresses.map(async ([name]) => [name, await ask(name)] as const),
+  );
   for (const [name, answer] of answers) {
     expect(answer.status, name).toBe(name === 'good' ? 200 : 503);
     if (name === 'good') continue;
     expect(Number(answer.headers.get('retry-after')), name).toBeGreaterThan(0);
-    expect(await answer.json(), name).toMatchObject({ error: { type: 'service_unavailable_error' } });
+    expect(await answer.json(), name).toMatchObject({
+      error: { type: 'service_unavailable_error' },
+    });
   }
   expect(Object.values(vendors).map(({ heard }) => heard())).toEqual([1, 0, 0, 0]);
   expect(await database.query('SELECT account FROM usage')).toEqual([{ account: userId }]);
@@ -104,7 +128,9 @@ test('a vendor whose machine vanished without a word: kept connections stay half
   });
   expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
   relay.mute();
-  const answers = await Promise.all(Array.from({ length: 6 }, () => running.post('/v1/chat/completions', hello)));
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => running.post('/v1/chat/completions', hello)),
+  );
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   expect(second.received).toHaveLength(6);
   // By now it is known: nobody waits for it any more.
@@ -121,14 +147,22 @@ test('a vendor that dribbles is read as it comes; one that falls silent in the m
     configuration: twoChannels(first.url, second.url),
     limits: { stream: { firstByteTimeoutMs: 2_000, idleTimeoutMs: 1_000 } },
   });
-  const events = [chunk({ role: 'assistant', content: '' }), ...Array.from({ length: 8 }, () => chunk({ content: 'word ' }))];
+  const events = [
+    chunk({ role: 'assistant', content: '' }),
+    ...Array.from({ length: 8 }, () => chunk({ content: 'word ' })),
+  ];
   first.answer((_request, response) => {
     const stream = sse(response);
     const left = [...events, chunk({}, 'stop'), usageChunk, 'data: [DONE]\n\n'];
-    const timer = setInterval(() => (left.length === 0 ? clearInterval(timer) : stream.write(left.shift())), 60);
+    const timer = setInterval(
+      () => (left.length === 0 ? clearInterval(timer) : stream.write(left.shift())),
+      60,
+    );
     response.on('close', () => clearInterval(timer));
   });
-  const slow = await (await running.post('/v1/chat/completions', { ...hello, stream: true })).text();
+  const slow = await (
+    await running.post('/v1/chat/completions', { ...hello, stream: true })
+  ).text();
   expect(slow.match(/word /g)).toHaveLength(8);
   expect(slow).toContain('[DONE]');
   first.answer((_request, response) => sse(response).write(events.join('')));

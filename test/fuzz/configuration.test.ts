@@ -20,7 +20,10 @@ channels:
 
 test('a configuration is read, or everything that is wrong with it has its line', { timeout }, () =>
   fuzz('configurations', {
-    samples: [Buffer.from(sample), Buffer.from(JSON.stringify({ groups: [{ name: 'default' }], models: [], channels: [] }))],
+    samples: [
+      Buffer.from(sample),
+      Buffer.from(JSON.stringify({ groups: [{ name: 'default' }], models: [], channels: [] })),
+    ],
     words: [
       '*g',
       '&g',
@@ -47,7 +50,19 @@ test('a configuration is read, or everything that is wrong with it has its line'
       '0x1',
       '1e9',
     ]
-      .concat(['${', '${KEY}', '$${', '\0', '\ufeff', '__proto__: 1\n', '1'.repeat(50), '-1', 'null', '~', '2026-01-01'])
+      .concat([
+        '${',
+        '${KEY}',
+        '$${',
+        '\0',
+        '\ufeff',
+        '__proto__: 1\n',
+        '1'.repeat(50),
+        '-1',
+        'null',
+        '~',
+        '2026-01-01',
+      ])
       .map((word) => Buffer.from(word)),
     async holds(input) {
       const context = { env: { KEY: 'k' }, vendors: [...vendors.values()], serves, now: 1e12 };

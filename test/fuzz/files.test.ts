@@ -19,7 +19,10 @@ const lengths = [
   Buffer.from([0, 0, 0, 8]),
   Buffer.from([0xff]),
 ];
-const jpeg = Buffer.from('ffd8ffe000104a46494600010100000100010000ffc0000b080010001001011100ffda0008010100003f00d2cf20ffd9', 'hex');
+const jpeg = Buffer.from(
+  'ffd8ffe000104a46494600010100000100010000ffc0000b080010001001011100ffda0008010100003f00d2cf20ffd9',
+  'hex',
+);
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const webp = Buffer.from('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA', 'base64');
 
@@ -49,8 +52,15 @@ const mp3 = Buffer.concat([
   text('ID3\x04\0\0\0\0\0\0'),
   ...Array<Buffer>(4).fill(Buffer.concat([Buffer.from('fffb9064', 'hex'), Buffer.alloc(413)])),
 ]);
-const flac = Buffer.concat([text('fLaC\x80\0\0\x22\x10\0\x10\0\0\0\0\0\0\0'), Buffer.from('0ac440f0000ac440', 'hex'), Buffer.alloc(16)]);
-const webm = Buffer.from('1a45dfa39f4286810142f7810142f2810442f381084282847765626d42878104428581021853806701ffffffffffffff1549a966', 'hex');
+const flac = Buffer.concat([
+  text('fLaC\x80\0\0\x22\x10\0\x10\0\0\0\0\0\0\0'),
+  Buffer.from('0ac440f0000ac440', 'hex'),
+  Buffer.alloc(16),
+]);
+const webm = Buffer.from(
+  '1a45dfa39f4286810142f7810142f2810442f381084282847765626d42878104428581021853806701ffffffffffffff1549a966',
+  'hex',
+);
 
 test('a recording has a length that can be, or none', { timeout }, () =>
   fuzz('recordings', {
@@ -62,9 +72,18 @@ test('a recording has a length that can be, or none', { timeout }, () =>
       flac,
       webm,
     ],
-    words: [...lengths, text('moov'), text('mdhd'), text('data'), text('OggS'), text('LIST'), text('ID3')],
+    words: [
+      ...lengths,
+      text('moov'),
+      text('mdhd'),
+      text('data'),
+      text('OggS'),
+      text('LIST'),
+      text('ID3'),
+    ],
     async holds(input) {
-      const slice = (at: number, length: number): Promise<Buffer> => Promise.resolve(input.subarray(Math.max(0, at), at + length));
+      const slice = (at: number, length: number): Promise<Buffer> =>
+        Promise.resolve(input.subarray(Math.max(0, at), at + length));
       const sound = await soundOf({ size: input.length, slice });
       if (typeof sound === 'string') return;
       expect(Number.isFinite(sound.seconds)).toBe(true);
@@ -75,7 +94,14 @@ test('a recording has a length that can be, or none', { timeout }, () =>
 
 test('a range lies within what is there', { timeout }, () =>
   fuzz('ranges', {
-    samples: ['bytes=0-', 'bytes=5-9', 'bytes=-4', 'bytes=0-0,2-3', 'BYTES=99999999999999-', 'items=0-1'].map(text),
+    samples: [
+      'bytes=0-',
+      'bytes=5-9',
+      'bytes=-4',
+      'bytes=0-0,2-3',
+      'BYTES=99999999999999-',
+      'items=0-1',
+    ].map(text),
     words: ['-', '=', ',', '0', '00', '9'.repeat(30), ' ', '\t', 'e5'],
     holds(input, random) {
       const length = 1 + Math.floor(random() * 20);
@@ -91,23 +117,41 @@ test('a range lies within what is there', { timeout }, () =>
 
 test('an address that was not made here opens nothing', { timeout }, () => {
   const addresses = new Addresses(Buffer.alloc(32, 7), 'https://x.example');
-  const made = addresses.of({ id: `file_${'a'.repeat(32)}`, type: 'image/png', expiresAt: 2e12 }, undefined);
+  const made = addresses.of(
+    { id: `file_${'a'.repeat(32)}`, type: 'image/png', expiresAt: 2e12 },
+    undefined,
+  );
   const { pathname, search } = new URL(made);
   return fuzz('addresses', {
     samples: [text(pathname + search)],
-    words: ['&expires=9999999999999', '&signature=', '%00', '/../', '=', '&', '?', 'e9', '+', '%2e', ' '],
+    words: [
+      '&expires=9999999999999',
+      '&signature=',
+      '%00',
+      '/../',
+      '=',
+      '&',
+      '?',
+      'e9',
+      '+',
+      '%2e',
+      ' ',
+    ],
     holds(input) {
       const [path = '', query = ''] = input.toString('latin1').split('?', 2);
       const opened = addresses.read(path, new URLSearchParams(query), 1e12);
       const given = new URLSearchParams(query);
       const same =
-        path === pathname && given.get('expires') === '2000000000' && Buffer.from(given.get('signature') ?? '', 'base64url').length === 32;
+        path === pathname &&
+        given.get('expires') === '2000000000' &&
+        Buffer.from(given.get('signature') ?? '', 'base64url').length === 32;
       if (opened !== undefined) expect(same).toBe(true);
     },
   });
 });
 
-const field = (name: string, value: string): string => `--xyz\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const field = (name: string, value: string): string =>
+  `--xyz\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const file = (name: string, content: string): string =>
   `--xyz\r\nContent-Disposition: form-data; name="${name}"; filename="../a.wav"\r\nContent-Type: audio/wav\r\n\r\n${content}\r\n`;
 const limits = { fields: 4, fieldBytes: 100, files: 2, fileBytes: 4_000, bodyBytes: 7_000 };
@@ -167,7 +211,12 @@ test('a form takes time in proportion to its length', { timeout }, async () => {
   };
   for (const [name, shape] of Object.entries(shapes))
     await expectLinear(name, (times) =>
-      readForm(Buffer.from(shape(times)), { 'content-type': 'multipart/form-data; boundary=xyz' }, whole, new Spools()).then(
+      readForm(
+        Buffer.from(shape(times)),
+        { 'content-type': 'multipart/form-data; boundary=xyz' },
+        whole,
+        new Spools(),
+      ).then(
         (form) => form !== 'left' && form.discard(),
         () => {},
       ),

@@ -29,16 +29,23 @@ export async function fuzz(name: string, { samples, words = [], holds }: Fuzzed)
     const broken = await problemOf(holds, input, seed);
     if (broken !== undefined) {
       const least = await shortened(holds, input, seed);
-      throw new Error(`${name}, FUZZ_SEED=${seed}, ${JSON.stringify(least.toString('latin1'))}: ${broken}`);
+      throw new Error(
+        `${name}, FUZZ_SEED=${seed}, ${JSON.stringify(least.toString('latin1'))}: ${broken}`,
+      );
     }
     seed += 1;
   } while (performance.now() < untilMs);
   process.stdout.write(`${name}: ${seed - firstSeed} inputs from seed ${firstSeed}\n`);
 }
 
-const bytesOf = (word: string | Buffer): Buffer => (typeof word === 'string' ? Buffer.from(word, 'latin1') : word);
+const bytesOf = (word: string | Buffer): Buffer =>
+  typeof word === 'string' ? Buffer.from(word, 'latin1') : word;
 
-async function problemOf(holds: Fuzzed['holds'], input: Buffer, seed: number): Promise<string | undefined> {
+async function problemOf(
+  holds: Fuzzed['holds'],
+  input: Buffer,
+  seed: number,
+): Promise<string | undefined> {
   const began = process.cpuUsage();
   try {
     // The same chance whatever the input: a shortened one meets what the whole one met.
@@ -53,7 +60,11 @@ async function problemOf(holds: Fuzzed['holds'], input: Buffer, seed: number): P
 /** Leaves out what can be left out, in ever smaller pieces. */
 async function shortened(holds: Fuzzed['holds'], input: Buffer, seed: number): Promise<Buffer> {
   let least = input;
-  for (let size = Math.ceil(input.length / 2), tries = 0; size >= 1 && tries < 3_000; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+  for (
+    let size = Math.ceil(input.length / 2), tries = 0;
+    size >= 1 && tries < 3_000;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
     for (let at = 0; at < least.length && tries < 3_000; tries++) {
       const without = Buffer.concat([least.subarray(0, at), least.subarray(at + size)]);
       if ((await problemOf(holds, without, seed)) === undefined) at += size;
@@ -70,17 +81,24 @@ function mutated(samples: readonly Buffer[], words: readonly Buffer[], random: R
   const any = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   let bytes: Buffer = Buffer.from(any(samples) ?? Buffer.alloc(0));
   // Some inputs are as they should be: a parser that refuses everything keeps every other promise.
-  for (let changes = random() < 0.1 ? 0 : 1 + upTo(random() < 0.7 ? 3 : 12); changes > 0; changes--) {
+  for (
+    let changes = random() < 0.1 ? 0 : 1 + upTo(random() < 0.7 ? 3 : 12);
+    changes > 0;
+    changes--
+  ) {
     const at = upTo(bytes.length);
     const end = Math.min(bytes.length, at + upTo(random() < 0.5 ? 4 : 64));
-    const put = (middle: Buffer, until = at): Buffer => Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(until)]);
+    const put = (middle: Buffer, until = at): Buffer =>
+      Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(until)]);
     const kind = upTo(8);
     if (kind === 0) bytes = put(Buffer.alloc(0), end);
     else if (kind === 1) bytes = put(Buffer.from([upTo(255)]), Math.min(bytes.length, at + 1));
-    else if (kind === 2) bytes = put(Buffer.from([0x80 >> upTo(7), 0xff, 0, 0x0a, 0x0d, 0x22].slice(upTo(5))));
+    else if (kind === 2)
+      bytes = put(Buffer.from([0x80 >> upTo(7), 0xff, 0, 0x0a, 0x0d, 0x22].slice(upTo(5))));
     else if (kind === 3) bytes = put(bytes.subarray(at, end));
     else if (kind === 4) bytes = put(any(words) ?? Buffer.from('0'), random() < 0.5 ? at : end);
-    else if (kind === 5) bytes = put(Buffer.concat(Array<Buffer>(1 + upTo(200)).fill(bytes.subarray(at, end))));
+    else if (kind === 5)
+      bytes = put(Buffer.concat(Array<Buffer>(1 + upTo(200)).fill(bytes.subarray(at, end))));
     else if (kind === 6) bytes = bytes.subarray(0, at);
     else if (kind === 7) bytes = put(within(any(samples) ?? bytes, upTo));
     else flip(bytes, at, upTo(7));
@@ -122,7 +140,8 @@ export async function expectLinear(name: string, run: (times: number) => unknown
   for (let tries = 1; ; tries++) {
     const eightMs = await bestMs(run, times * 8);
     if (eightMs < 30 * Math.max(onceMs, 1)) return;
-    if (tries === 3) throw new Error(`${name}: ${times} take ${onceMs} ms, eight times as many ${eightMs} ms`);
+    if (tries === 3)
+      throw new Error(`${name}: ${times} take ${onceMs} ms, eight times as many ${eightMs} ms`);
     times *= 2;
     onceMs = await bestMs(run, times);
   }

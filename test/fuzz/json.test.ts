@@ -27,16 +27,35 @@ const samples = [
           { type: 'image_url', image_url: { url: picture, detail: 'low' } },
         ],
       },
-      { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
+        ],
+      },
       { role: 'tool', tool_call_id: 'call_1', content: '1' },
     ],
-    tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: { type: 'number' } } } } }],
-    response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'f',
+          parameters: { type: 'object', properties: { a: { type: 'number' } } },
+        },
+      },
+    ],
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'x', schema: { type: 'object' } },
+    },
     temperature: 0.7,
     n: 1,
     stop: ['a'],
   },
-].flatMap((body) => [JSON.stringify(body), JSON.stringify(body, null, 1)].map((text) => Buffer.from(text)));
+].flatMap((body) =>
+  [JSON.stringify(body), JSON.stringify(body, null, 1)].map((text) => Buffer.from(text)),
+);
 const words = [
   '"model":"x",',
   '"Model":"x",',
@@ -68,8 +87,16 @@ const words = [
   '"data:;;;base64,"',
   '"http://10.0.0.1/"',
 ]);
-const principal = { keyId: 'k', userId: 'u', group: 'default', limit: undefined, expiresAt: undefined };
-const wire = ['openai', 'anthropic', 'gemini', 'bedrock', 'cohere'].flatMap((id) => adaptersOf(vendors.get(id) ?? noVendor(id)).chat ?? []);
+const principal = {
+  keyId: 'k',
+  userId: 'u',
+  group: 'default',
+  limit: undefined,
+  expiresAt: undefined,
+};
+const wire = ['openai', 'anthropic', 'gemini', 'bedrock', 'cohere'].flatMap(
+  (id) => adaptersOf(vendors.get(id) ?? noVendor(id)).chat ?? [],
+);
 
 function noVendor(id: string): never {
   throw new Error(`there is no vendor ${id}`);
@@ -113,7 +140,12 @@ test('a body is read as JSON.parse reads it, or refused; so is what it asks', { 
           stream: request.stream,
           includeUsage: true,
         },
-        ...{ streamUpstream: request.stream, outputTokensMax: undefined, answerId: 'a', created: 1 },
+        ...{
+          streamUpstream: request.stream,
+          outputTokensMax: undefined,
+          answerId: 'a',
+          created: 1,
+        },
       };
       // Whatever was taken can be said to every vendor, or that vendor's format refuses it by name; and what is said is JSON.
       for (const adapter of wire) {
@@ -132,22 +164,33 @@ test('an edit changes its member as it is parsed, and no other', { timeout }, ()
       const text = input.toString('utf8');
       const before = parsed(text);
       // Lone halves of characters are no UTF-8: what was parsed is not what is edited then.
-      if (typeof before !== 'object' || before === null || Array.isArray(before) || !Buffer.from(text).equals(input)) return;
+      if (
+        typeof before !== 'object' ||
+        before === null ||
+        Array.isArray(before) ||
+        !Buffer.from(text).equals(input)
+      )
+        return;
       const edited = edit(input.toString('latin1'), [
         { path: ['model'], json: '"up"' },
         { path: ['stream_options', 'include_usage'], json: 'true' },
       ]);
-      const options = Object.hasOwn(before, 'stream_options') ? Reflect.get(before, 'stream_options') : undefined;
+      const options = Object.hasOwn(before, 'stream_options')
+        ? Reflect.get(before, 'stream_options')
+        : undefined;
       const isObject = typeof options === 'object' && options !== null && !Array.isArray(options);
       const right = {
         ...before,
         model: 'up',
-        ...(!Array.isArray(options) && { stream_options: { ...(isObject ? options : {}), include_usage: true } }),
+        ...(!Array.isArray(options) && {
+          stream_options: { ...(isObject ? options : {}), include_usage: true },
+        }),
       };
       expect(parsed(Buffer.from(edited, 'latin1').toString('utf8'))).toEqual(right);
       if (!Object.hasOwn(before, 'model')) return;
       const replaced = replaceSole(input, 'model', '"up"');
-      if (replaced !== undefined) expect(parsed(replaced.toString('utf8'))).toEqual({ ...before, model: 'up' });
+      if (replaced !== undefined)
+        expect(parsed(replaced.toString('utf8'))).toEqual({ ...before, model: 'up' });
     },
   }),
 );
@@ -162,7 +205,11 @@ test('a body takes time in proportion to its length', { timeout }, async () => {
     'strings without end': (times) => `{"a":${'"\\'.repeat(times)}`,
   };
   for (const [name, shape] of Object.entries(shapes))
-    await expectLinear(name, (times) => orRefusal(() => parseJson(Buffer.from(shape(times)), 'application/json')));
+    await expectLinear(name, (times) =>
+      orRefusal(() => parseJson(Buffer.from(shape(times)), 'application/json')),
+    );
   for (const name of ['quotes', 'members'])
-    await expectLinear(`edit of ${name}`, (times) => edit(shapes[name]?.(times) ?? '', [{ path: ['model'], json: '1' }]));
+    await expectLinear(`edit of ${name}`, (times) =>
+      edit(shapes[name]?.(times) ?? '', [{ path: ['model'], json: '1' }]),
+    );
 });

@@ -19,7 +19,22 @@ const samples = [
   'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 3\r\n\r\nabc',
   'HTTP/1.1 200 OK\r\n\r\nuntil the end',
 ].map(latin1);
-const words = ['\r\n', '\n', '\r', '\r\n\r\n', '\r\n ', ' :', ':', ';', '0\r\n\r\n', 'ffffffffffffffff', '-1', '+1', '0x1', '1e2'].concat(
+const words = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\r\n\r\n',
+  '\r\n ',
+  ' :',
+  ':',
+  ';',
+  '0\r\n\r\n',
+  'ffffffffffffffff',
+  '-1',
+  '+1',
+  '0x1',
+  '1e2',
+].concat(
   [
     'Content-Length: 1\r\n',
     'content-length: 5, 5\r\n',
@@ -27,7 +42,15 @@ const words = ['\r\n', '\n', '\r', '\r\n\r\n', '\r\n ', ' :', ':', ';', '0\r\n\r
     'transfer-encoding: identity\r\n',
     'Transfer-Encoding : chunked\r\n',
   ],
-  ['HTTP/1.1 200 OK\r\n', 'HTTP/1.1 100 Continue\r\n\r\n', 'connection: close\r\n', 'x:\r\n', 'x: a\0b\r\n', '\x80', '\t'],
+  [
+    'HTTP/1.1 200 OK\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'connection: close\r\n',
+    'x:\r\n',
+    'x: a\0b\r\n',
+    '\x80',
+    '\t',
+  ],
 );
 
 interface Read {
@@ -55,7 +78,12 @@ function ours(pieces: readonly Buffer[]): Read {
     return { status, body, end: 'bad' };
   }
   const { surplus } = reader;
-  return { status, body, surplus, end: reader.over ? 'over' : reader.endsWithConnection ? 'with its connection' : 'more to come' };
+  return {
+    status,
+    body,
+    surplus,
+    end: reader.over ? 'over' : reader.endsWithConnection ? 'with its connection' : 'more to come',
+  };
 }
 
 /** We close a connection on which more came than a reply; Node fails the reply, too. */
@@ -75,11 +103,15 @@ function nodes(input: Buffer): Promise<Read> {
     asked.on('response', (reply) => {
       status = reply.statusCode ?? 0;
       reply.setEncoding('latin1').on('data', (text: string) => (body += text));
-      reply.on('end', () => ended('over')).on('error', (error) => ended(/aborted/.test(error.message) ? 'more to come' : 'bad'));
+      reply
+        .on('end', () => ended('over'))
+        .on('error', (error) => ended(/aborted/.test(error.message) ? 'more to come' : 'bad'));
     });
     asked
       .on('upgrade', () => ended('bad'))
-      .on('error', (error) => ended('code' in error && error.code === 'ECONNRESET' ? 'more to come' : 'bad'));
+      .on('error', (error) =>
+        ended('code' in error && error.code === 'ECONNRESET' ? 'more to come' : 'bad'),
+      );
     asked.end();
     wire.push(input);
     wire.push(null);
@@ -100,7 +132,10 @@ test('a reply is read as Node reads it, or refused; never otherwise', { timeout 
       if (whole.end === 'more to come') return;
       const theirs = await nodes(whole.surplus === true ? withoutSurplus(input) : input);
       if (theirs.end === 'bad' && passedOver.test(input.toString('latin1'))) return;
-      expect({ status: whole.status, body: whole.body }).toEqual({ status: theirs.status, body: theirs.body });
+      expect({ status: whole.status, body: whole.body }).toEqual({
+        status: theirs.status,
+        body: theirs.body,
+      });
     },
   }),
 );

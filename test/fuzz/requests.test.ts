@@ -4,14 +4,37 @@ import { expect, test } from 'vitest';
 import { readPlain } from '../../src/http/plain-request.ts';
 import { fuzz, timeout } from './fuzzing.ts';
 
-const head = (more: string): string => `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\n${more}\r\n\r\n`;
+const head = (more: string): string =>
+  `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\n${more}\r\n\r\n`;
 const samples = [
   `${head('Content-Type: application/json\r\nContent-Length: 2')}{}`,
   `${head('content-length: 5\r\nconnection: keep-alive')}12345POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\ncontent-length: 0\r\n\r\n`,
   `${head('Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`,
 ].map((text) => Buffer.from(text, 'latin1'));
-const words = ['\r\n', '\n', '\r', ' ', '\t', ':', ' :', '\r\n ', '\0', '\x7f', '\xa0', ', 2', '+2', '0x2', '2e0'].concat(
-  ['Content-Length: 3\r\n', 'content-length:\r\n', 'Transfer-Encoding: identity\r\n', 'Transfer-Encoding : chunked\r\n', 'Host: y\r\n'],
+const words = [
+  '\r\n',
+  '\n',
+  '\r',
+  ' ',
+  '\t',
+  ':',
+  ' :',
+  '\r\n ',
+  '\0',
+  '\x7f',
+  '\xa0',
+  ', 2',
+  '+2',
+  '0x2',
+  '2e0',
+].concat(
+  [
+    'Content-Length: 3\r\n',
+    'content-length:\r\n',
+    'Transfer-Encoding: identity\r\n',
+    'Transfer-Encoding : chunked\r\n',
+    'Host: y\r\n',
+  ],
   [
     'Expect: 100-continue\r\n',
     'Upgrade: h2c\r\nConnection: Upgrade\r\n',
@@ -73,7 +96,9 @@ test('a request is plain only where Node reads the same', { timeout }, async () 
       if (typeof ours === 'string') return;
       plain += 1;
       const { url, headers, body } = ours;
-      expect({ url, headers: { ...headers }, body: body.toString('latin1') }).toEqual(await nodes(server, input.subarray(0, ours.end)));
+      expect({ url, headers: { ...headers }, body: body.toString('latin1') }).toEqual(
+        await nodes(server, input.subarray(0, ours.end)),
+      );
     },
   });
   expect(plain).toBeGreaterThan(0);

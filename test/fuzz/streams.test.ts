@@ -8,14 +8,23 @@ import { chunk, streamOf } from '../support/scripted-vendor.ts';
 import { eventFrame, exceptionFrame } from '../support/event-stream.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
 
-const message = (type: string, more: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+const message = (type: string, more: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 const messages = [
-  message('message_start', { message: { id: 'msg', model: 'm', content: [], usage: { input_tokens: 3, output_tokens: 1 } } }),
+  message('message_start', {
+    message: { id: 'msg', model: 'm', content: [], usage: { input_tokens: 3, output_tokens: 1 } },
+  }),
   message('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
   message('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hi 名' } }),
   message('content_block_stop', { index: 0 }),
-  message('content_block_start', { index: 1, content_block: { type: 'tool_use', id: 't', name: 'f', input: {} } }),
-  message('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: '{"a":' } }),
+  message('content_block_start', {
+    index: 1,
+    content_block: { type: 'tool_use', id: 't', name: 'f', input: {} },
+  }),
+  message('content_block_delta', {
+    index: 1,
+    delta: { type: 'input_json_delta', partial_json: '{"a":' },
+  }),
   message('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } }),
   message('message_stop', {}),
 ].join('');
@@ -50,7 +59,9 @@ function reference(text: string): string[][] {
   for (const part of parts) {
     let name = '';
     const data: string[] = [];
-    for (const line of part.split('\n').map((one) => (one.endsWith('\r') ? one.slice(0, -1) : one))) {
+    for (const line of part
+      .split('\n')
+      .map((one) => (one.endsWith('\r') ? one.slice(0, -1) : one))) {
       if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
       else if (line.startsWith('event:')) name = line.slice(6).trim();
     }
@@ -73,8 +84,20 @@ test('events are what the standard says, however they were cut', { timeout }, ()
 );
 
 const call: Call = {
-  ...{ body: { model: 'm', messages: [] }, bytes: Buffer.from('{"model":"m","messages":[]}'), publicModel: 'm', upstreamModel: 'up' },
-  ...{ stream: true, includeUsage: true, streamUpstream: true, outputTokensMax: undefined, answerId: 'a', created: 1 },
+  ...{
+    body: { model: 'm', messages: [] },
+    bytes: Buffer.from('{"model":"m","messages":[]}'),
+    publicModel: 'm',
+    upstreamModel: 'up',
+  },
+  ...{
+    stream: true,
+    includeUsage: true,
+    streamUpstream: true,
+    outputTokensMax: undefined,
+    answerId: 'a',
+    created: 1,
+  },
 };
 
 function translated(vendor: string, pieces: readonly Buffer[]) {
@@ -84,7 +107,13 @@ function translated(vendor: string, pieces: readonly Buffer[]) {
   let text = '';
   for (const piece of pieces) text += stream.push(piece);
   const { outputBytes, fault, quantities, done } = stream.meter;
-  return { text: fault === undefined ? text + stream.end() : text, outputBytes, fault: fault?.kind, quantities, done };
+  return {
+    text: fault === undefined ? text + stream.end() : text,
+    outputBytes,
+    fault: fault?.kind,
+    quantities,
+    done,
+  };
 }
 
 function noVendor(id: string): never {
@@ -102,7 +131,8 @@ test.each(['openai', 'openai-compatible', 'anthropic', 'gemini'])(
         const whole = translated(vendor, [input]);
         const cut = translated(vendor, inPieces(input, random));
         expect({ ...cut, fault: whole.fault }).toEqual(whole);
-        for (const event of whole.text.split('\n\n')) expect(event).toMatch(/^(?:(?:data|event|id|retry):|:|$|\r)/);
+        for (const event of whole.text.split('\n\n'))
+          expect(event).toMatch(/^(?:(?:data|event|id|retry):|:|$|\r)/);
       },
     }),
 );
@@ -126,7 +156,10 @@ test('a binary stream is the same however it was cut, or damaged', { timeout }, 
       const read = (pieces: readonly Buffer[]) => {
         const heard: string[][] = [];
         const frames = new EventStreamFrames((data, name) => heard.push([name, data]) > 0);
-        const problem = pieces.reduce<string | undefined>((before, piece) => before ?? frames.push(piece), undefined);
+        const problem = pieces.reduce<string | undefined>(
+          (before, piece) => before ?? frames.push(piece),
+          undefined,
+        );
         return { heard, problem };
       };
       expect(read(inPieces(input, random))).toEqual(read([input]));

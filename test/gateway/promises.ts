@@ -53,7 +53,11 @@ export class Promises {
   }
 
   violate(what: string, error?: unknown): void {
-    this.violation ??= new Error(error === undefined ? what : `${what}: ${error instanceof Error ? error.stack : String(error)}`);
+    this.violation ??= new Error(
+      error === undefined
+        ? what
+        : `${what}: ${error instanceof Error ? error.stack : String(error)}`,
+    );
   }
 
   raise(): void {
@@ -81,8 +85,14 @@ export class Promises {
     const { client, process } = request;
     this.trace.push(`${this.#time.now.toFixed(3)} ${id} ${client.status} ${client.body.length}`);
     if (client.isWhole) {
-      const rows = await this.#database.query(`${chargesOfAll} WHERE t.id IN ($1, $2)`, [id, `${id}/late`]);
-      if (rows.length !== 1) this.violate(`${id} has its last byte and ${rows.length} charges (node alive: ${process.isAlive})`);
+      const rows = await this.#database.query(`${chargesOfAll} WHERE t.id IN ($1, $2)`, [
+        id,
+        `${id}/late`,
+      ]);
+      if (rows.length !== 1)
+        this.violate(
+          `${id} has its last byte and ${rows.length} charges (node alive: ${process.isAlive})`,
+        );
     }
     this.#verifyBlame(request);
     this.#time.after(1_000, () => this.verifyStopped(request));
@@ -98,7 +108,10 @@ export class Promises {
       this.violate(`${id} was refused in a shape of its own: ${body}`);
     if (status === 400 && calls.some((call) => call.status === 400)) return;
     if (status === 429 && code === 'insufficient_quota' && !rich.has(account)) return;
-    if (status !== 503) this.violate(`${id} was told ${status} ${String(code)}, vendors told ${calls.map((call) => call.status).join()}`);
+    if (status !== 503)
+      this.violate(
+        `${id} was told ${status} ${String(code)}, vendors told ${calls.map((call) => call.status).join()}`,
+      );
   }
 
   /** A second after its client has left or has everything, no vendor works for it: neither the one that answered nor the one that was slower. */
@@ -106,16 +119,23 @@ export class Promises {
     if (!process.isAlive || process.isStopped) return;
     const running = this.#vendors.asked.find((call) => call.request === id && !call.upstream.over);
     if (running === undefined) return;
-    const answered = this.#hedged.has(id) ? 'another call has answered' : 'its client has everything';
-    this.violate(`${id}: ${leftAt === undefined ? answered : `its client left at ${leftAt}`}, and call ${running.call} goes on`);
+    const answered = this.#hedged.has(id)
+      ? 'another call has answered'
+      : 'its client has everything';
+    this.violate(
+      `${id}: ${leftAt === undefined ? answered : `its client left at ${leftAt}`}, and call ${running.call} goes on`,
+    );
   }
 
   async verifyEnd(): Promise<void> {
     const report = await check(this.#database, proofs);
     if (!report.ok) this.violate(`check: ${JSON.stringify(report.problems[0])}`);
     const charges = byRequest(await this.#database.query(chargesOfAll));
-    const refunds = byRequest(await this.#database.query("SELECT ref AS id, amount FROM transfer WHERE code='refund'"));
-    for (const request of this.requests) this.#verifyRequest(request, charges.get(request.id) ?? [], refunds.get(request.id) ?? []);
+    const refunds = byRequest(
+      await this.#database.query("SELECT ref AS id, amount FROM transfer WHERE code='refund'"),
+    );
+    for (const request of this.requests)
+      this.#verifyRequest(request, charges.get(request.id) ?? [], refunds.get(request.id) ?? []);
     await this.#verifyStrangers();
     await this.#verifyRest();
     this.raise();
@@ -125,21 +145,27 @@ export class Promises {
     const { id, client, process, leftAt } = request;
     const [charge] = rows;
     const refunded = refunds.reduce((sum, { amount }) => sum + BigInt(amount ?? 0), 0n);
-    this.trace.push(`${id} ${client.status} ${client.isWhole} ${String(charge?.['amount'])} ${refunded}`);
+    this.trace.push(
+      `${id} ${client.status} ${client.isWhole} ${String(charge?.['amount'])} ${refunded}`,
+    );
     if (secrets.exec(client.body)?.[0] === 'up-secret') this.violate(`${id} was told our key`);
     if (rows.length > 1) this.violate(`${id} was charged twice`);
     this.#verifyWords(request);
     if (client.isWhole) this.#verifyParity(request, charge);
     else if (client.status >= 400 && charge !== undefined && charge['amount'] !== refunded) {
       // Whoever told its client that a charge could not be recorded gives it back once it knows that it was; it has to live for that.
-      if (process.isAlive) this.violate(`${id} was refused with ${client.status} and pays ${String(charge['amount'])}, less ${refunded}`);
+      if (process.isAlive)
+        this.violate(
+          `${id} was refused with ${client.status} and pays ${String(charge['amount'])}, less ${refunded}`,
+        );
       else this.unreturned += 1;
     }
     const given = this.#vendors.asked.some((call) => call.request === id && call.given);
     if (charge !== undefined && !given) this.violate(`${id} was charged for nothing`);
     const forgotten = client.status === 0 && leftAt === undefined && process.isAlive;
     if (forgotten) this.violate(`${id} was never answered`);
-    if (id.startsWith('req_9') && !client.isWhole) this.violate(`${id}: in calm weather a node says ${client.status} ${client.body}`);
+    if (id.startsWith('req_9') && !client.isWhole)
+      this.violate(`${id}: in calm weather a node says ${client.status} ${client.body}`);
   }
 
   /** The client's words are those of one call, in their order, and all of them where nothing is missing. */
@@ -148,11 +174,14 @@ export class Promises {
     const [first] = words;
     if (first === undefined) return;
     const call = this.#vendors.asked[Number(/^w(\d+)\./.exec(first)?.[1])];
-    if (call === undefined || call.request !== id) return this.violate(`${id} was given words of nobody: ${first}`);
+    if (call === undefined || call.request !== id)
+      return this.violate(`${id} was given words of nobody: ${first}`);
     const said = call.script.words.map((word) => word.trim());
-    if (words.some((word, i) => word !== said[i])) this.violate(`${id} was given other words than call ${call.call} said`);
+    if (words.some((word, i) => word !== said[i]))
+      this.violate(`${id} was given other words than call ${call.call} said`);
     const cutShort = client.body.includes('"finish_reason":"length"');
-    if (client.isWhole && words.length !== said.length && !cutShort) this.violate(`${id} lacks words of call ${call.call}`);
+    if (client.isWhole && words.length !== said.length && !cutShort)
+      this.violate(`${id} lacks words of call ${call.call}`);
   }
 
   /** What the vendor counted is what is charged; where there was less money, the rest is a shortfall that nobody owes. */
@@ -162,18 +191,23 @@ export class Promises {
     if (BigInt(amount ?? 0) + BigInt(shortfall ?? 0) !== cost)
       this.violate(`${id}: ${String(amount)} and ${String(shortfall)} are not ${String(cost)}`);
     const call = this.#vendors.asked[Number(/w(\d+)\./.exec(client.text)?.[1])];
-    if (call !== undefined && channel !== call.channel) this.violate(`${id} has the words of ${call.channel}, and pays ${String(channel)}`);
+    if (call !== undefined && channel !== call.channel)
+      this.violate(`${id} has the words of ${call.channel}, and pays ${String(channel)}`);
     if (call === undefined || estimated !== 0n || status !== 'ok') return;
     const { inputTokens, outputTokens } = call.script;
     const right = BigInt(inputTokens + outputTokens) * nanoPerToken;
-    if (cost !== right) this.violate(`${id} costs ${String(cost)}, and call ${call.call} counted ${right}`);
+    if (cost !== right)
+      this.violate(`${id} costs ${String(cost)}, and call ${call.call} counted ${right}`);
   }
 
   /** Everything that was charged was asked for. */
   async #verifyStrangers(): Promise<void> {
-    for (const { id, debit } of await this.#database.query("SELECT id, debit FROM transfer WHERE credit='revenue'")) {
+    for (const { id, debit } of await this.#database.query(
+      "SELECT id, debit FROM transfer WHERE credit='revenue'",
+    )) {
       const request = this.#byId.get(String(id).replace('/late', ''));
-      if (request?.account !== debit) this.violate(`${String(debit)} pays for ${String(id)}, which it has not asked for`);
+      if (request?.account !== debit)
+        this.violate(`${String(debit)} pays for ${String(id)}, which it has not asked for`);
     }
   }
 
@@ -182,13 +216,17 @@ export class Promises {
     const [held] = await this.#database.query(
       'SELECT (SELECT COUNT(*) FROM process) + (SELECT COUNT(*) FROM till_float) + (SELECT COALESCE(SUM(held), 0) FROM account) AS sum',
     );
-    if (held?.['sum'] !== 0n) this.violate(`at the end there are floats, processes or holds: ${String(held?.['sum'])}`);
+    if (held?.['sum'] !== 0n)
+      this.violate(`at the end there are floats, processes or holds: ${String(held?.['sum'])}`);
     for (const row of await this.#database.query('SELECT * FROM usage')) {
       const text = Object.values(row).join(' ');
       if (secrets.test(text)) this.violate(`a record tells ${text}`);
     }
-    const running = this.#vendors.asked.find(({ upstream, process }) => process.isAlive && !upstream.over);
-    if (running !== undefined) this.violate(`call ${running.call} for ${running.request} never ended`);
+    const running = this.#vendors.asked.find(
+      ({ upstream, process }) => process.isAlive && !upstream.over,
+    );
+    if (running !== undefined)
+      this.violate(`call ${running.call} for ${running.request} never ended`);
   }
 }
 

@@ -61,7 +61,13 @@ const along =
         return { ...lane, ...change(lane) };
       }
     }
-    return { ...parts, lanes: new Changed(vendors, { now: () => 0, post: () => Promise.reject(new Error('nobody is asked')) }) };
+    return {
+      ...parts,
+      lanes: new Changed(vendors, {
+        now: () => 0,
+        post: () => Promise.reject(new Error('nobody is asked')),
+      }),
+    };
   };
 
 /** What the adapter makes of a vendor's no. */
@@ -69,7 +75,12 @@ const faulting = (fault: (status: number, right: Fault) => Fault): Tamper =>
   along((lane) => ({
     adapter(capability) {
       const adapter = lane.adapter(capability);
-      return adapter && { ...adapter, fault: (status, headers, text) => fault(status, adapter.fault(status, headers, text)) };
+      return (
+        adapter && {
+          ...adapter,
+          fault: (status, headers, text) => fault(status, adapter.fault(status, headers, text)),
+        }
+      );
     },
   }));
 
@@ -94,7 +105,9 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     rule: 'what was given is charged',
-    tamper: reserving(() => ({ settle: ({ cost }) => Promise.resolve({ outcome: 'paid', amount: cost, shortfall: 0n }) })),
+    tamper: reserving(() => ({
+      settle: ({ cost }) => Promise.resolve({ outcome: 'paid', amount: cost, shortfall: 0n }),
+    })),
   },
   {
     rule: 'what was not given is withheld',
@@ -102,12 +115,16 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     rule: 'a charge is what the vendor counted',
-    tamper: reserving((real) => ({ settle: (charge) => real.settle({ ...charge, cost: charge.cost + 1n }) })),
+    tamper: reserving((real) => ({
+      settle: (charge) => real.settle({ ...charge, cost: charge.cost + 1n }),
+    })),
   },
   { rule: 'a reservation ends', tamper: reserving(() => ({ release: () => {} })) },
   {
     rule: 'a vendor’s refusal of our key is not the client’s',
-    tamper: faulting((status, right) => (status === 401 ? { ...right, kind: 'bad_request' } : right)),
+    tamper: faulting((status, right) =>
+      status === 401 ? { ...right, kind: 'bad_request' } : right,
+    ),
   },
   {
     rule: 'a vendor stops when its client has left',
@@ -126,7 +143,9 @@ export const sabotages: readonly Sabotage[] = [
       limiter: {
         enter: (...asked) => {
           const entered = parts.limiter.enter(...asked);
-          return 'over' in entered ? entered : Object.assign(Object.create(entered), { finish: () => {} });
+          return 'over' in entered
+            ? entered
+            : Object.assign(Object.create(entered), { finish: () => {} });
         },
       },
     }),

@@ -91,7 +91,11 @@ export class SimulatedClient implements Wire {
 
   /** It was answered, and nothing is missing: a stream has the mark of its end. */
   get isWhole(): boolean {
-    return this.complete && this.status === 200 && (this.body.startsWith('{') || this.body.endsWith('data: [DONE]\n\n'));
+    return (
+      this.complete &&
+      this.status === 200 &&
+      (this.body.startsWith('{') || this.body.endsWith('data: [DONE]\n\n'))
+    );
   }
 
   /** What the model said, as this client has read it. */
@@ -105,5 +109,10 @@ export class SimulatedClient implements Wire {
 function contentOf(json: string, where: 'message' | 'delta'): string {
   const { choices }: { choices?: { [name: string]: unknown }[] } = JSON.parse(json);
   const said = choices?.[0]?.[where];
-  return typeof said === 'object' && said !== null && 'content' in said && typeof said.content === 'string' ? said.content : '';
+  return typeof said === 'object' &&
+    said !== null &&
+    'content' in said &&
+    typeof said.content === 'string'
+    ? said.content
+    : '';
 }

@@ -10,7 +10,12 @@ import { gatewayLimits, type Parts } from '../../src/gateway/parts.ts';
 import { run } from '../../src/gateway/run.ts';
 import { StreamWatch, type Watched } from '../../src/gateway/stream-watch.ts';
 import { Spools } from '../../src/http/spool.ts';
-import { Upstream, type UpstreamAsk, type UpstreamCall, type UpstreamTimes } from '../../src/http/upstream.ts';
+import {
+  Upstream,
+  type UpstreamAsk,
+  type UpstreamCall,
+  type UpstreamTimes,
+} from '../../src/http/upstream.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { Downloads } from '../../src/media/downloads.ts';
 import { mediaLimits } from '../../src/media/limits.ts';
@@ -94,19 +99,36 @@ export class SimulatedNode {
   /** Whether it thinks that requests of one of these accounts run. */
   isCrowded(accounts: readonly string[]): boolean {
     const none = { rpm: undefined, tpm: undefined, concurrency: 1 };
-    return accounts.some((account) => 'over' in this.#parts.limiter.enter(`${account}/default`, none, 0));
+    return accounts.some(
+      (account) => 'over' in this.#parts.limiter.enter(`${account}/default`, none, 0),
+    );
   }
 
   /** What the door does with a request of a known client. */
-  async serve({ id, account, model, stream, outputTokensMax }: SimulatedRequest, { reply }: SimulatedClient): Promise<void> {
+  async serve(
+    { id, account, model, stream, outputTokensMax }: SimulatedRequest,
+    { reply }: SimulatedClient,
+  ): Promise<void> {
     const messages = [{ role: 'user', content: `the secret words of ${id}` }];
     const body = { model, messages, stream, max_tokens: outputTokensMax };
-    const principal = { keyId: `key-${account}`, userId: account, group: 'default', limit: undefined, expiresAt: undefined };
+    const principal = {
+      keyId: `key-${account}`,
+      userId: account,
+      group: 'default',
+      limit: undefined,
+      expiresAt: undefined,
+    };
     try {
-      await run(this.#parts, parseChat(id, principal, body, Buffer.from(JSON.stringify(body))), reply, chatFormat);
+      await run(
+        this.#parts,
+        parseChat(id, principal, body, Buffer.from(JSON.stringify(body))),
+        reply,
+        chatFormat,
+      );
     } catch (error) {
       if (error instanceof Refusal) sendRefusal(reply, error, chatEnvelope, id);
-      else if (error instanceof LimitReached) sendRefusal(reply, limitRefusal(error), chatEnvelope, id);
+      else if (error instanceof LimitReached)
+        sendRefusal(reply, limitRefusal(error), chatEnvelope, id);
       else this.#bug(id, error);
     }
   }
@@ -173,7 +195,11 @@ class SimulatedUpstream extends Upstream {
   readonly #vendors: SimulatedVendors;
   readonly #process: SimulatedProcess;
 
-  constructor({ name, baseUrl = 'http://vendor/v1' }: Channel, asked: SimulatedVendors, process: SimulatedProcess) {
+  constructor(
+    { name, baseUrl = 'http://vendor/v1' }: Channel,
+    asked: SimulatedVendors,
+    process: SimulatedProcess,
+  ) {
     super(baseUrl, { connectionsMax: 1, connectTimeoutMs: 1 });
     this.#channel = name;
     this.#vendors = asked;

@@ -43,22 +43,41 @@ export class SimulatedVendors {
 
   /** Requests for which two of them are at work, on behalf of `process`. */
   hedgesOf(process: SimulatedProcess): number {
-    const running = this.asked.filter((call) => call.process === process && !call.upstream.over).map(({ request }) => request);
+    const running = this.asked
+      .filter((call) => call.process === process && !call.upstream.over)
+      .map(({ request }) => request);
     return running.length - new Set(running).size;
   }
 
   /** A call from `process` arrives on a channel, and goes as chance will have it. */
-  take(channel: string, process: SimulatedProcess, ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
+  take(
+    channel: string,
+    process: SimulatedProcess,
+    ask: UpstreamAsk,
+    times: UpstreamTimes,
+    call: UpstreamCall,
+  ): void {
     const random = this.#random;
     const body = ask.body.toString();
     const request = about.exec(body)?.[1] ?? '';
     if (!this.calm && channel !== 'spare' && random() < 0.06) {
-      this.#later(process, random() * 5_000, call, () => call.failed(new Error('nobody answers there')));
+      this.#later(process, random() * 5_000, call, () =>
+        call.failed(new Error('nobody answers there')),
+      );
       return;
     }
     const number = this.asked.length;
     const answer = answerTo(body, ask.path, number, this.calm, channel === 'spare', random);
-    const asked = { call: number, request, channel, process, status: answer.status, script: answer.script, upstream: call, given: false };
+    const asked = {
+      call: number,
+      request,
+      channel,
+      process,
+      status: answer.status,
+      script: answer.script,
+      upstream: call,
+      given: false,
+    };
     this.asked.push(asked);
     new Playing(this.#time, process, answer, times, call, random, asked).begin();
   }
@@ -104,7 +123,9 @@ class Playing {
     const connection = { resume: () => this.#resume(), leave: () => {}, close: () => {} };
     this.#call.sent(connection);
     if (silent)
-      return this.#later(this.#times.firstByteTimeoutMs, () => this.#call.failed(new TooLate('the vendor did not answer in time')));
+      return this.#later(this.#times.firstByteTimeoutMs, () =>
+        this.#call.failed(new TooLate('the vendor did not answer in time')),
+      );
     this.#later(2 * 1_500 ** this.#random(), () => {
       const text = Object.entries(headers).map(([name, value]) => `\r\n${name}: ${value}`);
       this.#call.head(headOf(status, text.join('')));
@@ -124,7 +145,8 @@ class Playing {
     const piece = pieces[this.#at];
     this.#later(pace * this.#random(), () => {
       this.#waiting = false;
-      if (this.#at === cut) return this.#call.failed(new Error('the vendor closed inside its reply'));
+      if (this.#at === cut)
+        return this.#call.failed(new Error('the vendor closed inside its reply'));
       if (piece === undefined) return this.#call.end();
       this.#at += 1;
       this.#asked.given = true;

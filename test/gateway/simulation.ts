@@ -85,7 +85,15 @@ class World {
     for (const [i, amount] of balances.entries()) {
       const account = `user-${i}`;
       await createAccount(this.#options.database, account);
-      await credit(this.#options.database, { id: `first-${account}`, account, amount, from: 'grants', code: 'grant', ref: 'test', at: 1 });
+      await credit(this.#options.database, {
+        id: `first-${account}`,
+        account,
+        amount,
+        from: 'grants',
+        code: 'grant',
+        ref: 'test',
+        at: 1,
+      });
     }
     for (let slot = 0; slot < nodeCount; slot++) this.#start(slot);
     this.#every(
@@ -107,7 +115,10 @@ class World {
   #told(): History {
     const clients = this.#promises.requests.map(({ client }) => client);
     const { first, second, neither } = this.#promises.hedges;
-    const digest = createHash('sha256').update(this.#promises.trace.join('\n')).digest('hex').slice(0, 16);
+    const digest = createHash('sha256')
+      .update(this.#promises.trace.join('\n'))
+      .digest('hex')
+      .slice(0, 16);
     return {
       seed: this.#options.seed,
       requests: clients.length,
@@ -149,7 +160,8 @@ class World {
       settings: { settleWaitMs: 2_000 },
       records: { table: 'usage', columns: recordColumns },
       log: ({ event, error }) => {
-        if (event !== 'unknown_outcome' && event !== 'fenced') this.#promises.violate(`the till reports '${event}'`, error);
+        if (event !== 'unknown_outcome' && event !== 'fenced')
+          this.#promises.violate(`the till reports '${event}'`, error);
       },
     });
     this.#nodes[slot] = new SimulatedNode({
@@ -162,7 +174,9 @@ class World {
       hedged: (line) => this.#promises.hedged(line),
       bug: (id, error) => this.#promises.violate(`${id} met a bug`, error),
     });
-    process.till.open().catch((error: unknown) => this.#promises.violate('a node could not start', error));
+    process.till
+      .open()
+      .catch((error: unknown) => this.#promises.violate('a node could not start', error));
   }
 
   #ask(): void {
@@ -173,7 +187,13 @@ class World {
     const account = `user-${Math.floor(random() * balances.length)}`;
     const dice = random();
     const model = dice < 0.4 ? 'plain' : dice < 0.6 ? 'other' : 'hedged';
-    this.#send(node, { id, account, model, stream: random() < 0.6, outputTokensMax: 1 + Math.floor(random() * 60) });
+    this.#send(node, {
+      id,
+      account,
+      model,
+      stream: random() < 0.6,
+      outputTokensMax: 1 + Math.floor(random() * 60),
+    });
   }
 
   #send(node: SimulatedNode, request: SimulatedRequest): void {
@@ -185,7 +205,9 @@ class World {
       return !slow;
     };
     process.deliver(() => {
-      const client = new SimulatedClient(request.id, takes, () => this.time.after(0, () => this.#promises.verifyGiven(request.id)));
+      const client = new SimulatedClient(request.id, takes, () =>
+        this.time.after(0, () => this.#promises.verifyGiven(request.id)),
+      );
       const kept = this.#promises.add({ ...request, client, process, leftAt: undefined });
       if (!this.#calm && random() < 0.12) this.#leaveAfter(random() * 6_000, kept);
       void node.serve(request, client);
@@ -237,7 +259,12 @@ class World {
     await this.#comeToRest();
     for (const [slot, node] of this.#nodes.entries()) {
       if (node === undefined) return this.#promises.violate('a node did not come back');
-      const last = { account: 'user-0', model: 'plain', stream: slot % 2 === 0, outputTokensMax: 60 };
+      const last = {
+        account: 'user-0',
+        model: 'plain',
+        stream: slot % 2 === 0,
+        outputTokensMax: 60,
+      };
       this.#send(node, { id: `req_9${String(slot).padStart(7, '0')}`, ...last });
     }
     const answeredFrom = this.time.now;
@@ -245,8 +272,12 @@ class World {
     let open = nodeCount;
     for (const node of this.#nodes) {
       for (const { account, reserved } of node?.process.till.held ?? [])
-        if (reserved > 0n) this.#promises.violate(`a node keeps ${reserved} of ${account} for requests that have ended`);
-      if (node?.isCrowded(balances.map((_, i) => `user-${i}`))) this.#promises.violate('a node keeps places for requests that have ended');
+        if (reserved > 0n)
+          this.#promises.violate(
+            `a node keeps ${reserved} of ${account} for requests that have ended`,
+          );
+      if (node?.isCrowded(balances.map((_, i) => `user-${i}`)))
+        this.#promises.violate('a node keeps places for requests that have ended');
       node?.process.till.close().then(
         () => open--,
         (error: unknown) => this.#promises.violate('a node could not leave', error),
@@ -259,7 +290,11 @@ class World {
   async #comeToRest(): Promise<void> {
     const calmFrom = this.time.now;
     let untilMs = calmFrom;
-    for (let restingMs = 0; restingMs <= restMs; restingMs = (await this.#isAtRest()) ? restingMs + lookEveryMs : 0) {
+    for (
+      let restingMs = 0;
+      restingMs <= restMs;
+      restingMs = (await this.#isAtRest()) ? restingMs + lookEveryMs : 0
+    ) {
       untilMs += lookEveryMs;
       await this.#until(() => this.time.now > untilMs);
       if (this.time.now > calmFrom + (this.#vendors.busy ? dribbledMs : calmMs)) return;
@@ -278,7 +313,9 @@ class World {
   }
 
   get #isAnswered(): boolean {
-    return this.#promises.requests.every(({ client, process }) => client.isOver || !process.isAlive);
+    return this.#promises.requests.every(
+      ({ client, process }) => client.isOver || !process.isAlive,
+    );
   }
 }
 

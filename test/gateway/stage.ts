@@ -34,11 +34,16 @@ export class Stage {
       close: () => real.close(),
     };
     await database.query(`DROP TRIGGER ${forbids}`);
-    const tables = await database.query("SELECT name FROM sqlite_master WHERE type='table' AND name<>'migration' ORDER BY rowid DESC");
+    const tables = await database.query(
+      "SELECT name FROM sqlite_master WHERE type='table' AND name<>'migration' ORDER BY rowid DESC",
+    );
     const clear: Statement[] = [];
     for (const { name } of tables) {
       const rows = await database.query(`SELECT * FROM ${String(name)}`);
-      clear.push({ sql: `DELETE FROM ${String(name)}`, params: [] }, ...rows.map((row) => inserting(String(name), row)));
+      clear.push(
+        { sql: `DELETE FROM ${String(name)}`, params: [] },
+        ...rows.map((row) => inserting(String(name), row)),
+      );
     }
     return new Stage(database, clear);
   }
@@ -54,5 +59,8 @@ export class Stage {
 
 function inserting(table: string, row: Row): Statement {
   const values = Object.keys(row).map((_, i) => `$${i + 1}`);
-  return { sql: `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${values.join()})`, params: Object.values(row) };
+  return {
+    sql: `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${values.join()})`,
+    params: Object.values(row),
+  };
 }

@@ -26,7 +26,14 @@ export interface Answered {
 const statuses = [400, 401, 402, 403, 429, 429, 500, 500, 503, 529] as const;
 
 /** `steady`: never refuses us, and answers in the end. */
-export function answerTo(body: string, path: string, call: number, calm: boolean, steady: boolean, random: Random): Answered {
+export function answerTo(
+  body: string,
+  path: string,
+  call: number,
+  calm: boolean,
+  steady: boolean,
+  random: Random,
+): Answered {
   const limit = Number(/"max_(?:completion_)?tokens":\s*(\d+)/.exec(body)?.[1] ?? 100);
   const script = scriptOf(call, limit, calm || steady || random() < 0.85, random);
   const dice = calm ? 1 : random();
@@ -35,22 +42,48 @@ export function answerTo(body: string, path: string, call: number, calm: boolean
   if (!steady && dice < 0.18) {
     const status = statuses[Math.floor(random() * statuses.length)] ?? 500;
     const error = { message: `not with up-secret, call ${call}`, type: 'error', code: null };
-    const headers = { 'content-type': 'application/json', ...(status === 429 && { 'retry-after': '2' }) };
-    return { ...usual, status, headers, pieces: [Buffer.from(JSON.stringify({ type: 'error', error }))] };
+    const headers = {
+      'content-type': 'application/json',
+      ...(status === 429 && { 'retry-after': '2' }),
+    };
+    return {
+      ...usual,
+      status,
+      headers,
+      pieces: [Buffer.from(JSON.stringify({ type: 'error', error }))],
+    };
   }
   const streams = /"stream":\s*true/.test(body);
   const isMessages = path.includes('/messages');
-  const text = streams ? (isMessages ? messageEvents(script) : chatEvents(script)) : isMessages ? message(script) : completion(script);
+  const text = streams
+    ? isMessages
+      ? messageEvents(script)
+      : chatEvents(script)
+    : isMessages
+      ? message(script)
+      : completion(script);
   const pieces = cutUp(Buffer.from(text), random);
   const cut = dice < 0.26 ? Math.floor(random() * pieces.length) : -1;
-  return { ...usual, status: 200, headers: { 'content-type': streams ? 'text/event-stream' : 'application/json' }, pieces, cut };
+  return {
+    ...usual,
+    status: 200,
+    headers: { 'content-type': streams ? 'text/event-stream' : 'application/json' },
+    pieces,
+    cut,
+  };
 }
 
 function scriptOf(call: number, limit: number, told: boolean, random: Random): Script {
   const wanted = 1 + Math.floor(random() * 40);
   const outputTokens = Math.min(wanted, limit);
   const words = Array.from({ length: outputTokens }, (_, i) => `w${call}.${i} `);
-  return { words, inputTokens: 5 + Math.floor(random() * 10), outputTokens, told, finish: wanted > limit ? 'length' : 'stop' };
+  return {
+    words,
+    inputTokens: 5 + Math.floor(random() * 10),
+    outputTokens,
+    told,
+    finish: wanted > limit ? 'length' : 'stop',
+  };
 }
 
 function cutUp(bytes: Buffer, random: Random): Buffer[] {
@@ -72,14 +105,24 @@ const usageOf = ({ inputTokens, outputTokens }: Script) => ({
 
 function completion(script: Script): string {
   const { words, finish, told } = script;
-  const choices = [{ index: 0, message: { role: 'assistant', content: words.join('') }, finish_reason: finish }];
-  return JSON.stringify({ id: 'up', object: 'chat.completion', created: 1, model: 'up', choices, ...(told && { usage: usageOf(script) }) });
+  const choices = [
+    { index: 0, message: { role: 'assistant', content: words.join('') }, finish_reason: finish },
+  ];
+  return JSON.stringify({
+    id: 'up',
+    object: 'chat.completion',
+    created: 1,
+    model: 'up',
+    choices,
+    ...(told && { usage: usageOf(script) }),
+  });
 }
 
 function chatEvents(script: Script): string {
   const event = (choices: unknown, more: object = {}): string =>
     `data: ${JSON.stringify({ id: 'up', object: 'chat.completion.chunk', created: 1, model: 'up', choices, ...more })}\n\n`;
-  const delta = (what: object, finish: string | null = null): string => event([{ index: 0, delta: what, finish_reason: finish }]);
+  const delta = (what: object, finish: string | null = null): string =>
+    event([{ index: 0, delta: what, finish_reason: finish }]);
   const spoken = script.words.map((content) => delta({ content })).join('');
   const usage = script.told ? event([], { usage: usageOf(script) }) : '';
   return `${delta({ role: 'assistant', content: '' })}${spoken}${delta({}, script.finish)}${usage}data: [DONE]\n\n`;
@@ -91,18 +134,41 @@ function message(script: Script): string {
   const { words, inputTokens, outputTokens } = script;
   const usage = { input_tokens: inputTokens, output_tokens: outputTokens };
   const content = [{ type: 'text', text: words.join('') }];
-  return JSON.stringify({ id: 'msg', type: 'message', role: 'assistant', model: 'up', content, stop_reason: stopOf(script), usage });
+  return JSON.stringify({
+    id: 'msg',
+    type: 'message',
+    role: 'assistant',
+    model: 'up',
+    content,
+    stop_reason: stopOf(script),
+    usage,
+  });
 }
 
 function messageEvents(script: Script): string {
-  const event = (type: string, more: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
-  const begun = { id: 'msg', type: 'message', role: 'assistant', model: 'up', content: [], stop_reason: null };
+  const event = (type: string, more: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+  const begun = {
+    id: 'msg',
+    type: 'message',
+    role: 'assistant',
+    model: 'up',
+    content: [],
+    stop_reason: null,
+  };
   return [
-    event('message_start', { message: { ...begun, usage: { input_tokens: script.inputTokens, output_tokens: 1 } } }),
+    event('message_start', {
+      message: { ...begun, usage: { input_tokens: script.inputTokens, output_tokens: 1 } },
+    }),
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-    ...script.words.map((text) => event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
+    ...script.words.map((text) =>
+      event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
+    ),
     event('content_block_stop', { index: 0 }),
-    event('message_delta', { delta: { stop_reason: stopOf(script) }, usage: { output_tokens: script.outputTokens } }),
+    event('message_delta', {
+      delta: { stop_reason: stopOf(script) },
+      usage: { output_tokens: script.outputTokens },
+    }),
     event('message_stop', {}),
   ].join('');
 }

@@ -42,7 +42,8 @@ export function roomOf(path: string): string {
 export function floorViolations(source: Source): string[] {
   if (isTest(source.path)) return [];
   const from = roomOf(source.path);
-  if (source.path.startsWith('src/') && floors[from] === undefined) return [`${source.path}: there is no room ${from} in this house`];
+  if (source.path.startsWith('src/') && floors[from] === undefined)
+    return [`${source.path}: there is no room ${from} in this house`];
   return source.imports.flatMap(({ target }) => {
     const why = target === undefined ? undefined : forbidden(from, target);
     return why === undefined ? [] : [`${source.path} imports ${target}: ${why}`];
@@ -51,10 +52,14 @@ export function floorViolations(source: Source): string[] {
 
 function forbidden(from: string, target: string): string | undefined {
   const to = roomOf(target);
-  if (from === to || from === 'test' || from === 'bench' || target === 'package.json') return undefined;
-  if (isTest(target) || to === 'test' || to === 'bench') return 'only tests may use what is made for tests';
-  if (from === 'sim') return openToSim.includes(to) ? undefined : `sim/ may import ${openToSim.join(' and ')} alone`;
-  if (from === 'web') return target === openToWeb ? undefined : `web/ may import ${openToWeb} alone`;
+  if (from === to || from === 'test' || from === 'bench' || target === 'package.json')
+    return undefined;
+  if (isTest(target) || to === 'test' || to === 'bench')
+    return 'only tests may use what is made for tests';
+  if (from === 'sim')
+    return openToSim.includes(to) ? undefined : `sim/ may import ${openToSim.join(' and ')} alone`;
+  if (from === 'web')
+    return target === openToWeb ? undefined : `web/ may import ${openToWeb} alone`;
   if (to === 'web') return 'only a browser runs web/';
   if (to === 'sim') return from === 'cli' ? undefined : 'only cli/ starts the simulator';
   const fromFloor = floors[from];
@@ -65,14 +70,18 @@ function forbidden(from: string, target: string): string | undefined {
 }
 
 /** Files that nothing leads to from the given roots. */
-export function unreachable(sources: readonly Source[], isRoot: (path: string) => boolean): string[] {
+export function unreachable(
+  sources: readonly Source[],
+  isRoot: (path: string) => boolean,
+): string[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const seen = new Set<string>();
   const waiting = sources.map((source) => source.path).filter(isRoot);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (seen.has(path)) continue;
     seen.add(path);
-    for (const { target } of byPath.get(path)?.imports ?? []) if (target !== undefined) waiting.push(target);
+    for (const { target } of byPath.get(path)?.imports ?? [])
+      if (target !== undefined) waiting.push(target);
   }
   return sources.map((source) => source.path).filter((path) => !seen.has(path));
 }
@@ -81,7 +90,8 @@ export function unreachable(sources: readonly Source[], isRoot: (path: string) =
 export function importViolations(source: Source, exists: (path: string) => boolean): string[] {
   return source.imports.flatMap(({ specifier, target }) => {
     if (target === undefined) return [];
-    if (!/\.(tsx?|json|css)$/.test(specifier)) return [`${source.path} imports ${specifier}: the name must end in .ts`];
+    if (!/\.(tsx?|json|css)$/.test(specifier))
+      return [`${source.path} imports ${specifier}: the name must end in .ts`];
     return exists(target) ? [] : [`${source.path} imports ${specifier}, which does not exist`];
   });
 }

@@ -14,7 +14,10 @@ export function refusalFacts(row: RefusalRow): string {
 }
 
 /** One heading for each refusal, none without one, and below it the facts of the table. */
-export function errorPageViolations(page: string, refusals: Readonly<Record<string, RefusalRow>>): string[] {
+export function errorPageViolations(
+  page: string,
+  refusals: Readonly<Record<string, RefusalRow>>,
+): string[] {
   const entries = new Map(
     page
       .split(/^## /m)
@@ -27,7 +30,9 @@ export function errorPageViolations(page: string, refusals: Readonly<Record<stri
     if (!entry.includes(refusalFacts(row))) return [`${name} must say:\n${refusalFacts(row)}`];
     return /To do: \S/.test(entry) ? [] : [`${name} does not say what to do ("To do: …")`];
   });
-  const invented = [...entries.keys()].filter((name) => !(name in refusals)).map((name) => `${name} is not a refusal`);
+  const invented = [...entries.keys()]
+    .filter((name) => !(name in refusals))
+    .map((name) => `${name} is not a refusal`);
   return [...missing, ...invented];
 }
 
@@ -41,23 +46,45 @@ export function lockfileViolations(packages: Readonly<Record<string, LockedPacka
   return Object.entries(packages).flatMap(([path, { resolved, optionalDependencies = {} }]) => {
     const host = resolved === undefined ? [] : [`${path} names ${resolved}`];
     const missing = Object.keys(optionalDependencies).filter(
-      (name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
+      (name) =>
+        !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
     );
-    return [...host, ...missing.map((name) => `${path} may need ${name}, which is not locked: node scripts/complete-lockfile.mjs`)];
+    return [
+      ...host,
+      ...missing.map(
+        (name) =>
+          `${path} may need ${name}, which is not locked: node scripts/complete-lockfile.mjs`,
+      ),
+    ];
   });
 }
 
 /** Each dependency has its row in the decision page, and each row its dependency. */
 export function dependencyViolations(page: string, dependencies: readonly string[]): string[] {
   const rows = page.split('\n').flatMap((line) => /^\|([^|]+)\|/.exec(line)?.[1] ?? []);
-  const named = new Set(rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')));
-  const unexplained = dependencies.filter((name) => !named.has(name)).map((name) => `${name} has no row`);
-  return [...unexplained, ...[...named].filter((name) => !dependencies.includes(name)).map((name) => `${name} is no longer a dependency`)];
+  const named = new Set(
+    rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')),
+  );
+  const unexplained = dependencies
+    .filter((name) => !named.has(name))
+    .map((name) => `${name} has no row`);
+  return [
+    ...unexplained,
+    ...[...named]
+      .filter((name) => !dependencies.includes(name))
+      .map((name) => `${name} is no longer a dependency`),
+  ];
 }
 
 /** Links between the project's own pages lead somewhere. */
-export function linkViolations(path: string, text: string, exists: (path: string) => boolean): string[] {
-  const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g)].map((match) => match[1] ?? '');
+export function linkViolations(
+  path: string,
+  text: string,
+  exists: (path: string) => boolean,
+): string[] {
+  const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g)].map(
+    (match) => match[1] ?? '',
+  );
   return links
     .filter((link) => !exists(posix.join(posix.dirname(path), link)))
     .map((link) => `${path} links to ${link}, which does not exist`);

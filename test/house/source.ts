@@ -27,7 +27,10 @@ export interface Source {
 
 /** Throws with the file's name when it does not parse. */
 export function parse(path: string, text: string): Source {
-  const { program, errors } = parseSync(path, text, { lang: path.endsWith('.tsx') ? 'tsx' : 'ts', sourceType: 'module' });
+  const { program, errors } = parseSync(path, text, {
+    lang: path.endsWith('.tsx') ? 'tsx' : 'ts',
+    sourceType: 'module',
+  });
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
   const nodes: SyntaxNode[] = [];
   visit(program, nodes);
@@ -36,7 +39,10 @@ export function parse(path: string, text: string): Source {
 
 /** Every TypeScript file below the given folders of `root`. */
 export function readSources(root: string, folders: readonly string[]): Source[] {
-  const paths = folders.flatMap((folder) => [...filesBelow(root, folder, '.ts'), ...filesBelow(root, folder, '.tsx')]);
+  const paths = folders.flatMap((folder) => [
+    ...filesBelow(root, folder, '.ts'),
+    ...filesBelow(root, folder, '.tsx'),
+  ]);
   return paths.map((path) => parse(path, readFileSync(join(root, path), 'utf8')));
 }
 
@@ -48,7 +54,9 @@ export function filesBelow(root: string, folder: string, ending: string): string
 }
 
 export function isNode(value: unknown): value is SyntaxNode {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+  return (
+    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+  );
 }
 
 /** The line of a position, from 1. */
@@ -68,18 +76,30 @@ function visit(value: unknown, into: SyntaxNode[]): void {
   }
 }
 
-const importing = new Set(['ImportDeclaration', 'ExportNamedDeclaration', 'ExportAllDeclaration', 'ImportExpression', 'TSImportType']);
+const importing = new Set([
+  'ImportDeclaration',
+  'ExportNamedDeclaration',
+  'ExportAllDeclaration',
+  'ImportExpression',
+  'TSImportType',
+]);
 
 /** `new URL('./thread.ts', import.meta.url)` leads to a file just as an import does. */
 function importOf(path: string, node: SyntaxNode): Import[] {
   const from = importing.has(node.type) ? literal(node['source']) : addressedFile(node);
   if (from === undefined) return [];
-  return [{ specifier: from, target: from.startsWith('.') ? posix.join(posix.dirname(path), from) : undefined }];
+  return [
+    {
+      specifier: from,
+      target: from.startsWith('.') ? posix.join(posix.dirname(path), from) : undefined,
+    },
+  ];
 }
 
 function addressedFile(node: SyntaxNode): string | undefined {
   const callee = node.type === 'NewExpression' ? node['callee'] : undefined;
-  if (!isNode(callee) || callee['name'] !== 'URL' || !Array.isArray(node['arguments'])) return undefined;
+  if (!isNode(callee) || callee['name'] !== 'URL' || !Array.isArray(node['arguments']))
+    return undefined;
   const file = literal(node['arguments'][0]);
   return file?.startsWith('.') && file.endsWith('.ts') ? file : undefined;
 }

@@ -8,21 +8,30 @@ const functions = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFu
 /** Tests are grouped in callbacks, so that only their files are measured. */
 export function sizeViolations(source: Source): string[] {
   const lines = source.text.trimEnd().split('\n').length;
-  const long = lines > fileLinesMax ? [`${source.path} has ${lines} lines, more than ${fileLinesMax}`] : [];
+  const long =
+    lines > fileLinesMax ? [`${source.path} has ${lines} lines, more than ${fileLinesMax}`] : [];
   if (isTest(source.path)) return long;
-  const longFunctions = source.nodes.filter((node) => functions.has(node.type) && linesOf(source, node) > functionLinesMax);
+  const longFunctions = source.nodes.filter(
+    (node) => functions.has(node.type) && linesOf(source, node) > functionLinesMax,
+  );
   return [
     ...long,
-    ...longFunctions.map((node) => `${at(source, node)}: a function of ${linesOf(source, node)} lines, more than ${functionLinesMax}`),
+    ...longFunctions.map(
+      (node) =>
+        `${at(source, node)}: a function of ${linesOf(source, node)} lines, more than ${functionLinesMax}`,
+    ),
   ];
 }
 
 /** Time and chance come in by argument: only base/ asks the system. */
 export function clockViolations(source: Source): string[] {
-  if (!source.path.startsWith('src/') || source.path.startsWith('src/base/') || isTest(source.path)) return [];
+  if (!source.path.startsWith('src/') || source.path.startsWith('src/base/') || isTest(source.path))
+    return [];
   return source.nodes.flatMap((node) => {
     const asked = asksForTimeOrChance(node);
-    return asked === undefined ? [] : [`${at(source, node)}: ${asked}; take a Clock or a Random by argument`];
+    return asked === undefined
+      ? []
+      : [`${at(source, node)}: ${asked}; take a Clock or a Random by argument`];
   });
 }
 
@@ -33,8 +42,12 @@ function asksForTimeOrChance(node: SyntaxNode): string | undefined {
     const name = `${nameOf(node['object'])}.${nameOf(node['property'])}`;
     return systemCalls.has(name) ? name : undefined;
   }
-  const makesDate = (node.type === 'NewExpression' || node.type === 'CallExpression') && nameOf(node['callee']) === 'Date';
-  return makesDate && Array.isArray(node['arguments']) && node['arguments'].length === 0 ? 'Date()' : undefined;
+  const makesDate =
+    (node.type === 'NewExpression' || node.type === 'CallExpression') &&
+    nameOf(node['callee']) === 'Date';
+  return makesDate && Array.isArray(node['arguments']) && node['arguments'].length === 0
+    ? 'Date()'
+    : undefined;
 }
 
 /** Only the command line talks to the terminal. */
@@ -46,7 +59,16 @@ export function consoleViolations(source: Source): string[] {
     .map((node) => `${at(source, node)}: console belongs to cli/`);
 }
 
-const emptyWords = new Set(['util', 'utils', 'helper', 'helpers', 'manager', 'service', 'common', 'misc']);
+const emptyWords = new Set([
+  'util',
+  'utils',
+  'helper',
+  'helpers',
+  'manager',
+  'service',
+  'common',
+  'misc',
+]);
 const declarations = new Set([
   'FunctionDeclaration',
   'ClassDeclaration',
@@ -61,8 +83,13 @@ export function nameViolations(source: Source): string[] {
   const file = segments
     .filter((segment) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(segment))
     .map((name) => `${source.path}: ${name} is not kebab-case`);
-  const empty = segments.filter((segment) => segment.split('-').some((word) => emptyWords.has(word)));
-  const declared = source.nodes.filter((node) => declarations.has(node.type) && emptyWords.has(wordsOf(nameOf(node['id'])).at(-1) ?? ''));
+  const empty = segments.filter((segment) =>
+    segment.split('-').some((word) => emptyWords.has(word)),
+  );
+  const declared = source.nodes.filter(
+    (node) =>
+      declarations.has(node.type) && emptyWords.has(wordsOf(nameOf(node['id'])).at(-1) ?? ''),
+  );
   return [
     ...file,
     ...empty.map((name) => `${source.path}: ${name} says nothing`),
@@ -71,7 +98,17 @@ export function nameViolations(source: Source): string[] {
 }
 
 /** Vendors that are ordinary words too: only a literal that is nothing else counts. */
-const ordinaryWords = new Set(['together', 'vertex', 'bedrock', 'fireworks', 'perplexity', 'moonshot', 'replicate', 'fal', 'runway']);
+const ordinaryWords = new Set([
+  'together',
+  'vertex',
+  'bedrock',
+  'fireworks',
+  'perplexity',
+  'moonshot',
+  'replicate',
+  'fal',
+  'runway',
+]);
 const vendorRooms = /^(src\/(providers|payments|signin|cli)|web\/samples|sim|test|bench)\//;
 
 /** Who is bought from is data: outside the rooms that know vendors, code names none. Comments may. */
@@ -79,7 +116,10 @@ export function vendorViolations(source: Source, vendors: ReadonlySet<string>): 
   if (vendorRooms.test(source.path) || isTest(source.path)) return [];
   return source.nodes.flatMap((node) => {
     const text = writtenText(node);
-    const named = text === undefined || (node.type === 'Identifier' && ordinaryWords.has(text)) ? undefined : vendorIn(text, vendors);
+    const named =
+      text === undefined || (node.type === 'Identifier' && ordinaryWords.has(text))
+        ? undefined
+        : vendorIn(text, vendors);
     return named === undefined ? [] : [`${at(source, node)}: names the vendor ${named}`];
   });
 }
@@ -88,7 +128,9 @@ function writtenText(node: SyntaxNode): string | undefined {
   if (node.type === 'Identifier') return nameOf(node);
   if (node.type === 'Literal' && typeof node['value'] === 'string') return node['value'];
   const cooked = node.type === 'TemplateElement' ? node['value'] : undefined;
-  return typeof cooked === 'object' && cooked !== null && 'raw' in cooked ? String(cooked.raw) : undefined;
+  return typeof cooked === 'object' && cooked !== null && 'raw' in cooked
+    ? String(cooked.raw)
+    : undefined;
 }
 
 function vendorIn(text: string, vendors: ReadonlySet<string>): string | undefined {
@@ -98,7 +140,11 @@ function vendorIn(text: string, vendors: ReadonlySet<string>): string | undefine
 
 // Written in two pieces, so that this file does not find itself.
 const leftovers = new RegExp(
-  ['\\bTO' + 'DO\\b', '\\bFIX' + 'ME\\b', '\\b(?:it|test|describe)(?:\\.\\w+)*\\.(?:on' + 'ly|sk' + 'ip)\\('].join('|'),
+  [
+    '\\bTO' + 'DO\\b',
+    '\\bFIX' + 'ME\\b',
+    '\\b(?:it|test|describe)(?:\\.\\w+)*\\.(?:on' + 'ly|sk' + 'ip)\\(',
+  ].join('|'),
 );
 const machinePath = new RegExp('(?:^|[\\s\'"`(])/(?:work|root|home|farm)/[A-Za-z]');
 

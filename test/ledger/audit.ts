@@ -37,7 +37,11 @@ export class Audit {
   }
 
   violate(what: string, error?: unknown): void {
-    this.violation ??= new Violation(error === undefined ? what : `${what}: ${error instanceof Error ? error.stack : String(error)}`);
+    this.violation ??= new Violation(
+      error === undefined
+        ? what
+        : `${what}: ${error instanceof Error ? error.stack : String(error)}`,
+    );
   }
 
   turnedAway(why: keyof Audit['refusals']): void {
@@ -55,7 +59,9 @@ export class Audit {
     this.#delivered.push(request);
     const cost = this.#finished.get(request.id)?.cost;
     if (request.amount + request.shortfall !== cost)
-      this.violate(`${request.id}: ${request.amount} + ${request.shortfall} is not its cost ${cost}`);
+      this.violate(
+        `${request.id}: ${request.amount} + ${request.shortfall} is not its cost ${cost}`,
+      );
   }
 
   /** The client was told that it failed. */
@@ -89,7 +95,8 @@ export class Audit {
       `SELECT (SELECT COUNT(*) FROM process) AS processes, (SELECT COUNT(*) FROM till_float) AS floats,
         (SELECT COALESCE(SUM(held), 0) FROM account) - (SELECT COALESCE(SUM(amount), 0) FROM hold WHERE state='open') AS held`,
     );
-    for (const [what, count] of Object.entries(left ?? {})) if (count !== 0n) this.violate(`at the end there are ${what}: ${count}`);
+    for (const [what, count] of Object.entries(left ?? {}))
+      if (count !== 0n) this.violate(`at the end there are ${what}: ${count}`);
     this.#raise();
   }
 
@@ -123,13 +130,16 @@ export class Audit {
   /** Nobody is charged twice, for nothing, or more than the cost. */
   async #verifyCharges(): Promise<void> {
     const seen = new Set<string>();
-    for (const row of await this.#database.query("SELECT id, debit, amount FROM transfer WHERE credit='revenue'")) {
+    for (const row of await this.#database.query(
+      "SELECT id, debit, amount FROM transfer WHERE credit='revenue'",
+    )) {
       const id = String(row['id']).replace('/late', '');
       const request = this.#finished.get(id);
       if (request === undefined) this.violate(`${id} was charged and never finished`);
       else if (this.#refused.has(id)) this.violate(`${id} was refused and charged`);
       else if (seen.has(id)) this.violate(`${id} was charged twice`);
-      else if (row['debit'] !== request.account || BigInt(row['amount'] ?? 0) > request.cost) this.violate(`${id} was charged wrongly`);
+      else if (row['debit'] !== request.account || BigInt(row['amount'] ?? 0) > request.cost)
+        this.violate(`${id} was charged wrongly`);
       seen.add(id);
     }
   }
@@ -137,12 +147,15 @@ export class Audit {
   async #verifyWithheld(): Promise<void> {
     const survived = this.#withheld.filter(({ process }) => process.isAlive).map(({ id }) => id);
     const known = await this.#transfers(survived);
-    const refunds = await this.#database.query("SELECT ref, SUM(amount) AS amount FROM transfer WHERE code='refund' GROUP BY ref");
+    const refunds = await this.#database.query(
+      "SELECT ref, SUM(amount) AS amount FROM transfer WHERE code='refund' GROUP BY ref",
+    );
     const refunded = new Map(refunds.map((row) => [row['ref'], row['amount']]));
     for (const id of survived) {
       const amount = known.get(id)?.['amount'];
       if (amount === undefined) this.violate(`${id} was withheld and has no record`);
-      else if (amount !== (refunded.get(id) ?? 0n)) this.violate(`${id} was withheld, charged ${amount} and refunded ${refunded.get(id)}`);
+      else if (amount !== (refunded.get(id) ?? 0n))
+        this.violate(`${id} was withheld, charged ${amount} and refunded ${refunded.get(id)}`);
     }
   }
 
@@ -153,13 +166,16 @@ export class Audit {
       [process.till.process ?? ''],
     );
     const unspent = new Map(rows.map((row) => [row['account'], BigInt(row['unspent'] ?? 0)]));
-    const pending = [...this.#finished.values()].filter(({ id, process: its }) => its === process && !this.#answered.has(id));
+    const pending = [...this.#finished.values()].filter(
+      ({ id, process: its }) => its === process && !this.#answered.has(id),
+    );
     const committed = await this.#transfers(pending.map(({ id }) => id));
     for (const { account, queued, limit } of process.till.held) {
       const left = unspent.get(account);
       if (left === undefined || limit !== undefined) continue;
       let lost = queued;
-      for (const { id, account: payer } of pending) if (payer === account) lost -= BigInt(committed.get(id)?.['amount'] ?? 0);
+      for (const { id, account: payer } of pending)
+        if (payer === account) lost -= BigInt(committed.get(id)?.['amount'] ?? 0);
       if (lost > left) this.violate(`a crash lost ${lost} of ${account}, more than its float`);
     }
   }

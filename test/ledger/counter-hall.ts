@@ -22,8 +22,20 @@ export function yuan(amount: number): bigint {
   return BigInt(Math.round(amount * 1_000_000)) * (nanoPerYuan / 1_000_000n);
 }
 
-export function askFor(account: string, want: number, minimum: number = want / 10, more: Partial<ReserveAsk> = {}): ReserveAsk {
-  return { account, limits: [], want: yuan(want), minimum: yuan(minimum), shape: 'stream', ...more };
+export function askFor(
+  account: string,
+  want: number,
+  minimum: number = want / 10,
+  more: Partial<ReserveAsk> = {},
+): ReserveAsk {
+  return {
+    account,
+    limits: [],
+    want: yuan(want),
+    minimum: yuan(minimum),
+    shape: 'stream',
+    ...more,
+  };
 }
 
 export function chargeOf(id: string, cost: number, more: Partial<Charge> = {}): Charge {
@@ -31,7 +43,8 @@ export function chargeOf(id: string, cost: number, more: Partial<Charge> = {}): 
 }
 
 export function granted(result: Reservation | ReserveRefusal | undefined): Reservation {
-  if (result === undefined || typeof result === 'string') throw new Error(`nothing was reserved: ${result}`);
+  if (result === undefined || typeof result === 'string')
+    throw new Error(`nothing was reserved: ${result}`);
   return result;
 }
 
@@ -112,7 +125,9 @@ export class CounterHall {
 
   /** All tills leave. */
   async close(): Promise<void> {
-    await this.until(Promise.all(this.processes.filter(({ isAlive }) => isAlive).map(({ till }) => till.close())));
+    await this.until(
+      Promise.all(this.processes.filter(({ isAlive }) => isAlive).map(({ till }) => till.close())),
+    );
   }
 
   async number(sql: string, ...params: readonly string[]): Promise<bigint> {

@@ -48,7 +48,9 @@ export class ProtocolTable {
       .trim()
       .split('\n')
       .map((line) => line.trim().split(/ {2,}/));
-    return cells.map(([command = '', answer = '']) => `${command.padEnd(32)}  ${answer}`).join('\n');
+    return cells
+      .map(([command = '', answer = '']) => `${command.padEnd(32)}  ${answer}`)
+      .join('\n');
   }
 
   async #perform([verb = '', ...words]: Words): Promise<string> {
@@ -74,7 +76,12 @@ export class ProtocolTable {
       case 'end':
         return this.#end(words);
       case 'refund':
-        return refund(this.#database, { id: word(words, 0), original: word(words, 1), amount: nano(word(words, 2)), at: 1 });
+        return refund(this.#database, {
+          id: word(words, 0),
+          original: word(words, 1),
+          amount: nano(word(words, 2)),
+          at: 1,
+        });
       default:
         return this.#look(verb, words);
     }
@@ -87,7 +94,9 @@ export class ProtocolTable {
       case 'unfreeze':
         return String(await freeze(this.#database, account, verb === 'freeze'));
       case 'limit':
-        await this.#database.transact(() => changeLimit({ id: account, amount: nano(word(words, 1)) }));
+        await this.#database.transact(() =>
+          changeLimit({ id: account, amount: nano(word(words, 1)) }),
+        );
         return 'changed';
       case 'account':
         return this.#account(account);
@@ -113,7 +122,15 @@ export class ProtocolTable {
   }
 
   #batch(process: string, client: Client, more: Partial<BatchInput>): BatchInput {
-    return { process, seq: client.seq, charges: { count: 0, values: [] }, spends: [], moves: [], records, ...more };
+    return {
+      process,
+      seq: client.seq,
+      charges: { count: 0, values: [] },
+      spends: [],
+      moves: [],
+      records,
+      ...more,
+    };
   }
 
   async #send(client: Client, input: BatchInput): Promise<BatchReply['outcome'] | 'id_clash'> {
@@ -131,11 +148,26 @@ export class ProtocolTable {
 
   async #credit([account = '', amount = '', id = '']: Words): Promise<string> {
     await createAccount(this.#database, account);
-    return credit(this.#database, { id, account, amount: nano(amount), from: 'wallet:test', code: 'topup', at: 1 });
+    return credit(this.#database, {
+      id,
+      account,
+      amount: nano(amount),
+      from: 'wallet:test',
+      code: 'topup',
+      at: 1,
+    });
   }
 
   /** draw P1 A 0.60 min 0.10 [limit 0.50] */
-  async #draw([process = '', account = '', want = '', , least = '', , limit]: Words): Promise<string> {
+  async #draw([
+    process = '',
+    account = '',
+    want = '',
+    ,
+    least = '',
+    ,
+    limit,
+  ]: Words): Promise<string> {
     const client = await this.#client(process);
     const before = unspent(client, account);
     const move: Move = {
@@ -147,26 +179,45 @@ export class ProtocolTable {
     const outcome = await this.#send(client, this.#batch(process, client, { moves: [move] }));
     if (outcome !== 'ok') return outcome;
     const drawn = unspent(client, account) - before;
-    return drawn > 0n ? `granted ${formatYuan(drawn)}` : `0, call_in ${client.floats.get(account)?.facts?.callIn}`;
+    return drawn > 0n
+      ? `granted ${formatYuan(drawn)}`
+      : `0, call_in ${client.floats.get(account)?.facts?.callIn}`;
   }
 
   async #return([process = '', account = '']: Words): Promise<string> {
     const client = await this.#client(process);
     const outcome = await this.#send(
       client,
-      this.#batch(process, client, { moves: [{ ...emptyMove(account), back: unspent(client, account) }] }),
+      this.#batch(process, client, {
+        moves: [{ ...emptyMove(account), back: unspent(client, account) }],
+      }),
     );
     return outcome === 'ok' ? this.#account(account) : outcome;
   }
 
-  #charging(process: string, client: Client, id: string, account: string, cost: bigint): BatchInput {
-    const charges: BatchInput['charges'] = { count: 1, values: [id, account, cost, 'chat', 1, cost, 0n, 'none', 1, null] };
-    return this.#batch(process, client, { charges, spends: cost > 0n ? [{ account, amount: cost }] : [] });
+  #charging(
+    process: string,
+    client: Client,
+    id: string,
+    account: string,
+    cost: bigint,
+  ): BatchInput {
+    const charges: BatchInput['charges'] = {
+      count: 1,
+      values: [id, account, cost, 'chat', 1, cost, 0n, 'none', 1, null],
+    };
+    return this.#batch(process, client, {
+      charges,
+      spends: cost > 0n ? [{ account, amount: cost }] : [],
+    });
   }
 
   async #charge([process = '', id = '', account = '', cost = '']: Words): Promise<string> {
     const client = await this.#client(process);
-    const outcome = await this.#send(client, this.#charging(process, client, id, account, nano(cost)));
+    const outcome = await this.#send(
+      client,
+      this.#charging(process, client, id, account, nano(cost)),
+    );
     return outcome === 'ok' ? `ok, balance ${await this.#look('balance', [account])}` : outcome;
   }
 
@@ -186,7 +237,11 @@ export class ProtocolTable {
   /** silence 15s P2 looks 5: the others say nothing for so long, and P2 looks so often at equal intervals. */
   async #silence([seconds = '', self = '', , looks = '']: Words): Promise<string> {
     let nowMs = 1_000;
-    const sweeper = new Sweeper(this.#database, { now: () => 0, monotonicMs: () => nowMs }, tillSettings);
+    const sweeper = new Sweeper(
+      this.#database,
+      { now: () => 0, monotonicMs: () => nowMs },
+      tillSettings,
+    );
     await this.#client(self);
     for (let look = 0; look < Number(looks); look++) {
       await sweeper.look(self);
@@ -196,9 +251,22 @@ export class ProtocolTable {
   }
 
   async #late([id = '', account = '', cost = '']: Words): Promise<string> {
-    const charge = { id, account, cost: nano(cost), code: 'chat', at: 1, record: ['none', 1, null] };
-    const { outcome, amount } = await this.#database.call<object, LateReply>('till.late', { charge, limits: [], records });
-    return outcome === 'paid' ? `amount ${formatYuan(amount)}, short ${formatYuan(nano(cost) - amount)}` : outcome;
+    const charge = {
+      id,
+      account,
+      cost: nano(cost),
+      code: 'chat',
+      at: 1,
+      record: ['none', 1, null],
+    };
+    const { outcome, amount } = await this.#database.call<object, LateReply>('till.late', {
+      charge,
+      limits: [],
+      records,
+    });
+    return outcome === 'paid'
+      ? `amount ${formatYuan(amount)}, short ${formatYuan(nano(cost) - amount)}`
+      : outcome;
   }
 
   #hold([id = '', account = '', amount = '']: Words): Promise<string> {
@@ -209,14 +277,23 @@ export class ProtocolTable {
   async #end([id = '', how = '', cost = '0']: Words): Promise<string> {
     const record = { ...records, values: ['task', 1, null] };
     const ended = await this.#database.transact(() =>
-      endHold(id, how === 'ok' ? { state: 'posted', cost: nano(cost), code: 'video', at: 1, record } : { state: 'voided' }),
+      endHold(
+        id,
+        how === 'ok'
+          ? { state: 'posted', cost: nano(cost), code: 'video', at: 1, record }
+          : { state: 'voided' },
+      ),
     );
     if (ended === undefined) return 'no change';
-    return how === 'ok' ? `posted ${formatYuan(ended.posted)}, short ${formatYuan(ended.shortfall)}` : 'voided';
+    return how === 'ok'
+      ? `posted ${formatYuan(ended.posted)}, short ${formatYuan(ended.shortfall)}`
+      : 'voided';
   }
 
   async #account(account: string): Promise<string> {
-    const [row] = await this.#database.query('SELECT debits, held FROM account WHERE id=$1', [account]);
+    const [row] = await this.#database.query('SELECT debits, held FROM account WHERE id=$1', [
+      account,
+    ]);
     return `debits ${formatYuan(BigInt(row?.['debits'] ?? 0))}, held ${formatYuan(BigInt(row?.['held'] ?? 0))}`;
   }
 }

@@ -1,5 +1,11 @@
 import { ledgerProcedures } from '../../src/ledger/procedures.ts';
-import { DatabaseError, type Procedures, type Row, type Script, type Statement } from '../../src/storage/database.ts';
+import {
+  DatabaseError,
+  type Procedures,
+  type Row,
+  type Script,
+  type Statement,
+} from '../../src/storage/database.ts';
 import type { OnUnknown } from './simulated-network.ts';
 
 /** A rule of till.md §1 taken away. The simulation must notice. */
@@ -15,7 +21,11 @@ type Edit = (statement: Statement) => Statement;
 type Answer = (statement: Statement, rows: readonly Row[]) => readonly Row[];
 
 /** The procedures as they are, but for what their statements say and what they are told. */
-function sabotaged(names: readonly string[], edit: Edit, answer: Answer = (_statement, rows) => rows): Procedures {
+function sabotaged(
+  names: readonly string[],
+  edit: Edit,
+  answer: Answer = (_statement, rows) => rows,
+): Procedures {
   const procedures: Record<string, Procedures[string]> = { ...ledgerProcedures };
   for (const name of names) {
     const original = procedures[name];
@@ -33,7 +43,10 @@ function* run(script: Script<unknown>, edit: Edit, answer: Answer): Script<unkno
 
 const replaced =
   (...pairs: readonly (readonly [text: string, by: string])[]): Edit =>
-  (statement) => ({ ...statement, sql: pairs.reduce((sql, [text, by]) => sql.replaceAll(text, by), statement.sql) });
+  (statement) => ({
+    ...statement,
+    sql: pairs.reduce((sql, [text, by]) => sql.replaceAll(text, by), statement.sql),
+  });
 
 const batches = ['till.batch', 'till.batch-at-once'];
 
@@ -54,7 +67,10 @@ function staleReads(): Answer {
 export const sabotages: readonly Sabotage[] = [
   {
     rule: 'R2 without seq',
-    procedures: sabotaged(batches, replaced([' AND seq=$2 AND fenced=0', ' AND CAST($2 AS BIGINT) IS NOT NULL AND fenced=0'])),
+    procedures: sabotaged(
+      batches,
+      replaced([' AND seq=$2 AND fenced=0', ' AND CAST($2 AS BIGINT) IS NOT NULL AND fenced=0']),
+    ),
   },
   { rule: 'R2 without fenced', procedures: sabotaged(batches, replaced([' AND fenced=0', ''])) },
   {
@@ -62,7 +78,8 @@ export const sabotages: readonly Sabotage[] = [
     procedures: ledgerProcedures,
     deaf: true,
     onUnknown: (procedure) => {
-      if (procedure.startsWith('till.batch')) throw new DatabaseError('constraint', 'assumed to have failed');
+      if (procedure.startsWith('till.batch'))
+        throw new DatabaseError('constraint', 'assumed to have failed');
       return undefined;
     },
   },
@@ -70,7 +87,8 @@ export const sabotages: readonly Sabotage[] = [
     rule: 'R3: what is unknown is taken for done',
     procedures: ledgerProcedures,
     deaf: true,
-    onUnknown: (procedure) => (procedure.startsWith('till.batch') ? { outcome: 'ok', floats: [] } : undefined),
+    onUnknown: (procedure) =>
+      procedure.startsWith('till.batch') ? { outcome: 'ok', floats: [] } : undefined,
   },
   {
     rule: 'R5: floats are given back without folding',
@@ -82,7 +100,10 @@ export const sabotages: readonly Sabotage[] = [
       ['till.late'],
       (statement) =>
         statement.sql.startsWith('INSERT')
-          ? { ...statement, params: [`${String(statement.params[0])}/late`, ...statement.params.slice(1)] }
+          ? {
+              ...statement,
+              params: [`${String(statement.params[0])}/late`, ...statement.params.slice(1)],
+            }
           : statement,
       ({ sql }, rows) => (sql.startsWith('SELECT') ? [] : rows),
     ),

@@ -15,7 +15,13 @@ export interface Faults {
 export const noFaults: Faults = { lostBefore: 0, lostAfter: 0, late: 0, slow: 0 };
 
 /** What becomes of one call. `late`: after so many milliseconds the database does it all the same. */
-export type Fate = 'answered' | 'lost before' | 'lost after' | 'slow' | { readonly late: number } | { readonly delayed: number };
+export type Fate =
+  | 'answered'
+  | 'lost before'
+  | 'lost after'
+  | 'slow'
+  | { readonly late: number }
+  | { readonly delayed: number };
 
 /** What becomes of a call whose outcome the caller does not learn; the sabotage of R3 answers here. */
 export type OnUnknown = (procedure: string) => unknown;
@@ -36,7 +42,13 @@ export class SimulatedNetwork {
   readonly #random: Random;
   readonly #onUnknown: OnUnknown;
 
-  constructor(database: Database, time: VirtualTime, random: Random, faults: Faults = noFaults, onUnknown: OnUnknown = () => undefined) {
+  constructor(
+    database: Database,
+    time: VirtualTime,
+    random: Random,
+    faults: Faults = noFaults,
+    onUnknown: OnUnknown = () => undefined,
+  ) {
     this.#database = database;
     this.#time = time;
     this.#random = random;
@@ -59,7 +71,8 @@ export class SimulatedNetwork {
       close: only,
       call: <Input, Output>(procedure: string, input: Input) =>
         new Promise<Output>((resolve, reject) => {
-          const pass = (answer: Answer): void => (answer.ok ? resolve(answer.value as Output) : reject(answer.error));
+          const pass = (answer: Answer): void =>
+            answer.ok ? resolve(answer.value as Output) : reject(answer.error);
           this.#call(procedure, input, (answer) =>
             deliver(
               () => pass(answer),
@@ -80,7 +93,9 @@ export class SimulatedNetwork {
     };
     if (this.#time.now < this.outageUntil) {
       const kind = this.#random() < 0.5 ? 'busy' : 'unknown';
-      this.#time.after(there, () => answer({ ok: false, error: new DatabaseError(kind, 'the database is away') }));
+      this.#time.after(there, () =>
+        answer({ ok: false, error: new DatabaseError(kind, 'the database is away') }),
+      );
       return;
     }
     const fate = this.script(procedure, input) ?? this.#roll(procedure);
@@ -93,7 +108,8 @@ export class SimulatedNetwork {
       this.#stray(there + fate.late, procedure, input);
       unknown(there + this.#random() * 2_000);
     } else {
-      const delay = fate === 'slow' ? this.#random() * 4_000 : fate === 'answered' ? 0 : fate.delayed;
+      const delay =
+        fate === 'slow' ? this.#random() * 4_000 : fate === 'answered' ? 0 : fate.delayed;
       this.#time.after(there + delay, async () => {
         const outcome = await this.#execute(procedure, input);
         this.#time.after(back, () => answer(outcome));
@@ -138,4 +154,6 @@ export class SimulatedNetwork {
   }
 }
 
-type Answer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+type Answer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: unknown };

@@ -19,7 +19,14 @@ export async function operate(world: Simulation, done: Operations): Promise<void
   const account = world.pick(world.accounts);
   const at = Math.round(world.time.now);
   if (dice < 0.03) {
-    const input = { id: `topup-${done.count}`, account, amount: world.nano(60_000_000n), from: 'wallet:test', code: 'topup', at };
+    const input = {
+      id: `topup-${done.count}`,
+      account,
+      amount: world.nano(60_000_000n),
+      from: 'wallet:test',
+      code: 'topup',
+      at,
+    };
     await credit(world.database, input);
     if (world.random() < 0.3) await credit(world.database, input);
   } else if (dice < 0.05) {
@@ -28,13 +35,23 @@ export async function operate(world: Simulation, done: Operations): Promise<void
     const charge = world.audit.somePaid(world.random);
     if (charge !== undefined && charge.amount > 0n) {
       const id = `back-${done.count}`;
-      await refund(world.database, { id, original: charge.id, amount: (charge.amount + 1n) / 2n, at });
+      await refund(world.database, {
+        id,
+        original: charge.id,
+        amount: (charge.amount + 1n) / 2n,
+        at,
+      });
     }
   } else if (dice < 0.065) {
     await freeze(world.database, account, true);
-    world.time.after(world.random() * 5_000, async () => void (await freeze(world.database, account, false)));
+    world.time.after(
+      world.random() * 5_000,
+      async () => void (await freeze(world.database, account, false)),
+    );
   } else if (dice < 0.07) {
-    await world.database.transact(() => changeLimit({ id: `key:${account}:total`, amount: world.nano(100_000_000n) }));
+    await world.database.transact(() =>
+      changeLimit({ id: `key:${account}:total`, amount: world.nano(100_000_000n) }),
+    );
   } else {
     done.requests++;
     const id = `request-${done.count}`;
@@ -53,20 +70,34 @@ export async function operate(world: Simulation, done: Operations): Promise<void
 async function task(world: Simulation, id: string, account: string): Promise<void> {
   const amount = world.nano(20_000_000n);
   const at = Math.round(world.time.now);
-  if ((await world.database.transact(() => openHold({ id, account, amount, at }))) !== 'open') return;
+  if ((await world.database.transact(() => openHold({ id, account, amount, at }))) !== 'open')
+    return;
   const cost = (amount * BigInt(Math.round(world.random() * 120))) / 100n;
   const posted = world.random() < 0.6;
   if (posted) world.audit.finished({ id, account, cost, process: undefined });
   const end = () =>
     endHold(
       id,
-      posted ? { state: 'posted', cost, code: 'video', at, record: { ...records, values: ['task', at, null] } } : { state: 'voided' },
+      posted
+        ? {
+            state: 'posted',
+            cost,
+            code: 'video',
+            at,
+            record: { ...records, values: ['task', at, null] },
+          }
+        : { state: 'voided' },
     );
   world.time.after(world.random() * 40_000, async () => void (await world.database.transact(end)));
   world.time.after(world.random() * 80_000, async () => void (await world.database.transact(end)));
 }
 
-async function request(world: Simulation, process: SimulatedProcess, id: string, account: string): Promise<void> {
+async function request(
+  world: Simulation,
+  process: SimulatedProcess,
+  id: string,
+  account: string,
+): Promise<void> {
   const limited = world.random() < 0.3;
   const limit = limited ? `key:${account}:total` : undefined;
   const want = world.nano(4_000_000n) + 1n;
@@ -88,8 +119,14 @@ async function request(world: Simulation, process: SimulatedProcess, id: string,
 }
 
 /** The vendor works; a stream asks for more while it runs. */
-async function work(world: Simulation, process: SimulatedProcess, got: Reservation, shape: ReserveAsk['shape']): Promise<void> {
-  const wait = (ms: number) => new Promise<void>((resolve) => void process.timers.after(ms, resolve));
+async function work(
+  world: Simulation,
+  process: SimulatedProcess,
+  got: Reservation,
+  shape: ReserveAsk['shape'],
+): Promise<void> {
+  const wait = (ms: number) =>
+    new Promise<void>((resolve) => void process.timers.after(ms, resolve));
   const pieces = shape === 'stream' ? Math.floor(world.random() * 4) : 0;
   await wait(5 * 1_000 ** world.random());
   for (let piece = 0; piece < pieces; piece++) {
@@ -113,8 +150,19 @@ async function settle(
   const isWhole = shape !== 'stream';
   world.audit.finished({ id, account, cost, process });
   const at = Math.round(world.time.now);
-  const record = [limit === undefined ? 'none' : account, at, world.random() < 0.5 ? null : `"quoted\\" {${id}}, 名`];
-  const { outcome, amount, shortfall } = await got.settle({ id, cost, code: 'chat', at, record, ...(isWhole && { delivered: false }) });
+  const record = [
+    limit === undefined ? 'none' : account,
+    at,
+    world.random() < 0.5 ? null : `"quoted\\" {${id}}, 名`,
+  ];
+  const { outcome, amount, shortfall } = await got.settle({
+    id,
+    cost,
+    code: 'chat',
+    at,
+    record,
+    ...(isWhole && { delivered: false }),
+  });
   if (outcome === 'refused') return world.audit.refused(id);
   if (outcome === 'unavailable') return isWhole ? world.audit.withheld(id, process) : undefined;
   world.audit.deliver({ id, amount, shortfall });

@@ -31,7 +31,15 @@ export class SimulatedProcess {
   readonly #time: VirtualTime;
   #stopped: (() => void)[] | undefined;
 
-  constructor({ time, network, random, newId, settings, log, records = ledgerRecords }: ProcessOptions) {
+  constructor({
+    time,
+    network,
+    random,
+    newId,
+    settings,
+    log,
+    records = ledgerRecords,
+  }: ProcessOptions) {
     this.#time = time;
     this.timers = {
       after: (ms, run) => {
@@ -43,9 +51,14 @@ export class SimulatedProcess {
       },
       soon: (run) => time.after(0, () => this.deliver(run)),
     };
-    this.clock = { now: () => 1_700_000_000_000 + Math.round(time.now) + this.wallOffsetMs, monotonicMs: () => time.now };
+    this.clock = {
+      now: () => 1_700_000_000_000 + Math.round(time.now) + this.wallOffsetMs,
+      monotonicMs: () => time.now,
+    };
     this.till = new LiveTill({
-      db: network.for((arrival, lost) => this.deliver(this.isStopped && random() < 0.5 ? lost : arrival)),
+      db: network.for((arrival, lost) =>
+        this.deliver(this.isStopped && random() < 0.5 ? lost : arrival),
+      ),
       clock: this.clock,
       timers: this.timers,
       load: { busy: random },

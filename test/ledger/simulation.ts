@@ -75,7 +75,14 @@ export class Simulation {
     for (const [i, account] of this.accounts.entries()) {
       await createAccount(this.database, account);
       const amount = i % 2 === 0 ? 1_000_000_000n : this.nano(30_000_000n);
-      await credit(this.database, { id: `first-${account}`, account, amount, from: 'wallet:test', code: 'topup', at: 1 });
+      await credit(this.database, {
+        id: `first-${account}`,
+        account,
+        amount,
+        from: 'wallet:test',
+        code: 'topup',
+        at: 1,
+      });
     }
     for (let slot = 0; slot < processCount; slot++) this.#startProcess(slot);
     const done: Operations = { count: 0, requests: 0, running: 0 };
@@ -92,7 +99,9 @@ export class Simulation {
     await this.#until(() => done.count >= operations);
     await this.#calmDown(done);
     await this.audit.verifyEnd();
-    const tills = [...this.#ended, ...this.#slots.flatMap((process) => process ?? [])].map(({ till }) => till.stats);
+    const tills = [...this.#ended, ...this.#slots.flatMap((process) => process ?? [])].map(
+      ({ till }) => till.stats,
+    );
     return {
       seed,
       operations: done.count,
@@ -149,7 +158,9 @@ export class Simulation {
       log: (event) => this.#hear(event),
     });
     this.#slots[slot] = process;
-    process.till.open().catch((error: unknown) => this.audit.violate('a process could not start', error));
+    process.till
+      .open()
+      .catch((error: unknown) => this.audit.violate('a process could not start', error));
   }
 
   #hear(event: TillEvent): void {
@@ -175,7 +186,8 @@ export class Simulation {
       this.time.after(this.random() * 45_000, () => process.wake());
       if (this.random() < 0.7) this.#wakeWhenFenced(process);
     } else if (dice < 0.93) {
-      this.network.outageUntil = this.time.now + this.random() * (this.random() < 0.2 ? 40_000 : 5_000);
+      this.network.outageUntil =
+        this.time.now + this.random() * (this.random() < 0.2 ? 40_000 : 5_000);
     } else {
       process.wallOffsetMs += Math.round((this.random() - 0.5) * 2 * 86_400_000);
     }
@@ -185,7 +197,9 @@ export class Simulation {
   #wakeWhenFenced(process: SimulatedProcess): void {
     this.time.after(this.random() * 1_000, async () => {
       if (!process.isAlive || !process.isStopped) return;
-      const [row] = await this.database.query('SELECT fenced FROM process WHERE id=$1', [process.till.process ?? '']);
+      const [row] = await this.database.query('SELECT fenced FROM process WHERE id=$1', [
+        process.till.process ?? '',
+      ]);
       if (row?.['fenced'] === 0n) this.#wakeWhenFenced(process);
       else process.wake();
     });
@@ -198,7 +212,8 @@ export class Simulation {
     this.network.outageUntil = 0;
     const calmFrom = this.time.now;
     await this.#until(() => this.time.now > calmFrom + 180_000);
-    if (this.#slots.some((process) => process === undefined)) this.audit.violate('a process did not come back');
+    if (this.#slots.some((process) => process === undefined))
+      this.audit.violate('a process did not come back');
     let open = this.#slots.length;
     for (const process of this.processes) {
       process.deliver(

@@ -55,7 +55,11 @@ export class VirtualTime {
   }
 
   #rise(from: number): void {
-    for (let at = from, above = (at - 1) >> 1; at > 0 && this.#isBefore(at, above); at = above, above = (at - 1) >> 1)
+    for (
+      let at = from, above = (at - 1) >> 1;
+      at > 0 && this.#isBefore(at, above);
+      at = above, above = (at - 1) >> 1
+    )
       this.#swap(at, above);
   }
 

@@ -1,8 +1,25 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, jsonSchema, type LanguageModel, type ModelMessage, Output, streamText, tool } from 'ai';
-import { type OpenSdk, outputTokensMax, person, png, type Question, type Sdk, type Told, weather } from './sdk.ts';
+import {
+  generateText,
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  Output,
+  streamText,
+  tool,
+} from 'ai';
+import {
+  type OpenSdk,
+  outputTokensMax,
+  person,
+  png,
+  type Question,
+  type Sdk,
+  type Told,
+  weather,
+} from './sdk.ts';
 
 /** It has much to say on the terminal about models that it does not know. */
 Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false);
@@ -10,8 +27,15 @@ Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false);
 type Provider = (gatewayUrl: string, key: string) => (model: string) => LanguageModel;
 
 const compatible: Provider = (gatewayUrl, apiKey) =>
-  createOpenAICompatible({ name: 'gateway', baseURL: `${gatewayUrl}/v1`, apiKey, includeUsage: true, supportsStructuredOutputs: true });
-const openai = (gatewayUrl: string, apiKey: string) => createOpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey });
+  createOpenAICompatible({
+    name: 'gateway',
+    baseURL: `${gatewayUrl}/v1`,
+    apiKey,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+  });
+const openai = (gatewayUrl: string, apiKey: string) =>
+  createOpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey });
 
 /** By provider; the one for OpenAI's chat knows no member for thoughts. */
 export const aiCompatible = aiSdk(compatible, { hearsThoughts: true });
@@ -20,10 +44,13 @@ export const aiOpenaiResponses = aiSdk((gatewayUrl, key) => openai(gatewayUrl, k
   hearsThoughts: true,
   asksForSummaries: true,
 });
-export const aiAnthropic = aiSdk((gatewayUrl, apiKey) => createAnthropic({ baseURL: `${gatewayUrl}/v1`, apiKey }), {
-  hearsThoughts: true,
-  schemaNeeds: ['tools', 'forced'],
-});
+export const aiAnthropic = aiSdk(
+  (gatewayUrl, apiKey) => createAnthropic({ baseURL: `${gatewayUrl}/v1`, apiKey }),
+  {
+    hearsThoughts: true,
+    schemaNeeds: ['tools', 'forced'],
+  },
+);
 
 /** How each provider is told to think. */
 const thinking = {
@@ -39,8 +66,14 @@ function aiSdk(provider: Provider, traits: Partial<Traits>): OpenSdk {
   return (gatewayUrl, key) => {
     const models = provider(gatewayUrl, key);
     const go = async (question: Question, messages: ModelMessage[]): Promise<Told> => {
-      const asked = { ...optionsOf(question), model: models(question.model), messages, maxRetries: 0 };
-      const made = question.stream === true ? await streamed(asked, question.hear) : await whole(asked);
+      const asked = {
+        ...optionsOf(question),
+        model: models(question.model),
+        messages,
+        maxRetries: 0,
+      };
+      const made =
+        question.stream === true ? await streamed(asked, question.hear) : await whole(asked);
       return {
         ...made,
         reply: (results) => {
@@ -65,12 +98,23 @@ function aiSdk(provider: Provider, traits: Partial<Traits>): OpenSdk {
 
 type Asked = Parameters<typeof generateText>[0];
 interface Made extends Omit<Told, 'reply'> {
-  readonly toolCalls: readonly { readonly toolCallId: string; readonly toolName: string; readonly input: unknown }[];
+  readonly toolCalls: readonly {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly input: unknown;
+  }[];
   readonly messages: readonly ModelMessage[];
 }
 
 async function whole(asked: Asked): Promise<Made> {
-  const { text, reasoningText = '', toolCalls, finishReason, usage, response } = await generateText(asked);
+  const {
+    text,
+    reasoningText = '',
+    toolCalls,
+    finishReason,
+    usage,
+    response,
+  } = await generateText(asked);
   return made(text, reasoningText, toolCalls, finishReason, usage, response.messages);
 }
 
@@ -106,14 +150,32 @@ function made(
   messages: Made['messages'],
 ): Made {
   const calls = toolCalls.map(({ toolName, input }) => ({ name: toolName, input }));
-  return { text, reasoning, toolCalls, calls, finish, messages, input: usage.inputTokens ?? 0, output: usage.outputTokens ?? 0 };
+  return {
+    text,
+    reasoning,
+    toolCalls,
+    calls,
+    finish,
+    messages,
+    input: usage.inputTokens ?? 0,
+    output: usage.outputTokens ?? 0,
+  };
 }
 
-function optionsOf({ tools, schema, think, signal }: Question): Omit<Asked, 'model' | 'messages' | 'prompt'> {
+function optionsOf({
+  tools,
+  schema,
+  think,
+  signal,
+}: Question): Omit<Asked, 'model' | 'messages' | 'prompt'> {
   const { description, parameters } = weather;
   return {
-    ...(tools === true && { tools: { [weather.name]: tool({ description, inputSchema: jsonSchema(parameters) }) } }),
-    ...(schema === true && { output: Output.object({ schema: jsonSchema(person), name: 'person' }) }),
+    ...(tools === true && {
+      tools: { [weather.name]: tool({ description, inputSchema: jsonSchema(parameters) }) },
+    }),
+    ...(schema === true && {
+      output: Output.object({ schema: jsonSchema(person), name: 'person' }),
+    }),
     ...(think === true && { providerOptions: thinking, maxOutputTokens: outputTokensMax }),
     ...(signal !== undefined && { abortSignal: signal }),
   };

@@ -1,4 +1,9 @@
-import { type AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import {
+  type AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  ToolMessage,
+} from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { type OpenSdk, person, pngUrl, type Question, type Told, weather } from './sdk.ts';
 
@@ -10,7 +15,13 @@ function langchain(useResponsesApi: boolean): OpenSdk {
   return (gatewayUrl, apiKey) => {
     const go = async (question: Question, messages: readonly BaseMessage[]): Promise<Told> => {
       const { model, signal, stream, hear } = question;
-      const client = new ChatOpenAI({ model, apiKey, maxRetries: 0, useResponsesApi, configuration: { baseURL: `${gatewayUrl}/v1` } });
+      const client = new ChatOpenAI({
+        model,
+        apiKey,
+        maxRetries: 0,
+        useResponsesApi,
+        configuration: { baseURL: `${gatewayUrl}/v1` },
+      });
       const options = { ...optionsOf(question), ...(signal !== undefined && { signal }) };
       let message: AIMessageChunk | undefined;
       if (stream !== true) message = await client.invoke([...messages], options);
@@ -22,7 +33,11 @@ function langchain(useResponsesApi: boolean): OpenSdk {
       if (message === undefined) throw new Error('no message');
       return told(question, messages, message);
     };
-    const told = (question: Question, messages: readonly BaseMessage[], message: AIMessageChunk): Told => {
+    const told = (
+      question: Question,
+      messages: readonly BaseMessage[],
+      message: AIMessageChunk,
+    ): Told => {
       const calls = message.tool_calls ?? [];
       // The package's own type says that there is none.
       const usage: unknown = message.usage_metadata;
@@ -35,12 +50,16 @@ function langchain(useResponsesApi: boolean): OpenSdk {
         input: counted('input_tokens'),
         output: counted('output_tokens'),
         reply: (results) => {
-          const answered = calls.map(({ id = '' }, i) => new ToolMessage({ tool_call_id: id, content: results[i] ?? '' }));
+          const answered = calls.map(
+            ({ id = '' }, i) => new ToolMessage({ tool_call_id: id, content: results[i] ?? '' }),
+          );
           return go(question, [...messages, message, ...answered]);
         },
       };
     };
-    const finishes = useResponsesApi ? { stop: 'completed', tools: 'completed' } : { stop: 'stop', tools: 'tool_calls' };
+    const finishes = useResponsesApi
+      ? { stop: 'completed', tools: 'completed' }
+      : { stop: 'stop', tools: 'tool_calls' };
     return {
       finishes,
       hearsThoughts: false,
@@ -56,7 +75,12 @@ type Options = NonNullable<Parameters<ChatOpenAI['invoke']>[1]>;
 function optionsOf({ tools, schema, think }: Question): Options {
   return {
     ...(tools === true && { tools: [{ type: 'function', function: weather }] }),
-    ...(schema === true && { response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema: person } } }),
+    ...(schema === true && {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'person', strict: true, schema: person },
+      },
+    }),
     ...(think === true && { reasoning: { effort: 'medium' } }),
   };
 }

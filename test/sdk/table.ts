@@ -33,10 +33,26 @@ const columns: readonly {
   readonly works: (cell: Cell) => Promise<void>;
 }[] = [
   { name: 'text, whole and streamed', works: sayTheSame },
-  { name: 'a tool, its call and its result', needs: 'tools', works: (cell) => callTools(cell, oneCity, [paris], false) },
-  { name: 'a tool in a stream', needs: 'tools', works: (cell) => callTools(cell, oneCity, [paris], true) },
-  { name: 'two tools at once', needs: 'tools', works: (cell) => callTools(cell, twoCities, [paris, rome], false) },
-  { name: 'two tools at once in a stream', needs: 'tools', works: (cell) => callTools(cell, twoCities, [paris, rome], true) },
+  {
+    name: 'a tool, its call and its result',
+    needs: 'tools',
+    works: (cell) => callTools(cell, oneCity, [paris], false),
+  },
+  {
+    name: 'a tool in a stream',
+    needs: 'tools',
+    works: (cell) => callTools(cell, oneCity, [paris], true),
+  },
+  {
+    name: 'two tools at once',
+    needs: 'tools',
+    works: (cell) => callTools(cell, twoCities, [paris, rome], false),
+  },
+  {
+    name: 'two tools at once in a stream',
+    needs: 'tools',
+    works: (cell) => callTools(cell, twoCities, [paris, rome], true),
+  },
   { name: 'an image', needs: 'image', works: see },
   { name: 'an answer by schema', needs: ({ schemaNeeds }) => schemaNeeds, works: followSchema },
   { name: 'thinking', works: think },
@@ -54,14 +70,19 @@ function kindOf({ vendor, ownedBy, skills }: SimModel): string {
 const oneOfEachKind = [...new Map(models.map((model) => [kindOf(model), model])).values()];
 
 /** Models of the simulator's catalogue, asked through the gateway with one package. */
-export function sdkTable(open: OpenSdk, asked: readonly SimModel[] = long ? models : oneOfEachKind): void {
+export function sdkTable(
+  open: OpenSdk,
+  asked: readonly SimModel[] = long ? models : oneOfEachKind,
+): void {
   let sim: Sim;
   let temporary: Temporary;
   let sdk: Sdk;
 
   beforeAll(async () => {
     sim = await startSim();
-    temporary = await openTemporaryGateway(simConfig(sim.url, [leaving, tooLong, failing, breaking]));
+    temporary = await openTemporaryGateway(
+      simConfig(sim.url, [leaving, tooLong, failing, breaking]),
+    );
     sdk = open(temporary.gateway.url, temporary.key);
   });
   afterAll(async () => {
@@ -71,9 +92,13 @@ export function sdkTable(open: OpenSdk, asked: readonly SimModel[] = long ? mode
 
   describe.each(asked)('$vendor: $id', (model) => {
     test.each(columns)('$name', async ({ needs, works }) => {
-      const ask: Cell['ask'] = (question) => sdk.ask({ model: model.id, prompt: hello, ...question });
+      const ask: Cell['ask'] = (question) =>
+        sdk.ask({ model: model.id, prompt: hello, ...question });
       const expectDone: Cell['expectDone'] = ({ finish, input, output }) => {
-        expect({ finish, counted: input > 0 && output > 0 }).toEqual({ finish: sdk.finishes.stop, counted: true });
+        expect({ finish, counted: input > 0 && output > 0 }).toEqual({
+          finish: sdk.finishes.stop,
+          counted: true,
+        });
       };
       const cell: Cell = { sdk, model, sim, ask, expectDone };
       const needed = needs === undefined ? [] : typeof needs === 'string' ? [needs] : needs(sdk);
@@ -84,7 +109,9 @@ export function sdkTable(open: OpenSdk, asked: readonly SimModel[] = long ? mode
 
   test('a stranger is refused, and so is a model that nobody has', async () => {
     const stranger = open(temporary.gateway.url, `sk-${'x'.repeat(48)}`);
-    expect(statusOf(await failure(stranger.ask({ model: 'gpt-4o-mini', prompt: hello })))).toBe(401);
+    expect(statusOf(await failure(stranger.ask({ model: 'gpt-4o-mini', prompt: hello })))).toBe(
+      401,
+    );
     expect(statusOf(await failure(sdk.ask({ model: 'no-such-model', prompt: hello })))).toBe(404);
     const poor = open(temporary.gateway.url, await temporary.poorKey());
     expect(statusOf(await failure(poor.ask({ model: 'gpt-4o-mini', prompt: hello })))).toBe(429);
@@ -105,7 +132,12 @@ async function sayTheSame({ ask, expectDone }: Cell): Promise<void> {
   expect(pieces.join('')).toBe(whole.text);
 }
 
-async function callTools({ sdk, ask, expectDone }: Cell, prompt: string, calls: Told['calls'], stream: boolean): Promise<void> {
+async function callTools(
+  { sdk, ask, expectDone }: Cell,
+  prompt: string,
+  calls: Told['calls'],
+  stream: boolean,
+): Promise<void> {
   const told = await ask({ prompt, tools: true, stream });
   expect(told.calls).toEqual(calls);
   expect(told.finish).toBe(sdk.finishes.tools);
@@ -121,7 +153,10 @@ async function see({ ask }: Cell): Promise<void> {
 async function followSchema({ ask }: Cell): Promise<void> {
   const prompt = 'Our guest is Ada Lovelace, 36 years old. Answer in JSON.';
   for (const stream of [false, true])
-    expect(JSON.parse((await ask({ prompt, schema: true, stream })).text)).toEqual({ name: 'Ada Lovelace', age: 36 });
+    expect(JSON.parse((await ask({ prompt, schema: true, stream })).text)).toEqual({
+      name: 'Ada Lovelace',
+      age: 36,
+    });
 }
 
 async function think({ sdk, model, ask, expectDone }: Cell): Promise<void> {
@@ -137,19 +172,31 @@ async function think({ sdk, model, ask, expectDone }: Cell): Promise<void> {
 async function leave({ model, sim, ask }: Cell): Promise<void> {
   const left = new AbortController();
   sim.clear();
-  const answer = ask({ model: `${model.id}+${leaving}`, stream: true, signal: left.signal, hear: () => left.abort() });
+  const answer = ask({
+    model: `${model.id}+${leaving}`,
+    stream: true,
+    signal: left.signal,
+    hear: () => left.abort(),
+  });
   await failure(answer);
-  await expect.poll(() => sim.requests.map((request) => request.left), { timeout: 1_000, interval: 20 }).toEqual([true]);
+  await expect
+    .poll(() => sim.requests.map((request) => request.left), { timeout: 1_000, interval: 20 })
+    .toEqual([true]);
 }
 
 async function refuseLong({ model, ask }: Cell): Promise<void> {
-  for (const stream of [false, true]) expect(statusOf(await failure(ask({ model: `${model.id}+${tooLong}`, stream })))).toBe(400);
+  for (const stream of [false, true])
+    expect(statusOf(await failure(ask({ model: `${model.id}+${tooLong}`, stream })))).toBe(400);
 }
 
 async function failAndBreak({ model, ask }: Cell): Promise<void> {
-  expect(statusOf(await failure(ask({ model: `${model.id}+${failing}` })))).toBeGreaterThanOrEqual(500);
+  expect(statusOf(await failure(ask({ model: `${model.id}+${failing}` })))).toBeGreaterThanOrEqual(
+    500,
+  );
   let heard = '';
-  await failure(ask({ model: `${model.id}+${breaking}`, stream: true, hear: (piece) => (heard += piece) }));
+  await failure(
+    ask({ model: `${model.id}+${breaking}`, stream: true, hear: (piece) => (heard += piece) }),
+  );
   // Whoever thinks may break off while thinking.
   if (!model.skills.has('thinks')) expect(heard).not.toBe('');
 }

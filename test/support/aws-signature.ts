@@ -22,10 +22,16 @@ class Sha256 {
 }
 
 const bytesOf = (data: ArrayBuffer | ArrayBufferView): Uint8Array =>
-  data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  data instanceof ArrayBuffer
+    ? new Uint8Array(data)
+    : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
 export interface AwsRequest {
-  readonly keys: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  readonly keys: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
   readonly region: string;
   /** Bedrock and POST, when absent. */
   readonly service?: 's3';
@@ -56,6 +62,14 @@ export async function awsProof({
   const storage = { service: 's3', applyChecksum: true, uriEscapePath: false };
   const rules = service === 's3' ? storage : { service: 'bedrock', applyChecksum: false };
   const oracle = new SignatureV4({ credentials: keys, region, sha256: Sha256, ...rules });
-  const request = { method, protocol: 'https:', hostname: host, path, query, headers: { ...headers, host }, body };
+  const request = {
+    method,
+    protocol: 'https:',
+    hostname: host,
+    path,
+    query,
+    headers: { ...headers, host },
+    body,
+  };
   return (await oracle.sign(request, { signingDate: at })).headers;
 }

@@ -17,14 +17,26 @@ export const clientSides: readonly ClientSide[] = [
   {
     format: 'chat',
     path: '/v1/chat/completions',
-    body: (model, stream) => ({ model, stream, messages, max_tokens: 200, tools: [{ type: 'function', function: { name, parameters } }] }),
+    body: (model, stream) => ({
+      model,
+      stream,
+      messages,
+      max_tokens: 200,
+      tools: [{ type: 'function', function: { name, parameters } }],
+    }),
     isError: ({ error }) => error !== undefined,
     ends: /\[DONE\]|"finish_reason":"/,
   },
   {
     format: 'messages',
     path: '/v1/messages',
-    body: (model, stream) => ({ model, stream, messages, max_tokens: 200, tools: [{ name, input_schema: parameters }] }),
+    body: (model, stream) => ({
+      model,
+      stream,
+      messages,
+      max_tokens: 200,
+      tools: [{ name, input_schema: parameters }],
+    }),
     isError: ({ type }) => type === 'error',
     ends: /message_stop|"stop_reason":"/,
   },

@@ -13,7 +13,12 @@ export const betas = [
 
 const cached = { type: 'ephemeral' } as const;
 
-function tool(name: string, description: string, properties: Record<string, object>, required: string[]): Tool {
+function tool(
+  name: string,
+  description: string,
+  properties: Record<string, object>,
+  required: string[],
+): Tool {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object' as const,
@@ -28,24 +33,44 @@ const path = { type: 'string', description: 'An absolute path' };
 const positive = { type: 'number', exclusiveMinimum: 0 };
 
 export const agentTools: Tool[] = [
-  tool('get_weather', 'The weather of a city', { city: { type: 'string', minLength: 1 } }, ['city']),
+  tool('get_weather', 'The weather of a city', { city: { type: 'string', minLength: 1 } }, [
+    'city',
+  ]),
   tool(
     'Bash',
     'Runs a command',
-    { command: { type: 'string' }, timeout: { ...positive, maximum: 600_000 }, run_in_background: { type: 'boolean' } },
+    {
+      command: { type: 'string' },
+      timeout: { ...positive, maximum: 600_000 },
+      run_in_background: { type: 'boolean' },
+    },
     ['command'],
   ),
-  tool('Read', 'Reads a file', { file_path: path, offset: { type: 'integer', minimum: 0 }, limit: positive }, ['file_path']),
+  tool(
+    'Read',
+    'Reads a file',
+    { file_path: path, offset: { type: 'integer', minimum: 0 }, limit: positive },
+    ['file_path'],
+  ),
   tool(
     'Edit',
     'Replaces text in a file',
-    { file_path: path, old_string: path, new_string: path, replace_all: { type: 'boolean', default: false } },
+    {
+      file_path: path,
+      old_string: path,
+      new_string: path,
+      replace_all: { type: 'boolean', default: false },
+    },
     ['file_path', 'old_string', 'new_string'],
   ),
   tool(
     'Grep',
     'Searches files',
-    { pattern: path, output_mode: { type: 'string', enum: ['content', 'files_with_matches', 'count'] }, '-i': { type: 'boolean' } },
+    {
+      pattern: path,
+      output_mode: { type: 'string', enum: ['content', 'files_with_matches', 'count'] },
+      '-i': { type: 'boolean' },
+    },
     ['pattern'],
   ),
   tool(
@@ -68,7 +93,12 @@ export const agentTools: Tool[] = [
     },
     ['todos'],
   ),
-  tool('mcp__docs__search', 'Searches the documentation', { query: { anyOf: [{ type: 'string' }, { type: 'null' }] } }, []),
+  tool(
+    'mcp__docs__search',
+    'Searches the documentation',
+    { query: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+    [],
+  ),
 ];
 
 export const agentQuestion = 'the weather in both Paris and Rome, please.';
@@ -79,18 +109,27 @@ export function agentRequest(model: string): Beta {
     model,
     max_tokens: 32_000,
     thinking: { type: 'enabled', budget_tokens: 31_999 },
-    metadata: { user_id: `user_${'0'.repeat(64)}_account__session_00000000-0000-4000-8000-000000000000` },
+    metadata: {
+      user_id: `user_${'0'.repeat(64)}_account__session_00000000-0000-4000-8000-000000000000`,
+    },
     context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
     system: [
       { type: 'text', text: 'You are an agent that writes code.', cache_control: cached },
-      { type: 'text', text: 'Be concise.\n\n# Environment\nPlatform: linux', cache_control: cached },
+      {
+        type: 'text',
+        text: 'Be concise.\n\n# Environment\nPlatform: linux',
+        cache_control: cached,
+      },
     ],
     tools: agentTools,
     messages: [
       {
         role: 'user',
         content: [
-          { type: 'text', text: '<system-reminder>\nnothing is on the list of what is to be done.\n</system-reminder>' },
+          {
+            type: 'text',
+            text: '<system-reminder>\nnothing is on the list of what is to be done.\n</system-reminder>',
+          },
           { type: 'text', text: agentQuestion, cache_control: cached },
         ],
       },

@@ -50,25 +50,35 @@ export async function startOperatorConsole(
   const url = await startConsole(database, operatorRows(rooms), { clock });
   const operator = await newBrowser(url, database, 'operator');
   let forms = 0;
-  const write = (method: string, path: string, body: object | undefined, headers: Record<string, string>) =>
-    operator.ask(`operator/${path}`, { method, headers, ...(body && { body }) });
+  const write = (
+    method: string,
+    path: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+  ) => operator.ask(`operator/${path}`, { method, headers, ...(body && { body }) });
   return {
     url,
     database,
     operator,
     snapshot,
-    post: (path, body, key = `form-${String(++forms).padStart(6, '0')}`) => write('POST', path, body, { 'idempotency-key': key }),
+    post: (path, body, key = `form-${String(++forms).padStart(6, '0')}`) =>
+      write('POST', path, body, { 'idempotency-key': key }),
     patch: (path, version, body) => write('PATCH', path, body, { 'if-match': String(version) }),
     remove: (path, version) => write('DELETE', path, undefined, { 'if-match': String(version) }),
     async acts() {
       const { json } = await operator.ask('operator/audit');
-      return json.items.map(({ action, target }: { action: string; target: { id: string } }) => `${action} ${target.id}`);
+      return json.items.map(
+        ({ action, target }: { action: string; target: { id: string } }) =>
+          `${action} ${target.id}`,
+      );
     },
   };
 }
 
 /** The events of a stream that has ended, in their order. */
-export function eventsIn(text: string): readonly { readonly event: string; readonly data: ReturnType<typeof JSON.parse> }[] {
+export function eventsIn(
+  text: string,
+): readonly { readonly event: string; readonly data: ReturnType<typeof JSON.parse> }[] {
   return text.split('\n\n').flatMap((block) => {
     const event = /^event: (.*)$/m.exec(block)?.[1];
     const data = /^data: (.*)$/m.exec(block)?.[1];

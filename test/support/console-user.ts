@@ -38,9 +38,16 @@ export interface UserConsole {
 /** 2026-11-21 14:05 in Shanghai. */
 export const noon = Date.UTC(2026, 10, 21, 6, 5);
 
-export async function startUserConsole(database: Database, clock: Clock, more: Partial<UserRooms> = {}): Promise<UserConsole> {
+export async function startUserConsole(
+  database: Database,
+  clock: Clock,
+  more: Partial<UserRooms> = {},
+): Promise<UserConsole> {
   const sealer = openSealer(Buffer.alloc(32, 7));
-  await record(database, await configurationFrom(sold), sealer, { now: () => Date.UTC(2026, 10, 1), monotonicMs: () => 0 });
+  await record(database, await configurationFrom(sold), sealer, {
+    now: () => Date.UTC(2026, 10, 1),
+    monotonicMs: () => 0,
+  });
   const snapshot = buildSnapshot(await load(database, sealer), serves);
   const rooms: UserRooms = {
     database,
@@ -72,7 +79,12 @@ export interface TestCharge {
   readonly account: string;
   readonly keyId: string;
   readonly at: number;
-  readonly lines: readonly (readonly [measure: string, quantity: number, rate: bigint, cost: bigint])[];
+  readonly lines: readonly (readonly [
+    measure: string,
+    quantity: number,
+    rate: bigint,
+    cost: bigint,
+  ])[];
   readonly model?: string;
   readonly group?: string;
   readonly capability?: string;
@@ -114,12 +126,32 @@ export async function charge(database: Database, made: TestCharge): Promise<void
     yield { sql: 'UPDATE account SET debits=debits+$2 WHERE id=$1', params: [made.account, paid] };
     yield {
       sql: insertOf(`INSERT INTO usage (${columns.join()})`, 1, columns.length),
-      params: [made.id, made.account, cost, made.shortfall ?? 0n, ...recordColumns.map(({ name }) => values[name] ?? null)],
+      params: [
+        made.id,
+        made.account,
+        cost,
+        made.shortfall ?? 0n,
+        ...recordColumns.map(({ name }) => values[name] ?? null),
+      ],
     };
   });
 }
 
-export async function topUp(database: Database, account: string, amount: bigint, at: number, id = `pay_${at}`): Promise<void> {
-  const done = await credit(database, { id, account, amount, from: 'wallet:alipay', code: 'topup', ref: `ord_${id}`, at });
+export async function topUp(
+  database: Database,
+  account: string,
+  amount: bigint,
+  at: number,
+  id = `pay_${at}`,
+): Promise<void> {
+  const done = await credit(database, {
+    id,
+    account,
+    amount,
+    from: 'wallet:alipay',
+    code: 'topup',
+    ref: `ord_${id}`,
+    at,
+  });
   if (done !== 'created') throw new Error(done);
 }

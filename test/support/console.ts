@@ -42,8 +42,13 @@ export interface Browser {
 }
 
 /** One request without any browser's help: cookies, origin and redirects are the test's business. */
-export async function askPlain(url: string, { method = 'GET', body, headers = {} }: ConsoleAsk = {}): Promise<ConsoleAnswer> {
-  const sent = Object.fromEntries(Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== null));
+export async function askPlain(
+  url: string,
+  { method = 'GET', body, headers = {} }: ConsoleAsk = {},
+): Promise<ConsoleAnswer> {
+  const sent = Object.fromEntries(
+    Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== null),
+  );
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const asking = request(url, { method, headers: sent, agent: false }, (response) => {
@@ -51,8 +56,14 @@ export async function askPlain(url: string, { method = 'GET', body, headers = {}
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('end', () => {
         const whole = Buffer.concat(parts).toString('utf8');
-        const isJson = response.headers['content-type']?.startsWith('application/json') === true && whole !== '';
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: whole, json: isJson ? JSON.parse(whole) : undefined });
+        const isJson =
+          response.headers['content-type']?.startsWith('application/json') === true && whole !== '';
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: whole,
+          json: isJson ? JSON.parse(whole) : undefined,
+        });
       });
       response.on('error', reject);
     });
@@ -62,9 +73,15 @@ export async function askPlain(url: string, { method = 'GET', body, headers = {}
 }
 
 /** A browser in which this user is signed in, at the console of `url`. */
-export async function signedInAs(url: string, database: Database, userId: string): Promise<Browser> {
+export async function signedInAs(
+  url: string,
+  database: Database,
+  userId: string,
+): Promise<Browser> {
   const at = systemClock.now();
-  const { session, secret } = await database.transact(() => startSession({ userId, way: 'link', browser: 'a test', ip: '127.0.0.1', at }));
+  const { session, secret } = await database.transact(() =>
+    startSession({ userId, way: 'link', browser: 'a test', ip: '127.0.0.1', at }),
+  );
   const cookie = `tollgate=${secret}`;
   const csrf = csrfOf(secret);
   return {
@@ -76,8 +93,17 @@ export async function signedInAs(url: string, database: Database, userId: string
       const ours =
         method === 'GET'
           ? { cookie }
-          : { cookie, origin: url, 'x-csrf-token': csrf, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-      return askPlain(path.startsWith('/') ? url + path : `${url}/console/api/${path}`, { method, body, headers: { ...ours, ...headers } });
+          : {
+              cookie,
+              origin: url,
+              'x-csrf-token': csrf,
+              ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            };
+      return askPlain(path.startsWith('/') ? url + path : `${url}/console/api/${path}`, {
+        method,
+        body,
+        headers: { ...ours, ...headers },
+      });
     },
   };
 }
@@ -99,14 +125,25 @@ export class Wanderer {
   }
 
   /** Posts a form, as a page of the same site does. */
-  async post(url: string, fields: Readonly<Record<string, string>>, headers: ConsoleAsk['headers'] = {}): Promise<ConsoleAnswer> {
+  async post(
+    url: string,
+    fields: Readonly<Record<string, string>>,
+    headers: ConsoleAsk['headers'] = {},
+  ): Promise<ConsoleAnswer> {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams(fields).toString();
-    return this.#go(url, { method: 'POST', body, headers: { origin: new URL(url).origin, ...type, ...headers } });
+    return this.#go(url, {
+      method: 'POST',
+      body,
+      headers: { origin: new URL(url).origin, ...type, ...headers },
+    });
   }
 
   async #go(url: string, asked: ConsoleAsk): Promise<ConsoleAnswer> {
-    const answer = await askPlain(url, { ...asked, headers: { ...(this.cookie && { cookie: this.cookie }), ...asked.headers } });
+    const answer = await askPlain(url, {
+      ...asked,
+      headers: { ...(this.cookie && { cookie: this.cookie }), ...asked.headers },
+    });
     for (const cookie of answer.headers['set-cookie'] ?? []) {
       const [pair = '', ...attributes] = cookie.split('; ');
       const [name = '', value = ''] = pair.split('=');
@@ -118,7 +155,11 @@ export class Wanderer {
 }
 
 /** A new user of that role, signed in. */
-export async function newBrowser(url: string, database: Database, role: Role = 'user'): Promise<Browser> {
+export async function newBrowser(
+  url: string,
+  database: Database,
+  role: Role = 'user',
+): Promise<Browser> {
   const user = await database.transact(() => enrol('test', 'user', systemClock.now()));
   if (role !== 'user') await database.transact(() => setUserRole(user.id, role));
   return signedInAs(url, database, user.id);
@@ -146,7 +187,13 @@ export async function startConsole(
   { clock = systemClock, publicUrl, log = silent, signin }: ConsoleOptions = {},
 ): Promise<string> {
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
-  const rooms = { database, clock, limiter: new MemoryLimiter(clock), site: openSite(publicUrl), log };
+  const rooms = {
+    database,
+    clock,
+    limiter: new MemoryLimiter(clock),
+    site: openSite(publicUrl),
+    log,
+  };
   if (signin !== undefined) await openAuth(server, { ...rooms, signin });
   const door = await openConsole(server, rooms, rows);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -26,7 +26,15 @@ export async function newCustomer(
   wish?: KeyWish,
 ): Promise<{ readonly userId: string; readonly key: NewTestKey }> {
   const { id: userId } = await database.transact(() => enrol('test', 'user', systemClock.now()));
-  const grant = { id: `grant_${userId}`, account: userId, from: 'grants', amount, code: 'grant', ref: 'test', at: systemClock.now() };
+  const grant = {
+    id: `grant_${userId}`,
+    account: userId,
+    from: 'grants',
+    amount,
+    code: 'grant',
+    ref: 'test',
+    at: systemClock.now(),
+  };
   if (amount > 0n) await credit(database, grant);
   return { userId, key: await newTestKey(database, userId, wish) };
 }
@@ -37,7 +45,15 @@ export async function newTestKey(
   { group = 'default', limit, expiresAt, ...periodic }: KeyWish = {},
 ): Promise<NewTestKey> {
   const made = await database.transact(() =>
-    createKey({ userId, name: 'test', group, limit, expiresAt, ...periodic, at: systemClock.now() }),
+    createKey({
+      userId,
+      name: 'test',
+      group,
+      limit,
+      expiresAt,
+      ...periodic,
+      at: systemClock.now(),
+    }),
   );
   if (made === undefined) throw new Error('no such user');
   return { id: made.key.id, secret: made.secret };

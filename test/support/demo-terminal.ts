@@ -33,25 +33,42 @@ export async function openDemoTerminal(): Promise<Terminal> {
 /** Beside nothing, with a free port: what is started listens there. */
 export async function openOperatorTerminal(): Promise<Terminal> {
   const port = await freePort();
-  return openTerminal({ TOLLGATE_URL: `http://127.0.0.1:${port}`, PORT: String(port), TOLLGATE_LOG: 'silent' }, []);
+  return openTerminal(
+    { TOLLGATE_URL: `http://127.0.0.1:${port}`, PORT: String(port), TOLLGATE_LOG: 'silent' },
+    [],
+  );
 }
 
-async function openTerminal(variables: Readonly<Record<string, string>>, processes: ChildProcess[]): Promise<Terminal> {
+async function openTerminal(
+  variables: Readonly<Record<string, string>>,
+  processes: ChildProcess[],
+): Promise<Terminal> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-reader-'));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  await writeFile(join(folder, 'tollgate'), `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'bin', 'tollgate.js')}" "$@"\n`, {
-    mode: 0o755,
-  });
+  await writeFile(
+    join(folder, 'tollgate'),
+    `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'bin', 'tollgate.js')}" "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
   await writeFile(
     join(folder, 'variables'),
     Object.entries(variables)
       .map(([name, value]) => `export ${name}=${value}\n`)
       .join(''),
   );
-  const environment = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, NO_PROXY: '127.0.0.1' };
+  const environment = {
+    PATH: `${folder}:${process.env['PATH']}`,
+    HOME: folder,
+    NO_PROXY: '127.0.0.1',
+  };
   const shell = (code: string) =>
-    run('bash', ['-euo', 'pipefail', '-c', `. ./variables\n${code}\nexport -p > variables`], { cwd: folder, env: environment });
+    run('bash', ['-euo', 'pipefail', '-c', `. ./variables\n${code}\nexport -p > variables`], {
+      cwd: folder,
+      env: environment,
+    });
   const programs: Readonly<Record<Block['language'], (code: string) => Promise<string>>> = {
     sh: async (code) => (await shell(`${code.trimEnd()}\necho " "`)).stdout,
     async ts(code) {
@@ -69,7 +86,11 @@ async function openTerminal(variables: Readonly<Record<string, string>>, process
   return {
     play: ({ language, code }) => programs[language](code),
     async start({ code }) {
-      const started = spawn('bash', ['-c', `. ./variables\nexec ${code}`], { cwd: folder, env: environment, stdio: 'ignore' });
+      const started = spawn('bash', ['-c', `. ./variables\nexec ${code}`], {
+        cwd: folder,
+        env: environment,
+        stdio: 'ignore',
+      });
       processes.push(started);
       await untilReady(`${variables['TOLLGATE_URL']}/readyz`, started);
     },
@@ -94,10 +115,14 @@ async function untilReady(address: string, started: ChildProcess): Promise<void>
 /** From dist/, as `npm start` does, on any port. */
 async function startDemo(): Promise<{ demo: ChildProcess; url: string; key: string }> {
   const environment = { ...process.env, TOLLGATE_LOG: 'silent', DATABASE_URL: '' };
-  const demo = spawn(process.execPath, [join(root, 'bin', 'tollgate.js'), 'demo', '--port', '0', '--json'], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const demo = spawn(
+    process.execPath,
+    [join(root, 'bin', 'tollgate.js'), 'demo', '--port', '0', '--json'],
+    {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const timer = setTimeout(() => demo.kill('SIGKILL'), startMsMax);
   try {
     for await (const line of createInterface(demo.stdout)) return { demo, ...JSON.parse(line) };

@@ -19,9 +19,16 @@ const fence =
 export function blocksOf(page: string): readonly Block[] {
   return [...page.matchAll(fence)].map(({ groups = {}, index, 0: whole }) => {
     const { kind, text = '', language, code = '' } = groups;
-    const line = page.slice(0, index).split('\n').length + whole.split('\n').findIndex((each) => each.startsWith('```'));
+    const line =
+      page.slice(0, index).split('\n').length +
+      whole.split('\n').findIndex((each) => each.startsWith('```'));
     const mark = kind === undefined ? undefined : { kind, text };
-    return { language: language === 'python' || language === 'ts' ? language : 'sh', code, line, mark };
+    return {
+      language: language === 'python' || language === 'ts' ? language : 'sh',
+      code,
+      line,
+      mark,
+    };
   });
 }
 

@@ -9,7 +9,12 @@ export function eventStreamFrame(
   const parts: Buffer[] = [];
   for (const [name, value] of Object.entries(headers)) {
     const bytes = Buffer.from(value);
-    parts.push(Buffer.from([name.length]), Buffer.from(name), Buffer.from([7, bytes.length >> 8, bytes.length & 0xff]), bytes);
+    parts.push(
+      Buffer.from([name.length]),
+      Buffer.from(name),
+      Buffer.from([7, bytes.length >> 8, bytes.length & 0xff]),
+      bytes,
+    );
   }
   const block = Buffer.concat([...parts, more]);
   const body = Buffer.from(payload);
@@ -25,7 +30,10 @@ export function eventStreamFrame(
 
 /** An event as Bedrock sends it. */
 export function eventFrame(type: string, payload: unknown): Buffer {
-  return eventStreamFrame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, JSON.stringify(payload));
+  return eventStreamFrame(
+    { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' },
+    JSON.stringify(payload),
+  );
 }
 
 /** An exception inside a stream. */

@@ -25,10 +25,18 @@ export interface FaultLoad {
 }
 
 /** Clients that ask without pause, every other time for a stream, each of them one node. */
-export function startLoad(nodes: readonly { readonly url: string }[], key: string, clients: number): FaultLoad {
+export function startLoad(
+  nodes: readonly { readonly url: string }[],
+  key: string,
+  clients: number,
+): FaultLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   onTestFinished(() => agent.destroy());
-  const [delivered, refused, unexplained] = [new Set<string>(), new Map<number, number>(), [] as Seen[]];
+  const [delivered, refused, unexplained] = [
+    new Set<string>(),
+    new Map<number, number>(),
+    [] as Seen[],
+  ];
   const [deliveredBy, broken] = [nodes.map(() => 0), nodes.map(() => 0)];
   let longestMs = 0;
   let going = true;
@@ -66,9 +74,16 @@ export function startLoad(nodes: readonly { readonly url: string }[], key: strin
 }
 
 /** Whatever was delivered was charged once, whatever was charged has its record, no balance is negative, and the ledger proves it. */
-export async function expectNothingLost(database: Database, { delivered }: FaultLoad): Promise<void> {
+export async function expectNothingLost(
+  database: Database,
+  { delivered }: FaultLoad,
+): Promise<void> {
   expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
-  const records = new Set((await database.query('SELECT u.id FROM usage u JOIN transfer t ON t.id = u.id')).map((row) => row['id']));
+  const records = new Set(
+    (await database.query('SELECT u.id FROM usage u JOIN transfer t ON t.id = u.id')).map(
+      (row) => row['id'],
+    ),
+  );
   expect([...delivered].filter((id) => !records.has(id))).toEqual([]);
   const [row] = await database.query(
     `SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT COUNT(*) FROM transfer WHERE credit='revenue') AS charges,

@@ -22,7 +22,11 @@ export interface FileStore {
   /** Wall clock, milliseconds. */
   time: number;
   /** All rows, all accounts' counts, and the keys of all blobs, whole and half. */
-  left(): Promise<{ readonly rows: readonly Row[]; readonly accounts: readonly Row[]; readonly blobs: readonly string[] }>;
+  left(): Promise<{
+    readonly rows: readonly Row[];
+    readonly accounts: readonly Row[];
+    readonly blobs: readonly string[];
+  }>;
 }
 
 export interface FileStoreOptions {
@@ -45,7 +49,14 @@ export async function temporaryFolder(): Promise<string> {
 
 export async function fileStore(
   openFresh: (options?: FreshOptions) => Promise<Database>,
-  { limits = {}, downloads = {}, publicUrl, folder: there, blobs: given, resolve }: FileStoreOptions = {},
+  {
+    limits = {},
+    downloads = {},
+    publicUrl,
+    folder: there,
+    blobs: given,
+    resolve,
+  }: FileStoreOptions = {},
 ): Promise<FileStore> {
   const database = await openFresh({ migrations: mediaMigrations });
   const folder = there ?? (await temporaryFolder());
@@ -67,7 +78,9 @@ export async function fileStore(
     left: async () => ({
       rows: await database.query('SELECT * FROM file'),
       accounts: await database.query('SELECT * FROM file_account'),
-      blobs: (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name),
+      blobs: (await readdir(folder, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name),
     }),
   });
 }

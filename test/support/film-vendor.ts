@@ -35,7 +35,11 @@ export async function startFilmVendor(): Promise<FilmVendor> {
       const made = `up_${tasks.size + 1}`;
       if (films.onSubmit?.(response, received) === true) return;
       tasks.set(made, JSON.parse(received.text));
-      return json(response, 200, JSON.stringify({ id: made, object: 'video', status: 'queued', progress: 0 }));
+      return json(
+        response,
+        200,
+        JSON.stringify({ id: made, object: 'video', status: 'queued', progress: 0 }),
+      );
     }
     if (content !== undefined) {
       response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': aFilm.length });
@@ -51,7 +55,9 @@ export async function startFilmVendor(): Promise<FilmVendor> {
       return json(
         response,
         404,
-        JSON.stringify({ error: { message: 'Video not found', type: 'invalid_request_error', code: 'not_found' } }),
+        JSON.stringify({
+          error: { message: 'Video not found', type: 'invalid_request_error', code: 'not_found' },
+        }),
       );
     return json(response, 200, JSON.stringify({ id, object: 'video', ...films.state }));
   });

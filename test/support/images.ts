@@ -6,7 +6,12 @@ export interface Made {
   readonly created: number;
   readonly data: readonly MadePicture[];
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
-  readonly error?: { readonly message: string; readonly type: string; readonly param: string | null; readonly code: string | null };
+  readonly error?: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
 }
 
 export interface MadePicture {
@@ -18,8 +23,14 @@ export interface MadePicture {
 export const made = async (reply: Response): Promise<Made> => JSON.parse(await reply.text());
 
 /** What a picture shows, wherever it is. */
-export async function shown({ url, b64_json: base64 }: MadePicture): Promise<Partial<ImageFacts> & { readonly words: string | undefined }> {
-  const bytes = base64 === undefined ? Buffer.from(await (await fetch(url ?? '')).arrayBuffer()) : Buffer.from(base64, 'base64');
+export async function shown({
+  url,
+  b64_json: base64,
+}: MadePicture): Promise<Partial<ImageFacts> & { readonly words: string | undefined }> {
+  const bytes =
+    base64 === undefined
+      ? Buffer.from(await (await fetch(url ?? '')).arrayBuffer())
+      : Buffer.from(base64, 'base64');
   return { words: wordsIn(bytes), ...decodeImage(`data:;base64,${bytes.toString('base64')}`) };
 }
 
@@ -28,7 +39,8 @@ type Files = readonly (readonly [field: string, bytes: Buffer, type?: string])[]
 export function imageForm(fields: Readonly<Record<string, string>>, files: Files): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  for (const [name, bytes, type = 'image/png'] of files) form.append(name, new Blob([new Uint8Array(bytes)], { type }), 'picture.png');
+  for (const [name, bytes, type = 'image/png'] of files)
+    form.append(name, new Blob([new Uint8Array(bytes)], { type }), 'picture.png');
   return form;
 }
 
@@ -37,10 +49,17 @@ export const sendForm = (
   path: string,
   body: FormData,
   headers: Record<string, string> = {},
-): Promise<Response> => fetch(to.url + path, { method: 'POST', headers: { authorization: `Bearer ${to.key}`, ...headers }, body });
+): Promise<Response> =>
+  fetch(to.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${to.key}`, ...headers },
+    body,
+  });
 
 /** Type and data of each event of a stream. */
-export function imageEvents(text: string): readonly { readonly name: string; readonly data: Readonly<Record<string, unknown>> }[] {
+export function imageEvents(
+  text: string,
+): readonly { readonly name: string; readonly data: Readonly<Record<string, unknown>> }[] {
   return text
     .split('\n\n')
     .filter((block) => block.includes('data: '))

@@ -38,31 +38,40 @@ export function limiterSuite(open: (clock: Clock) => SharedLimiter | Promise<Sha
 }
 
 function ofRequests(): void {
-  test.each([1, 7, 60, 601, 2_000])('%i may come at once, and then one for each share of the minute', async (rpm) => {
-    for (let i = 1; i <= rpm; i++) expect(pass(await enter('a', allow({ rpm }), 0)).requests?.remaining).toBe(rpm - i);
-    const no = refused(await enter('a', allow({ rpm }), 0));
-    expect(no).toMatchObject({
-      over: 'requests',
-      limit: rpm,
-      retryAfterMs: Math.ceil(60_000 / rpm),
-      requests: { limit: rpm, remaining: 0, resetMs: 60_000 },
-    });
-    now += no.retryAfterMs;
-    pass(await enter('a', allow({ rpm }), 0));
-    refused(await enter('a', allow({ rpm }), 0));
-  });
+  test.each([1, 7, 60, 601, 2_000])(
+    '%i may come at once, and then one for each share of the minute',
+    async (rpm) => {
+      for (let i = 1; i <= rpm; i++)
+        expect(pass(await enter('a', allow({ rpm }), 0)).requests?.remaining).toBe(rpm - i);
+      const no = refused(await enter('a', allow({ rpm }), 0));
+      expect(no).toMatchObject({
+        over: 'requests',
+        limit: rpm,
+        retryAfterMs: Math.ceil(60_000 / rpm),
+        requests: { limit: rpm, remaining: 0, resetMs: 60_000 },
+      });
+      now += no.retryAfterMs;
+      pass(await enter('a', allow({ rpm }), 0));
+      refused(await enter('a', allow({ rpm }), 0));
+    },
+  );
 
   test('subjects do not share an allowance, and a minute of rest restores it', async () => {
     pass(await enter('a', allow({ rpm: 1 }), 0));
     pass(await enter('b', allow({ rpm: 1 }), 0));
     refused(await enter('a', allow({ rpm: 1 }), 0));
     now += 60_000;
-    expect(pass(await enter('a', allow({ rpm: 1 }), 0)).requests).toEqual({ limit: 1, remaining: 0, resetMs: 60_000 });
+    expect(pass(await enter('a', allow({ rpm: 1 }), 0)).requests).toEqual({
+      limit: 1,
+      remaining: 0,
+      resetMs: 60_000,
+    });
   });
 
   test('a refused request uses nothing up', async () => {
     pass(await enter('a', allow({ rpm: 2, tpm: 100 }), 100));
-    for (let i = 0; i < 20; i++) expect(refused(await enter('a', allow({ rpm: 2, tpm: 100 }), 50)).over).toBe('tokens');
+    for (let i = 0; i < 20; i++)
+      expect(refused(await enter('a', allow({ rpm: 2, tpm: 100 }), 50)).over).toBe('tokens');
     now += 30_000;
     pass(await enter('a', allow({ rpm: 2, tpm: 100 }), 50));
   });
@@ -71,7 +80,10 @@ function ofRequests(): void {
     for (let i = 0; i < 10; i++) pass(await enter('a', allow({ rpm: 10 }), 0));
     refused(await enter('a', allow({ rpm: 10 }), 0));
     now += 6_000;
-    expect(pass(await enter('a', allow({ rpm: 100 }), 0)).requests).toMatchObject({ limit: 100, remaining: 9 });
+    expect(pass(await enter('a', allow({ rpm: 100 }), 0)).requests).toMatchObject({
+      limit: 100,
+      remaining: 9,
+    });
   });
 }
 
@@ -81,7 +93,11 @@ function ofTokens(): void {
   test('the estimate is set aside and corrected by what was used', async () => {
     const first = pass(await enter('a', limits, 5_000));
     expect(first.tokens).toEqual({ limit: 6_000, remaining: 1_000, resetMs: 50_000 });
-    expect(refused(await enter('a', limits, 2_000))).toMatchObject({ over: 'tokens', limit: 6_000, retryAfterMs: 10_000 });
+    expect(refused(await enter('a', limits, 2_000))).toMatchObject({
+      over: 'tokens',
+      limit: 6_000,
+      retryAfterMs: 10_000,
+    });
     first.finish(500);
     expect(pass(await enter('a', limits, 2_000)).tokens?.remaining).toBe(3_500);
   });
@@ -109,7 +125,10 @@ function ofTokens(): void {
   });
 
   test('over any stretch of time no more enters than the burst and the rate allow', async () => {
-    const arrival = fc.record({ waitMs: fc.integer({ min: 0, max: 4_000 }), tokens: fc.integer({ min: 1, max: 700 }) });
+    const arrival = fc.record({
+      waitMs: fc.integer({ min: 0, max: 4_000 }),
+      tokens: fc.integer({ min: 1, max: 700 }),
+    });
     let subjects = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(arrival, { maxLength: 120 }), async (arrivals) => {
@@ -157,31 +176,56 @@ function ofConcurrency(): void {
 
 function ofTwoShares(): void {
   const ofGroup = allow({ rpm: 10, tpm: 1_000 });
-  const key = (subject: string, limits: Partial<Allowance>): Share => ({ subject, allowance: allow(limits) });
+  const key = (subject: string, limits: Partial<Allowance>): Share => ({
+    subject,
+    allowance: allow(limits),
+  });
 
   test('both must have room, and the one without uses nothing of the other', async () => {
     const own = key('k1', { rpm: 2 });
-    expect(pass(await enter('a', ofGroup, 0, own)).requests).toMatchObject({ limit: 2, remaining: 1 });
+    expect(pass(await enter('a', ofGroup, 0, own)).requests).toMatchObject({
+      limit: 2,
+      remaining: 1,
+    });
     pass(await enter('a', ofGroup, 0, own));
     for (let i = 0; i < 5; i++)
-      expect(refused(await enter('a', ofGroup, 0, own))).toMatchObject({ over: 'requests', limit: 2, retryAfterMs: 30_000 });
-    expect(pass(await enter('a', ofGroup, 0, key('k2', { rpm: 20 }))).requests).toMatchObject({ limit: 10, remaining: 7 });
+      expect(refused(await enter('a', ofGroup, 0, own))).toMatchObject({
+        over: 'requests',
+        limit: 2,
+        retryAfterMs: 30_000,
+      });
+    expect(pass(await enter('a', ofGroup, 0, key('k2', { rpm: 20 }))).requests).toMatchObject({
+      limit: 10,
+      remaining: 7,
+    });
   });
 
   test('what was not used comes back to both', async () => {
     const first = pass(await enter('a', ofGroup, 900, key('k1', { tpm: 900 })));
     expect(refused(await enter('a', ofGroup, 50, key('k1', { tpm: 900 }))).over).toBe('tokens');
     first.finish(100);
-    expect(pass(await enter('a', ofGroup, 0, key('k1', { tpm: 900 }))).tokens).toMatchObject({ limit: 900, remaining: 800 });
-    expect(pass(await enter('a', ofGroup, 0)).tokens).toMatchObject({ limit: 1_000, remaining: 900 });
+    expect(pass(await enter('a', ofGroup, 0, key('k1', { tpm: 900 }))).tokens).toMatchObject({
+      limit: 900,
+      remaining: 800,
+    });
+    expect(pass(await enter('a', ofGroup, 0)).tokens).toMatchObject({
+      limit: 1_000,
+      remaining: 900,
+    });
   });
 
   test('too many at once of one is too many, and told before any rate', async () => {
     const own = key('k1', { concurrency: 1 });
     const running = pass(await enter('a', allow({ rpm: 1 }), 0, own));
-    expect(refused(await enter('a', allow({ rpm: 1 }), 0, own))).toMatchObject({ over: 'concurrency', limit: 1 });
+    expect(refused(await enter('a', allow({ rpm: 1 }), 0, own))).toMatchObject({
+      over: 'concurrency',
+      limit: 1,
+    });
     running.finish(0);
-    expect(refused(await enter('a', allow({ rpm: 1 }), 0, own))).toMatchObject({ over: 'requests', limit: 1 });
+    expect(refused(await enter('a', allow({ rpm: 1 }), 0, own))).toMatchObject({
+      over: 'requests',
+      limit: 1,
+    });
   });
 
   test('one without limits leaves the other as it is', async () => {

@@ -13,29 +13,40 @@ const schema: Readonly<Record<string, string>> = {
   channels: `id INTEGER PRIMARY KEY, type INTEGER DEFAULT 0, "key" TEXT NOT NULL, status INTEGER DEFAULT 1, name TEXT, weight INTEGER DEFAULT 0, created_time BIGINT,
     base_url TEXT DEFAULT '', other TEXT, balance REAL, models TEXT, "group" VARCHAR(64) DEFAULT 'default', used_quota BIGINT DEFAULT 0, model_mapping TEXT, priority BIGINT DEFAULT 0`,
   options: 'key TEXT PRIMARY KEY, value TEXT',
-  redemptions: 'id INTEGER PRIMARY KEY, user_id INTEGER, "key" CHAR(32), status INTEGER DEFAULT 1, name TEXT, quota INTEGER DEFAULT 100',
+  redemptions:
+    'id INTEGER PRIMARY KEY, user_id INTEGER, "key" CHAR(32), status INTEGER DEFAULT 1, name TEXT, quota INTEGER DEFAULT 100',
 };
 
 /** What new-api added to its ancestor's tables. */
 const added: Readonly<Record<string, string>> = {
   users: ', aff_quota INTEGER DEFAULT 0, deleted_at TIMESTAMP, setting TEXT, created_at BIGINT',
-  tokens: ", model_limits_enabled BOOLEAN, model_limits TEXT, allow_ips TEXT DEFAULT '', \"group\" TEXT DEFAULT '', deleted_at TIMESTAMP",
+  tokens:
+    ", model_limits_enabled BOOLEAN, model_limits TEXT, allow_ips TEXT DEFAULT '', \"group\" TEXT DEFAULT '', deleted_at TIMESTAMP",
   channels: ', setting TEXT, param_override TEXT, channel_info JSON',
   redemptions: ', deleted_at TIMESTAMP',
 };
 
 type Rows = Readonly<Record<string, readonly Readonly<Record<string, SqlValue>>[]>>;
 
-export async function makeNewApiDatabase(url: string, rows: Rows, kind: 'new-api' | 'one-api' = 'new-api'): Promise<void> {
+export async function makeNewApiDatabase(
+  url: string,
+  rows: Rows,
+  kind: 'new-api' | 'one-api' = 'new-api',
+): Promise<void> {
   const database = await open(url);
   try {
     for (const [table, columns] of Object.entries(schema))
-      await database.query(`CREATE TABLE ${table} (${columns}${kind === 'new-api' ? (added[table] ?? '') : ''})`);
+      await database.query(
+        `CREATE TABLE ${table} (${columns}${kind === 'new-api' ? (added[table] ?? '') : ''})`,
+      );
     for (const [table, list] of Object.entries(rows)) {
       for (const row of list) {
         const names = Object.keys(row).map((name) => `"${name}"`);
         const places = names.map((_, index) => `$${index + 1}`);
-        await database.query(`INSERT INTO ${table} (${names.join()}) VALUES (${places.join()})`, Object.values(row));
+        await database.query(
+          `INSERT INTO ${table} (${names.join()}) VALUES (${places.join()})`,
+          Object.values(row),
+        );
       }
     }
   } finally {

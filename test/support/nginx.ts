@@ -26,13 +26,23 @@ export async function startNginx(site: string): Promise<Nginx> {
   const folder = await temporaryFolder();
   const port = await freePort();
   const file = join(folder, 'nginx.conf');
-  const write = (text: string): void => writeFileSync(file, configuration(folder, text.replace(/listen 80;/, `listen 127.0.0.1:${port};`)));
+  const write = (text: string): void =>
+    writeFileSync(
+      file,
+      configuration(folder, text.replace(/listen 80;/, `listen 127.0.0.1:${port};`)),
+    );
   for (const name of temporary) mkdirSync(join(folder, name));
   write(site);
-  const child = spawn(program, ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], { stdio: 'ignore' });
+  const child = spawn(program, ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], {
+    stdio: 'ignore',
+  });
   onTestFinished(() => ended(child));
   const url = `http://127.0.0.1:${port}`;
-  for (let waitedMs = 0; (await fetch(`${url}/readyz`).catch(() => undefined)) === undefined; waitedMs += 20) {
+  for (
+    let waitedMs = 0;
+    (await fetch(`${url}/readyz`).catch(() => undefined)) === undefined;
+    waitedMs += 20
+  ) {
     if (waitedMs > startMsMax || child.exitCode !== null) throw new Error('nginx does not answer');
     await wait(20);
   }

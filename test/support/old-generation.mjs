@@ -10,7 +10,8 @@ if (isMainThread) {
   const collect = runInNewContext('gc');
   let collected = 0;
   const observer = new PerformanceObserver((list) => {
-    for (const { detail } of list.getEntries()) if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collected += 1;
+    for (const { detail } of list.getEntries())
+      if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collected += 1;
   });
   observer.observe({ entryTypes: ['gc'] });
   process.on('SIGUSR2', () => {

@@ -25,7 +25,9 @@ export class Schemas {
   readonly #judges = new Map<string, ValidateFunction>();
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
 
-  constructor(document: { readonly components: { readonly schemas: Readonly<Record<string, Schema>> } }) {
+  constructor(document: {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  }) {
     this.#all = document.components.schemas;
     this.#ajv.addSchema(document, 'document');
   }
@@ -44,15 +46,19 @@ export class Schemas {
 
   /** What the schema of a request says no to, tried one by one, and what stands at its very edge. */
   probesOf(schema: Schema, good: Body): readonly Probe[] {
-    return Object.entries(this.resolved(schema).properties ?? {}).flatMap(([param, member]): Probe[] => {
-      const probe = (body: Body, what: string): Probe => ({
-        ...{ param, body, what: `${param}: ${what}` },
-        good: this.misfit(schema, body) === undefined,
-      });
-      const { [param]: _, ...without } = good;
-      const values = valuesFor(this.resolved(member)).map(([value, what]) => probe({ ...good, ...beside[param], [param]: value }, what));
-      return [probe(without, 'absent'), ...values];
-    });
+    return Object.entries(this.resolved(schema).properties ?? {}).flatMap(
+      ([param, member]): Probe[] => {
+        const probe = (body: Body, what: string): Probe => ({
+          ...{ param, body, what: `${param}: ${what}` },
+          good: this.misfit(schema, body) === undefined,
+        });
+        const { [param]: _, ...without } = good;
+        const values = valuesFor(this.resolved(member)).map(([value, what]) =>
+          probe({ ...good, ...beside[param], [param]: value }, what),
+        );
+        return [probe(without, 'absent'), ...values];
+      },
+    );
   }
 }
 
@@ -62,9 +68,19 @@ const kinds: readonly unknown[] = ['nonsense', 1.5, true, {}, [], [7], ['a'], [{
 function valuesFor(schema: Schema): readonly (readonly [unknown, string])[] {
   const { type, minimum, maximum, maxLength, minLength, enum: words, anyOf, format } = schema;
   // What says nothing refuses nothing, and files are no JSON.
-  if ((type === undefined && anyOf === undefined && words === undefined) || format === 'binary') return [];
-  const around = [minimum, maximum].flatMap((limit) => (limit === undefined ? [] : [limit - 1, limit, limit + 1]));
+  if ((type === undefined && anyOf === undefined && words === undefined) || format === 'binary')
+    return [];
+  const around = [minimum, maximum].flatMap((limit) =>
+    limit === undefined ? [] : [limit - 1, limit, limit + 1],
+  );
   const long = maxLength === undefined ? [] : ['x'.repeat(maxLength), 'x'.repeat(maxLength + 1)];
-  const all = [...kinds, ...around, ...(words ?? []), ...long, ...(minLength === undefined ? [] : ['']), null];
+  const all = [
+    ...kinds,
+    ...around,
+    ...(words ?? []),
+    ...long,
+    ...(minLength === undefined ? [] : ['']),
+    null,
+  ];
   return all.map((value) => [value, JSON.stringify(value).slice(0, 40)]);
 }

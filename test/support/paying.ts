@@ -38,7 +38,12 @@ export interface Paying extends PayingNode {
   /** An order of the customer's; 1.00 unless told. */
   order(
     wallet: WalletId,
-    wish?: { readonly yuan?: bigint; readonly method?: PayMethod; readonly key?: string; readonly account?: string },
+    wish?: {
+      readonly yuan?: bigint;
+      readonly method?: PayMethod;
+      readonly key?: string;
+      readonly account?: string;
+    },
   ): Promise<Order>;
   /** The same, paid, and nobody has told us yet. */
   paidOrder(wallet: WalletId, yuan?: bigint): Promise<Order & { readonly number: string }>;
@@ -64,7 +69,8 @@ export async function startPaying(
   const clock = new TurnedClock();
   sim.wallets.counter.now = () => clock.now();
   const { userId: account } = await newCustomer(database, 0n);
-  const node = (): Promise<PayingNode> => openOne().then((own) => openNode(own, sim, clock, limits));
+  const node = (): Promise<PayingNode> =>
+    openOne().then((own) => openNode(own, sim, clock, limits));
   const first = await node();
   const { payments } = first;
   const found = async (id: string): Promise<Order> => {
@@ -72,7 +78,10 @@ export async function startPaying(
     if (order === undefined) throw new Error('no such order');
     return order;
   };
-  const order: Paying['order'] = async (wallet, { yuan = 1n, method = 'qr', key = `key-${keys++}`, account: whose = account } = {}) => {
+  const order: Paying['order'] = async (
+    wallet,
+    { yuan = 1n, method = 'qr', key = `key-${keys++}`, account: whose = account } = {},
+  ) => {
     const made = await payments.order({
       account: whose,
       wallet,
@@ -112,7 +121,12 @@ export async function startPaying(
   };
 }
 
-async function openNode(database: Database, sim: Sim, clock: TurnedClock, limits: Partial<PaymentLimits>): Promise<PayingNode> {
+async function openNode(
+  database: Database,
+  sim: Sim,
+  clock: TurnedClock,
+  limits: Partial<PaymentLimits>,
+): Promise<PayingNode> {
   const lines: PaymentLine[] = [];
   const stop = new AbortController();
   const bug = (error: unknown) => {

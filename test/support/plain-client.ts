@@ -10,22 +10,47 @@ export interface Seen {
 }
 
 /** A chat without any package, over an agent's connections; undefined when the connection broke before there was an answer. */
-export function askPlainly(url: string, key: string, agent: Agent, stream: boolean, outputTokens: number): Promise<Seen | undefined> {
-  const body = JSON.stringify({ model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: outputTokens, stream });
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+export function askPlainly(
+  url: string,
+  key: string,
+  agent: Agent,
+  stream: boolean,
+  outputTokens: number,
+): Promise<Seen | undefined> {
+  const body = JSON.stringify({
+    model: 'm1',
+    messages: [{ role: 'user', content: 'Hello' }],
+    max_tokens: outputTokens,
+    stream,
+  });
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
   return new Promise((resolve) => {
-    const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers }, (response) => {
-      const { statusCode: status = 0 } = response;
-      let text = '';
-      response.on('data', (piece: Buffer) => {
-        text += piece.toString();
-      });
-      response.on('error', () => resolve(undefined));
-      response.on('close', () => {
-        const whole = status === 200 && response.complete && text.endsWith(stream ? 'data: [DONE]\n\n' : '}');
-        resolve({ status, id: String(response.headers['x-request-id']), retryAfter: response.headers['retry-after'], whole });
-      });
-    });
+    const sent = request(
+      `${url}/v1/chat/completions`,
+      { method: 'POST', agent, headers },
+      (response) => {
+        const { statusCode: status = 0 } = response;
+        let text = '';
+        response.on('data', (piece: Buffer) => {
+          text += piece.toString();
+        });
+        response.on('error', () => resolve(undefined));
+        response.on('close', () => {
+          const whole =
+            status === 200 && response.complete && text.endsWith(stream ? 'data: [DONE]\n\n' : '}');
+          resolve({
+            status,
+            id: String(response.headers['x-request-id']),
+            retryAfter: response.headers['retry-after'],
+            whole,
+          });
+        });
+      },
+    );
     sent.on('error', () => resolve(undefined));
     sent.end(body);
   });

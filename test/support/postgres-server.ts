@@ -22,7 +22,13 @@ const binaries = findBinaries(process.env['PATH'] ?? '');
 /** Without its programs, and without Linux to name a server's processes, there is no such server. */
 export const postgresCanBeHurt = binaries !== undefined && process.platform === 'linux';
 
-const settings = ['fsync=off', 'full_page_writes=off', 'max_connections=100', 'listen_addresses=127.0.0.1', 'shared_buffers=16MB'];
+const settings = [
+  'fsync=off',
+  'full_page_writes=off',
+  'max_connections=100',
+  'listen_addresses=127.0.0.1',
+  'shared_buffers=16MB',
+];
 const small = ['min_wal_size=2MB', 'max_wal_size=4MB', 'wal_recycle=off', 'wal_init_zero=off'];
 
 export async function startPostgresServer(parent: string = tmpdir()): Promise<PostgresServer> {
@@ -32,13 +38,27 @@ export async function startPostgresServer(parent: string = tmpdir()): Promise<Po
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
   const data = join(folder, 'data');
   const place = { cwd: folder, stdio: 'ignore' as const, ...owner };
-  const made = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--wal-segsize=1'];
-  if (spawnSync(join(binaries, 'initdb'), made, place).status !== 0) throw new Error('initdb failed');
+  const made = [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--wal-segsize=1',
+  ];
+  if (spawnSync(join(binaries, 'initdb'), made, place).status !== 0)
+    throw new Error('initdb failed');
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const options = [...settings, ...small].flatMap((setting) => ['-c', setting]);
   let server: ChildProcess | undefined;
-  const running = (): boolean => server !== undefined && server.exitCode === null && server.signalCode === null;
+  const running = (): boolean =>
+    server !== undefined && server.exitCode === null && server.signalCode === null;
   const signalAll = (signal: NodeJS.Signals): void => {
     const pid = running() ? server?.pid : undefined;
     if (pid !== undefined) for (const each of [pid, ...childrenOf(pid)]) send(each, signal);
@@ -50,7 +70,12 @@ export async function startPostgresServer(parent: string = tmpdir()): Promise<Po
     await gone;
   };
   const start = async (): Promise<void> => {
-    if (!running()) server = spawn(join(binaries, 'postgres'), ['-D', data, '-k', folder, '-p', String(port), ...options], place);
+    if (!running())
+      server = spawn(
+        join(binaries, 'postgres'),
+        ['-D', data, '-k', folder, '-p', String(port), ...options],
+        place,
+      );
     await answering(url);
   };
   const atExit = (): void => signalAll('SIGKILL');
@@ -61,7 +86,13 @@ export async function startPostgresServer(parent: string = tmpdir()): Promise<Po
     rmSync(folder, { recursive: true, force: true });
   });
   await start();
-  return { url, kill, start, pause: () => signalAll('SIGSTOP'), resume: () => signalAll('SIGCONT') };
+  return {
+    url,
+    kill,
+    start,
+    pause: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
+  };
 }
 
 /** Each of a server's processes leads a group of its own, so that they are named one by one. */
@@ -82,7 +113,9 @@ function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+      server.close(() =>
+        resolve(typeof address === 'object' && address !== null ? address.port : 0),
+      );
     });
   });
 }

@@ -31,14 +31,23 @@ export interface ProcessOptions {
 /** The same for every node of a test. */
 const masterKey = createHash('sha256').update('nodes of tests').digest('base64');
 
-export async function startProcess({ folder, configuration, env = {}, port: fixed }: ProcessOptions): Promise<GatewayProcess> {
+export async function startProcess({
+  folder,
+  configuration,
+  env = {},
+  port: fixed,
+}: ProcessOptions): Promise<GatewayProcess> {
   const config = join(folder, 'tollgate.yaml');
   writeFileSync(config, configuration);
   const port = fixed ?? (await freePort());
-  const child = spawn(process.execPath, [entry, 'serve', '--config', config, '--port', String(port), '--data', folder], {
-    env: { ...process.env, TOLLGATE_MASTER_KEY: masterKey, TOLLGATE_LOG: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [entry, 'serve', '--config', config, '--port', String(port), '--data', folder],
+    {
+      env: { ...process.env, TOLLGATE_MASTER_KEY: masterKey, TOLLGATE_LOG: 'warn', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   child.stdout.on('data', (text) => {
     output += text;
@@ -69,7 +78,8 @@ export async function startProcess({ folder, configuration, env = {}, port: fixe
 async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
   const until = performance.now() + startMsMax;
   while (performance.now() < until) {
-    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}: ${output()}`);
+    if (child.exitCode !== null)
+      throw new Error(`the gateway ended with ${child.exitCode}: ${output()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => undefined);
     if (answer?.ok === true) return;
     await wait(20);
@@ -82,7 +92,9 @@ export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+      server.close(() =>
+        resolve(typeof address === 'object' && address !== null ? address.port : 0),
+      );
     });
   });
 }

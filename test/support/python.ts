@@ -8,7 +8,8 @@ const named = process.env['PYTHON'];
 export const python = named ?? 'python3';
 
 /** Whether code that imports this package is run. Where a Python is named it has to: whoever names one wants to see it. */
-export const runsPython = async (name: string): Promise<boolean> => named !== undefined || works(`import ${name}`);
+export const runsPython = async (name: string): Promise<boolean> =>
+  named !== undefined || works(`import ${name}`);
 
 /** Whether there is a Python at all, which can look at syntax. */
 export const hasPython = (): Promise<boolean> => works('import ast');

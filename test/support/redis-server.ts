@@ -25,7 +25,9 @@ export interface RedisServer {
 /** The server's program, Valkey's or Redis's; undefined where neither is installed. */
 export function findRedis(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
+  return names
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find((path) => existsSync(path));
 }
 
 export async function startRedis(): Promise<RedisServer> {
@@ -46,9 +48,24 @@ export async function startRedis(): Promise<RedisServer> {
     child?.kill('SIGKILL');
   };
   const start = async (): Promise<void> => {
-    child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder], {
-      stdio: 'ignore',
-    });
+    child = spawn(
+      program,
+      [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+        '--dir',
+        folder,
+      ],
+      {
+        stdio: 'ignore',
+      },
+    );
     await answering(port);
   };
   process.once('exit', atExit);
@@ -84,7 +101,9 @@ function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+      server.close(() =>
+        resolve(typeof address === 'object' && address !== null ? address.port : 0),
+      );
     });
   });
 }

@@ -20,7 +20,11 @@ export interface Running {
   readonly url: string;
   readonly key: string;
   readonly userId: string;
-  post(path: string, body: unknown, init?: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal }): Promise<Response>;
+  post(
+    path: string,
+    body: unknown,
+    init?: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal },
+  ): Promise<Response>;
   /** Yuan, as the user is shown it. */
   balance(): Promise<string>;
   usage(): Promise<readonly Row[]>;
@@ -60,8 +64,15 @@ ${extra}`;
 /** What seals the secrets of these gateways' channels. */
 export const masterKey = randomBytes(32);
 
-export async function configurationFrom(text: string): Promise<NonNullable<GatewayOptions['configuration']>> {
-  const read = await readConfiguration(text, { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() });
+export async function configurationFrom(
+  text: string,
+): Promise<NonNullable<GatewayOptions['configuration']>> {
+  const read = await readConfiguration(text, {
+    env: {},
+    vendors: [...vendors.values()],
+    serves,
+    now: systemClock.now(),
+  });
   if (!read.ok) throw new Error(JSON.stringify(read.problems));
   return read.configuration;
 }
@@ -107,7 +118,9 @@ export async function quietOptions({
 }
 
 export async function startGateway(options: RunningOptions): Promise<Gateway> {
-  const gateway = await openGateway(await quietOptions({ ...options, media: options.media ?? (await folder()) }));
+  const gateway = await openGateway(
+    await quietOptions({ ...options, media: options.media ?? (await folder()) }),
+  );
   let closed = false;
   onTestFinished(async () => {
     if (!closed) await gateway.close();
@@ -139,7 +152,11 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
     post: (path, body, init = {}) =>
       fetch(gateway.url + path, {
         method: 'POST',
-        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...init.headers },
+        headers: {
+          authorization: `Bearer ${secret}`,
+          'content-type': 'application/json',
+          ...init.headers,
+        },
         body: typeof body === 'string' ? body : JSON.stringify(body),
         ...(init.signal === undefined ? {} : { signal: init.signal }),
       }),
@@ -155,4 +172,8 @@ export async function startRunning(options: RunningOptions): Promise<Running> {
   };
 }
 
-export const hello = { model: 'm1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 };
+export const hello = {
+  model: 'm1',
+  messages: [{ role: 'user', content: 'Hello' }],
+  max_tokens: 50,
+};

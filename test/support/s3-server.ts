@@ -13,7 +13,13 @@ interface S3Server {
 /** A bucket of a store that others wrote, and that checks signatures by their reading. It goes with the test. */
 export async function startBucket(prefix = ''): Promise<S3Place> {
   const directory = await temporaryFolder();
-  const options = { address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets: [{ name: 'generated' }] };
+  const options = {
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory,
+    configureBuckets: [{ name: 'generated' }],
+  };
   const server = new (S3rver as new (options: unknown) => S3Server)(options);
   const { port } = await server.run();
   onTestFinished(() => server.close());

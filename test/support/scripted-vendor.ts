@@ -26,14 +26,25 @@ export function completion(content = 'Hello!', extra: object = {}): string {
     object: 'chat.completion',
     created: 1_741_569_952,
     model: 'up',
-    choices: [{ index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content, refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
     usage,
     ...extra,
   });
 }
 
 /** One event of a streamed chat completion. */
-export function chunk(delta: object, finishReason: string | null = null, extra: object = {}): string {
+export function chunk(
+  delta: object,
+  finishReason: string | null = null,
+  extra: object = {},
+): string {
   const choices = [{ index: 0, delta, finish_reason: finishReason }];
   return `data: ${JSON.stringify({ id: 'chatcmpl-up', object: 'chat.completion.chunk', created: 1_741_569_952, model: 'up', choices, ...extra })}\n\n`;
 }
@@ -45,7 +56,12 @@ export function streamOf(words: readonly string[]): string {
   return `${chunk({ role: 'assistant', content: '' })}${words.map((word) => chunk({ content: word })).join('')}${chunk({}, 'stop')}${usageChunk}data: [DONE]\n\n`;
 }
 
-export function json(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body);
 }

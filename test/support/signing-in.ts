@@ -47,12 +47,29 @@ export async function startSigningIn(
   const troubles: string[] = [];
   const signin = new Signin({ database, settings, trouble: (_, why) => troubles.push(why) });
   const rooms = { database, site: openSite(publicUrl), signin };
-  const me = row({ method: 'GET', path: 'me', role: 'user', handle: ({ user }) => ({ id: user.id }) });
+  const me = row({
+    method: 'GET',
+    path: 'me',
+    role: 'user',
+    handle: ({ user }) => ({ id: user.id }),
+  });
   const rows = [...sessionRows(rooms), ...identityRows(rooms), me];
-  const url = await startConsole(database, rows, { clock, signin, ...(publicUrl === undefined ? {} : { publicUrl }) });
-  const leave: SigningIn['leave'] = async (browser, provider, { person = '', deny = false, next } = {}) => {
+  const url = await startConsole(database, rows, {
+    clock,
+    signin,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  });
+  const leave: SigningIn['leave'] = async (
+    browser,
+    provider,
+    { person = '', deny = false, next } = {},
+  ) => {
     const query = next === undefined ? '' : `?${new URLSearchParams({ next }).toString()}`;
-    return decide((await browser.get(`${url}/auth/${provider}/start${query}`)).headers.location ?? '', person, deny);
+    return decide(
+      (await browser.get(`${url}/auth/${provider}/start${query}`)).headers.location ?? '',
+      person,
+      deny,
+    );
   };
   return {
     url,
@@ -69,6 +86,10 @@ export async function startSigningIn(
 /** Plays the person at the provider's page of this address; gives where the browser is sent. */
 export async function decide(address: string, person: string, deny = false): Promise<string> {
   const page = new URL(address);
-  const fields = { ...Object.fromEntries(page.searchParams), person, decision: deny ? 'deny' : 'approve' };
+  const fields = {
+    ...Object.fromEntries(page.searchParams),
+    person,
+    decision: deny ? 'deny' : 'approve',
+  };
   return (await new Wanderer().post(page.origin + page.pathname, fields)).headers.location ?? '';
 }

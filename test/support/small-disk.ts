@@ -11,8 +11,10 @@ export interface SmallDisk {
   free(): void;
 }
 
-const done = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
-const mount = (folder: string, megabytes: number): boolean => done('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder);
+const done = (program: string, ...args: readonly string[]): boolean =>
+  spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+const mount = (folder: string, megabytes: number): boolean =>
+  done('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder);
 
 /** Whether this machine lets a test mount one: as root, with the right to. */
 export const disksCanBeMade = ((): boolean => {

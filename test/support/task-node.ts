@@ -78,7 +78,11 @@ const plain = {
 };
 
 /** `configuration`: its YAML text. Not started: `tasks.start()`. */
-export async function openTaskNode(database: Database, configuration: string, limits: Partial<TaskLimits> = {}): Promise<TaskNode> {
+export async function openTaskNode(
+  database: Database,
+  configuration: string,
+  limits: Partial<TaskLimits> = {},
+): Promise<TaskNode> {
   const clock = new TurnedClock();
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-films-'));
   const lanes = new Lanes(vendors, { now: () => clock.now(), post: postControl });
@@ -109,7 +113,14 @@ export async function openTaskNode(database: Database, configuration: string, li
     downloads: new Downloads(mediaLimits),
     access: () => {},
     database,
-    files: openFiles({ database, blobs, clock, addresses, copies: new Copies(fileLimits, undefined), limits: fileLimits }),
+    files: openFiles({
+      database,
+      blobs,
+      clock,
+      addresses,
+      copies: new Copies(fileLimits, undefined),
+      limits: fileLimits,
+    }),
     pins: new Pins(database, sealer, lanes, catalog),
     taskLimits: { ...taskLimits, ...quickTasks, ...limits },
     ended: (line) => void told.push(line),
@@ -123,11 +134,25 @@ export async function openTaskNode(database: Database, configuration: string, li
     await close();
     await rm(folder, { recursive: true, force: true });
   });
-  return { tasks, clock, troubles, told, sell, close, submit: (account, wish) => tasks.submit(request(account, wish), () => {}) };
+  return {
+    tasks,
+    clock,
+    troubles,
+    told,
+    sell,
+    close,
+    submit: (account, wish) => tasks.submit(request(account, wish), () => {}),
+  };
 }
 
 function request(userId: string, more: Partial<VideoRequest> = {}): VideoRequest {
-  const principal: Principal = { keyId: 'key_test', userId, group: 'default', limit: undefined, expiresAt: undefined };
+  const principal: Principal = {
+    keyId: 'key_test',
+    userId,
+    group: 'default',
+    limit: undefined,
+    expiresAt: undefined,
+  };
   return {
     id: requestId(systemClock.now()),
     taskId: `video_${randomText(24)}`,

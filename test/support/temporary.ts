@@ -25,9 +25,12 @@ const yuan = 1_000n;
 export async function openTemporaryGateway(configuration: string): Promise<Temporary> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
   const databaseUrl = `sqlite:${join(folder, 'tollgate.db')}`;
-  const gateway = await openGateway(await quietOptions({ databaseUrl, configuration, media: join(folder, 'media') }));
+  const gateway = await openGateway(
+    await quietOptions({ databaseUrl, configuration, media: join(folder, 'media') }),
+  );
   const { database } = gateway;
-  const userWith = async (amount: bigint): Promise<string> => (await newCustomer(database, amount)).key.secret;
+  const userWith = async (amount: bigint): Promise<string> =>
+    (await newCustomer(database, amount)).key.secret;
   return {
     gateway,
     key: await userWith(yuan * nanoPerYuan),

@@ -24,7 +24,15 @@ const named = (data: { readonly type: string } & Record<string, unknown>): strin
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const sse = 'text/event-stream';
 
-const message = { id: 'msg_up', type: 'message', role: 'assistant', model: 'up', content: [], stop_reason: null, stop_sequence: null };
+const message = {
+  id: 'msg_up',
+  type: 'message',
+  role: 'assistant',
+  model: 'up',
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+};
 const response = {
   id: 'resp_up',
   object: 'response',
@@ -38,7 +46,13 @@ const response = {
 };
 const at = { item_id: 'msg_up', output_index: 0, content_index: 0 };
 const part = { type: 'output_text', text: '', annotations: [], logprobs: [] };
-const item = { id: 'msg_up', type: 'message', status: 'in_progress', role: 'assistant', content: [] };
+const item = {
+  id: 'msg_up',
+  type: 'message',
+  status: 'in_progress',
+  role: 'assistant',
+  content: [],
+};
 
 export const wireStories: readonly WireStory[] = [
   {
@@ -48,7 +62,9 @@ export const wireStories: readonly WireStory[] = [
     upstream: 'deepseek-chat',
     streamType: sse,
     begins: chunk({ role: 'assistant', content: '' }) + chunk({ content: said }),
-    breaks: data({ error: { message: 'The server had an error.', type: 'server_error', param: null, code: null } }),
+    breaks: data({
+      error: { message: 'The server had an error.', type: 'server_error', param: null, code: null },
+    }),
   },
   {
     wire: 'openai-responses',
@@ -62,8 +78,20 @@ export const wireStories: readonly WireStory[] = [
       named({ type: 'response.in_progress', sequence_number: 1, response }) +
       named({ type: 'response.output_item.added', sequence_number: 2, output_index: 0, item }) +
       named({ type: 'response.content_part.added', sequence_number: 3, ...at, part }) +
-      named({ type: 'response.output_text.delta', sequence_number: 4, ...at, delta: said, logprobs: [] }),
-    breaks: named({ type: 'error', sequence_number: 5, code: 'server_error', message: 'The server had an error.', param: null }),
+      named({
+        type: 'response.output_text.delta',
+        sequence_number: 4,
+        ...at,
+        delta: said,
+        logprobs: [],
+      }),
+    breaks: named({
+      type: 'error',
+      sequence_number: 5,
+      code: 'server_error',
+      message: 'The server had an error.',
+      param: null,
+    }),
   },
   {
     wire: 'anthropic-messages',
@@ -72,10 +100,16 @@ export const wireStories: readonly WireStory[] = [
     upstream: 'claude-sonnet-4-5',
     streamType: sse,
     begins:
-      named({ type: 'message_start', message: { ...message, usage: { input_tokens: 10, output_tokens: 1 } } }) +
+      named({
+        type: 'message_start',
+        message: { ...message, usage: { input_tokens: 10, output_tokens: 1 } },
+      }) +
       named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }) +
       named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: said } }),
-    breaks: named({ type: 'error', error: { type: 'api_error', message: 'Internal server error' } }),
+    breaks: named({
+      type: 'error',
+      error: { type: 'api_error', message: 'Internal server error' },
+    }),
     input: 10n,
   },
   {
@@ -85,7 +119,9 @@ export const wireStories: readonly WireStory[] = [
     upstream: 'gemini-2.5-flash',
     streamType: sse,
     begins: data({ candidates: [{ content: { parts: [{ text: said }], role: 'model' } }] }),
-    breaks: data({ error: { code: 500, message: 'An internal error has occurred.', status: 'INTERNAL' } }),
+    breaks: data({
+      error: { code: 500, message: 'An internal error has occurred.', status: 'INTERNAL' },
+    }),
   },
   {
     wire: 'bedrock-converse',
@@ -97,7 +133,9 @@ export const wireStories: readonly WireStory[] = [
       eventFrame('messageStart', { role: 'assistant' }),
       eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: said } }),
     ]),
-    breaks: exceptionFrame('internalServerException', { message: 'The system encountered an unexpected error.' }),
+    breaks: exceptionFrame('internalServerException', {
+      message: 'The system encountered an unexpected error.',
+    }),
   },
   {
     wire: 'cohere',
@@ -106,8 +144,16 @@ export const wireStories: readonly WireStory[] = [
     upstream: 'command-a-03-2025',
     streamType: sse,
     begins:
-      named({ type: 'message-start', id: 'up', delta: { message: { role: 'assistant', content: [] } } }) +
-      named({ type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } }) +
+      named({
+        type: 'message-start',
+        id: 'up',
+        delta: { message: { role: 'assistant', content: [] } },
+      }) +
+      named({
+        type: 'content-start',
+        index: 0,
+        delta: { message: { content: { type: 'text', text: '' } } },
+      }) +
       named({ type: 'content-delta', index: 0, delta: { message: { content: { text: said } } } }),
     breaks: data({ id: 'up', message: 'internal server error' }),
   },

@@ -44,13 +44,17 @@ export function rememberCsrf(token: string | null): void {
 }
 
 export function newIdempotencyKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }
 
 /** The address of `path` below `/console/api`, for links to CSV and for EventSource. */
 export function addressOf(path: string, query: Query = {}): string {
   const search = new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
   );
   return `/console/api/${path}${search.size > 0 ? `?${search}` : ''}`;
 }
@@ -59,12 +63,20 @@ export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promi
   return call<T>('GET', path, { ...(query && { query }), ...(signal && { signal }) });
 }
 
-export function send<T = void>(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, options: SendOptions = {}): Promise<T> {
+export function send<T = void>(
+  method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+  path: string,
+  options: SendOptions = {},
+): Promise<T> {
   return call<T>(method, path, options);
 }
 
 /** The answer before its body is read, for streams. Throws an ApiError for every no; a session that is gone is waited for, once. */
-export async function open(method: string, path: string, options: SendOptions = {}): Promise<Response> {
+export async function open(
+  method: string,
+  path: string,
+  options: SendOptions = {},
+): Promise<Response> {
   const response = await attempt(method, path, options);
   if (response.ok) return response;
   const error = new ApiError(response.status, await bodyOf(response), response.headers);
@@ -96,7 +108,10 @@ async function attempt(method: string, path: string, options: SendOptions): Prom
   }
 }
 
-function headersOf(method: string, { body, ifMatch, idempotencyKey, headers }: SendOptions): Record<string, string> {
+function headersOf(
+  method: string,
+  { body, ifMatch, idempotencyKey, headers }: SendOptions,
+): Record<string, string> {
   return {
     accept: 'application/json',
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),

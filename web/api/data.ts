@@ -8,7 +8,8 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 15_000,
       refetchOnWindowFocus: true,
-      retry: (failures, error) => failures < 1 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+      retry: (failures, error) =>
+        failures < 1 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
       retryDelay: 800,
     },
   },
@@ -20,7 +21,9 @@ export const queryClient = new QueryClient({
  * another path is another thing, for which nothing stands in.
  */
 export function data<T>(path: string, query: Query = {}) {
-  const asked = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+  const asked = Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined),
+  );
   return queryOptions({
     queryKey: [path, asked],
     queryFn: ({ signal }) => get<T>(path, asked, signal),
@@ -56,7 +59,10 @@ export function useSession(): SessionView {
 /** On pages that need somebody signed in, which the router sees to. */
 export function useMe(): Me {
   const { me } = useSession();
-  if (me === null) throw new ApiError(401, { error: { code: 'session_expired', message: '', type: '', param: null, request_id: '' } });
+  if (me === null)
+    throw new ApiError(401, {
+      error: { code: 'session_expired', message: '', type: '', param: null, request_id: '' },
+    });
   return me;
 }
 

@@ -6,7 +6,14 @@ import { queryClient } from './data.ts';
 export type Liveness = 'live' | 'paused';
 type Handler = (data: never) => void;
 
-const names: readonly ConsoleEventName[] = ['balance', 'order', 'task', 'charge', 'announcement', 'channel'];
+const names: readonly ConsoleEventName[] = [
+  'balance',
+  'order',
+  'task',
+  'charge',
+  'announcement',
+  'channel',
+];
 const pauseAfterMs = 10_000;
 const pollMs = 15_000;
 const reopenMs = 5_000;
@@ -18,7 +25,10 @@ let polling: ReturnType<typeof setInterval> | undefined;
 let pausing: ReturnType<typeof setTimeout> | undefined;
 
 /** Calls `handler` for each event while the component is there. Events reach every tab through the one that holds the stream. */
-export function useEvent<Name extends ConsoleEventName>(name: Name, handler: (data: ConsoleEvents[Name]) => void): void {
+export function useEvent<Name extends ConsoleEventName>(
+  name: Name,
+  handler: (data: ConsoleEvents[Name]) => void,
+): void {
   useEffect(() => {
     const of = handlers.get(name) ?? new Set();
     handlers.set(name, of);
@@ -43,10 +53,14 @@ export function useLiveness(): Liveness {
 export function startEvents(address: string): () => void {
   if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) return startPolling();
   const channel = new BroadcastChannel('tollgate-events');
-  channel.addEventListener('message', ({ data }) => (data.name === 'alive' ? alive(data.live) : deliver(data.name, data.text)));
+  channel.addEventListener('message', ({ data }) =>
+    data.name === 'alive' ? alive(data.live) : deliver(data.name, data.text),
+  );
   const ended = new AbortController();
   navigator.locks
-    .request('tollgate-events', { signal: ended.signal }, () => lead(address, channel, ended.signal))
+    .request('tollgate-events', { signal: ended.signal }, () =>
+      lead(address, channel, ended.signal),
+    )
     .catch((error: unknown) => {
       if (!ended.signal.aborted) throw error;
     });

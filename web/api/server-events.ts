@@ -3,8 +3,15 @@ import { open, type SendOptions } from './client.ts';
 type Takes<Events> = { readonly [Name in keyof Events]: (data: Events[Name]) => void };
 
 /** POSTs, and hands over each event of the answer as it comes; resolves when the answer has ended. `Events` is the contract's. */
-export async function sendForEvents<Events>(path: string, options: SendOptions, takes: Takes<Events>): Promise<void> {
-  const { body } = await open('POST', path, { ...options, headers: { accept: 'text/event-stream' } });
+export async function sendForEvents<Events>(
+  path: string,
+  options: SendOptions,
+  takes: Takes<Events>,
+): Promise<void> {
+  const { body } = await open('POST', path, {
+    ...options,
+    headers: { accept: 'text/event-stream' },
+  });
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
@@ -19,7 +26,8 @@ export async function sendForEvents<Events>(path: string, options: SendOptions, 
 
 function take<Events>(block: string, takes: Takes<Events>): void {
   const lines = block.split('\n');
-  const after = (start: string) => lines.find((line) => line.startsWith(start))?.slice(start.length);
+  const after = (start: string) =>
+    lines.find((line) => line.startsWith(start))?.slice(start.length);
   const name = after('event: ');
   const data = after('data: ');
   if (name === undefined || data === undefined || !(name in takes)) return;

@@ -14,7 +14,8 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('readonly', '');
   area.className = 'fixed -top-96';
   // Inside an open dialog: focus cannot leave it.
-  const inside = document.activeElement?.closest('[role="dialog"], [role="alertdialog"]') ?? document.body;
+  const inside =
+    document.activeElement?.closest('[role="dialog"], [role="alertdialog"]') ?? document.body;
   const focused = document.activeElement;
   inside.append(area);
   area.select();

@@ -11,18 +11,28 @@ type Change<State extends SearchState> = { readonly [Name in keyof State]?: stri
  */
 export function useSearchState<const State extends SearchState>(
   defaults: State,
-): readonly [{ readonly [Name in keyof State]: string }, (change: Change<State>, options?: { readonly replace?: boolean }) => void] {
+): readonly [
+  { readonly [Name in keyof State]: string },
+  (change: Change<State>, options?: { readonly replace?: boolean }) => void,
+] {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const navigate = useNavigate();
   const state = useMemo(() => {
-    const entries = Object.entries(defaults).map(([name, fallback]) => [name, textOf(search[name]) ?? fallback]);
+    const entries = Object.entries(defaults).map(([name, fallback]) => [
+      name,
+      textOf(search[name]) ?? fallback,
+    ]);
     return Object.fromEntries(entries) as { [Name in keyof State]: string }; // parsing: the same names
   }, [search, defaults]);
   const set = useCallback(
     (change: Change<State>, { replace = false } = {}) => {
       const next = (old: Readonly<Record<string, unknown>>) => {
         const merged: Record<string, unknown> = { ...old, after: undefined, ...change };
-        return Object.fromEntries(Object.entries(merged).filter(([name, value]) => value !== undefined && value !== defaults[name]));
+        return Object.fromEntries(
+          Object.entries(merged).filter(
+            ([name, value]) => value !== undefined && value !== defaults[name],
+          ),
+        );
       };
       void navigate({ to: '.', search: next as never, replace, resetScroll: false });
     },

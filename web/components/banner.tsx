@@ -5,7 +5,14 @@ import { Icon, type IconName } from './icon.tsx';
 type Tone = 'accent' | 'good' | 'warn' | 'bad';
 
 const look = cva('flex items-start gap-2 rounded-control px-3 py-2 text-table text-text', {
-  variants: { tone: { accent: 'bg-accent-soft', good: 'bg-good-soft', warn: 'bg-warn-soft', bad: 'bg-bad-soft' } },
+  variants: {
+    tone: {
+      accent: 'bg-accent-soft',
+      good: 'bg-good-soft',
+      warn: 'bg-warn-soft',
+      bad: 'bg-bad-soft',
+    },
+  },
 });
 
 const icons: Readonly<Record<Tone, readonly [IconName, string]>> = {

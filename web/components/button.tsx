@@ -36,7 +36,17 @@ interface ButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement
 }
 
 /** One primary button a view. Busy keeps its width and takes no second press. */
-export function Button({ look, size, busy = false, disabledFor, icon, className, children, onClick, ...rest }: ButtonProps): ReactNode {
+export function Button({
+  look,
+  size,
+  busy = false,
+  disabledFor,
+  icon,
+  className,
+  children,
+  onClick,
+  ...rest
+}: ButtonProps): ReactNode {
   const still = busy || disabledFor !== undefined;
   return (
     <button
@@ -49,22 +59,39 @@ export function Button({ look, size, busy = false, disabledFor, icon, className,
       onClick={still ? (event) => event.preventDefault() : onClick}
     >
       {icon !== undefined && <Icon name={icon} />}
-      <span className={clsx('inline-flex items-center gap-1.5', busy && 'opacity-0')}>{children}</span>
+      <span className={clsx('inline-flex items-center gap-1.5', busy && 'opacity-0')}>
+        {children}
+      </span>
       {busy && <Busy />}
     </button>
   );
 }
 
-interface IconButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'aria-label'> {
+interface IconButtonProps
+  extends Looks,
+    Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'aria-label'> {
   readonly icon: IconName;
   /** Its name for those who hear it, and its tooltip. */
   readonly label: string;
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-export function IconButton({ icon, label, look = 'ghost', size, className, ...rest }: IconButtonProps): ReactNode {
+export function IconButton({
+  icon,
+  label,
+  look = 'ghost',
+  size,
+  className,
+  ...rest
+}: IconButtonProps): ReactNode {
   return (
-    <button type="button" data-tip={label} {...rest} aria-label={label} className={clsx(buttonLook({ look, size, icon: true }), className)}>
+    <button
+      type="button"
+      data-tip={label}
+      {...rest}
+      aria-label={label}
+      className={clsx(buttonLook({ look, size, icon: true }), className)}
+    >
       <Icon name={icon} />
     </button>
   );
@@ -76,7 +103,14 @@ interface AnchorProps extends Looks, AnchorHTMLAttributes<HTMLAnchorElement> {
 }
 
 /** Looks like a button, leads somewhere: sign-in, CSV. */
-export function ButtonAnchor({ look, size, icon, className, children, ...rest }: AnchorProps): ReactNode {
+export function ButtonAnchor({
+  look,
+  size,
+  icon,
+  className,
+  children,
+  ...rest
+}: AnchorProps): ReactNode {
   return (
     <a {...rest} className={clsx(buttonLook({ look, size }), className)}>
       {icon !== undefined && <Icon name={icon} />}

@@ -40,7 +40,9 @@ export default function ChartCanvas(props: CanvasProps): ReactNode {
     draw();
     const stopColours = onColours(draw);
     const resize = new ResizeObserver(
-      ([entry]) => entry && plot.current?.setSize({ width: entry.contentRect.width, height: entry.contentRect.height }),
+      ([entry]) =>
+        entry &&
+        plot.current?.setSize({ width: entry.contentRect.width, height: entry.contentRect.height }),
     );
     resize.observe(element);
     return () => {
@@ -55,7 +57,11 @@ export default function ChartCanvas(props: CanvasProps): ReactNode {
     const index = Math.min(Math.max((cursor?.index ?? labels.length) + step, 0), labels.length - 1);
     const left = plot.current?.valToPos(index, 'x') ?? 0;
     plot.current?.setCursor({ left, top: 10 });
-    announce([labels[index], ...rowsAt(props, index).map(({ name, text }) => `${name} ${text}`)].join(', '));
+    announce(
+      [labels[index], ...rowsAt(props, index).map(({ name, text }) => `${name} ${text}`)].join(
+        ', ',
+      ),
+    );
   };
   return (
     <div
@@ -86,7 +92,10 @@ const readoutRows = 8;
 function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
   const { cursor, labels, totals, totalWord, series } = props;
   const rows = rowsAt(props, cursor.index);
-  const side = cursor.index * 2 < labels.length ? { left: cursor.left + 12 } : { left: cursor.left - 12, transform: 'translateX(-100%)' };
+  const side =
+    cursor.index * 2 < labels.length
+      ? { left: cursor.left + 12 }
+      : { left: cursor.left - 12, transform: 'translateX(-100%)' };
   return (
     <div
       aria-hidden="true"
@@ -113,7 +122,12 @@ function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
 
 function rowsAt({ series, hidden }: CanvasProps, index: number) {
   return series
-    .map((each, place) => ({ ...each, value: each.values[index] ?? null, text: each.texts[index] ?? '—', colour: each.colour ?? place }))
+    .map((each, place) => ({
+      ...each,
+      value: each.values[index] ?? null,
+      text: each.texts[index] ?? '—',
+      colour: each.colour ?? place,
+    }))
     .filter(({ id, value }) => !hidden.has(id) && value !== null && value !== 0)
     .sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
 }

@@ -10,7 +10,9 @@ interface Place {
   readonly width: number;
   readonly height: number;
   readonly element: HTMLElement;
-  readonly onCursor: (cursor: { readonly index: number; readonly left: number } | undefined) => void;
+  readonly onCursor: (
+    cursor: { readonly index: number; readonly left: number } | undefined,
+  ) => void;
 }
 
 /** What uPlot draws: for bars the sums so far, the tallest first, so that each covers the next one's foot. */
@@ -18,11 +20,16 @@ export function drawn(props: Drawn): uPlot.AlignedData {
   const x = props.labels.map((_, index) => index);
   const values = shownOf(props).map(({ values }) => values);
   if (props.kind !== 'stacked') return [x, ...values] as uPlot.AlignedData; // the library's type wants a tuple
-  const sums = values.map((_, upTo) => x.map((index) => values.slice(0, upTo + 1).reduce((sum, each) => sum + (each[index] ?? 0), 0)));
+  const sums = values.map((_, upTo) =>
+    x.map((index) => values.slice(0, upTo + 1).reduce((sum, each) => sum + (each[index] ?? 0), 0)),
+  );
   return [x, ...sums.reverse()] as uPlot.AlignedData;
 }
 
-export function chartOptions(props: Drawn, { width, height, element, onCursor }: Place): uPlot.Options {
+export function chartOptions(
+  props: Drawn,
+  { width, height, element, onCursor }: Place,
+): uPlot.Options {
   const colour = colours(element);
   const shown = shownOf(props);
   const ordered = props.kind === 'stacked' ? shown.toReversed() : shown;
@@ -34,7 +41,11 @@ export function chartOptions(props: Drawn, { width, height, element, onCursor }:
     height,
     padding: [8, 8, 0, 0],
     legend: { show: false },
-    cursor: { points: { show: props.kind !== 'stacked' }, y: false, drag: { x: props.onSelect !== undefined, y: false, setScale: false } },
+    cursor: {
+      points: { show: props.kind !== 'stacked' },
+      y: false,
+      drag: { x: props.onSelect !== undefined, y: false, setScale: false },
+    },
     scales: {
       x: { time: false, range: () => [-0.6, props.labels.length - 0.4] },
       y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.05 : 1] },
@@ -56,7 +67,12 @@ export function chartOptions(props: Drawn, { width, height, element, onCursor }:
         values: (_plot, splits) => splits.map(props.axis),
       },
     ],
-    series: [{}, ...ordered.map((each) => drawnSeries(props, each, colour(seriesToken(each.colour ?? props.series.indexOf(each)))))],
+    series: [
+      {},
+      ...ordered.map((each) =>
+        drawnSeries(props, each, colour(seriesToken(each.colour ?? props.series.indexOf(each)))),
+      ),
+    ],
     hooks: {
       setCursor: [
         ({ cursor, bbox }) =>
@@ -84,11 +100,34 @@ function colours(element: HTMLElement): (token: string) => string {
   };
 }
 
-function drawnSeries({ kind, marks = [] }: Drawn, { hatched }: ChartSeries, colour: string): uPlot.Series {
+function drawnSeries(
+  { kind, marks = [] }: Drawn,
+  { hatched }: ChartSeries,
+  colour: string,
+): uPlot.Series {
   if (kind === 'stacked')
-    return { fill: hatched ? hatch(colour) : colour, stroke: colour, width: 0, ...(bars && { paths: bars }), points: { show: false } };
-  const points = { show: marks.length > 0, filter: () => [...marks], size: 9, width: 2, stroke: colour, fill: colour };
-  return { stroke: colour, width: 2, spanGaps: false, points, ...(kind === 'steps' && steps && { paths: steps }) };
+    return {
+      fill: hatched ? hatch(colour) : colour,
+      stroke: colour,
+      width: 0,
+      ...(bars && { paths: bars }),
+      points: { show: false },
+    };
+  const points = {
+    show: marks.length > 0,
+    filter: () => [...marks],
+    size: 9,
+    width: 2,
+    stroke: colour,
+    fill: colour,
+  };
+  return {
+    stroke: colour,
+    width: 2,
+    spanGaps: false,
+    points,
+    ...(kind === 'steps' && steps && { paths: steps }),
+  };
 }
 
 const bars = uPlot.paths.bars?.({ size: [0.72, 40], align: 0 });
@@ -99,7 +138,11 @@ function select({ select: { left, width }, posToIdx }: uPlot, { onSelect }: Draw
 }
 
 /** The bucket that has not ended is drawn over with lines. */
-function hatchOpen(plot: uPlot, { lastIsOpen = false, kind, labels }: Drawn, surface: string): void {
+function hatchOpen(
+  plot: uPlot,
+  { lastIsOpen = false, kind, labels }: Drawn,
+  surface: string,
+): void {
   const last = labels.length - 1;
   const tallest = plot.data[1]?.[last];
   if (!lastIsOpen || kind !== 'stacked' || !tallest) return;
@@ -108,7 +151,12 @@ function hatchOpen(plot: uPlot, { lastIsOpen = false, kind, labels }: Drawn, sur
   const top = plot.valToPos(tallest, 'y', true);
   plot.ctx.save();
   plot.ctx.fillStyle = hatch(surface);
-  plot.ctx.fillRect(plot.valToPos(last, 'x', true) - width / 2, top, width, plot.valToPos(0, 'y', true) - top);
+  plot.ctx.fillRect(
+    plot.valToPos(last, 'x', true) - width / 2,
+    top,
+    width,
+    plot.valToPos(0, 'y', true) - top,
+  );
   plot.ctx.restore();
 }
 

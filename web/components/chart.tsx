@@ -51,15 +51,27 @@ export function Chart(props: ChartProps): ReactNode {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { series, labels } = props;
   const empty = series.every((each) => each.values.every((value) => value === null || value === 0));
-  if (empty) return <p className="grid h-50 place-items-center text-table text-muted sm:h-60">{words.chart.empty}</p>;
+  if (empty)
+    return (
+      <p className="grid h-50 place-items-center text-table text-muted sm:h-60">
+        {words.chart.empty}
+      </p>
+    );
   const table = asTable || labels.length === 1;
   return (
     <div className="flex flex-col gap-3">
       {table ? <ChartTable {...props} /> : <Sight {...props} hidden={hidden} />}
       <div className="flex flex-wrap items-center gap-x-1 gap-y-1">
-        {!table && series.length > 1 && <Legend series={series} hidden={hidden} onChange={setHidden} />}
+        {!table && series.length > 1 && (
+          <Legend series={series} hidden={hidden} onChange={setHidden} />
+        )}
         {labels.length > 1 && (
-          <Button look="ghost" size="small" className="ml-auto" onClick={() => setAsTable(!asTable)}>
+          <Button
+            look="ghost"
+            size="small"
+            className="ml-auto"
+            onClick={() => setAsTable(!asTable)}
+          >
             {asTable ? words.actions.asChart : words.actions.asTable}
           </Button>
         )}
@@ -79,9 +91,12 @@ function Sight(props: ChartProps & Hidden): ReactNode {
   const [seen, setSeen] = useState(false);
   useEffect(() => {
     if (place.current === null || seen) return undefined;
-    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true), {
-      rootMargin: '200px',
-    });
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true),
+      {
+        rootMargin: '200px',
+      },
+    );
     observer.observe(place.current);
     return () => observer.disconnect();
   }, [seen]);
@@ -128,7 +143,10 @@ function Legend({ series, hidden, onChange }: LegendProps): ReactNode {
     >
       <span
         aria-hidden="true"
-        className={clsx('size-2.5 shrink-0 rounded-[2px]', hidden.has(id) ? 'bg-line' : seriesBackground(colour ?? index))}
+        className={clsx(
+          'size-2.5 shrink-0 rounded-[2px]',
+          hidden.has(id) ? 'bg-line' : seriesBackground(colour ?? index),
+        )}
       />
       <span className="truncate">{name}</span>
     </button>
@@ -169,7 +187,9 @@ function ChartTable({ labels, series, totals, labelHeader, summary }: ChartProps
                   {texts[index]}
                 </td>
               ))}
-              {totals && <td className="px-3 text-right font-medium whitespace-nowrap">{totals[index]}</td>}
+              {totals && (
+                <td className="px-3 text-right font-medium whitespace-nowrap">{totals[index]}</td>
+              )}
             </tr>
           ))}
         </tbody>

@@ -23,7 +23,11 @@ export function CodeBlock({ code, language, label }: CodeBlockProps): ReactNode 
           {words.actions.copy}
         </CopyButton>
       </figcaption>
-      <pre className="max-h-120 overflow-auto p-3 font-mono text-caption break-words whitespace-pre-wrap" tabIndex={0} aria-label={label}>
+      <pre
+        className="max-h-120 overflow-auto p-3 font-mono text-caption break-words whitespace-pre-wrap"
+        tabIndex={0}
+        aria-label={label}
+      >
         <code>
           {tokens(code, language).map(({ text, kind }, index) =>
             kind === undefined ? (
@@ -51,8 +55,10 @@ const looks: Readonly<Record<Kind, string>> = {
 
 const keywords: Readonly<Record<CodeLanguage, string>> = {
   shell: 'curl|export|echo|npm|pip',
-  python: 'from|import|for|in|if|else|elif|def|return|while|with|as|print|None|True|False|and|or|not|not',
-  typescript: 'import|from|const|let|for|of|await|async|if|else|while|new|return|function|true|false|null|undefined',
+  python:
+    'from|import|for|in|if|else|elif|def|return|while|with|as|print|None|True|False|and|or|not|not',
+  typescript:
+    'import|from|const|let|for|of|await|async|if|else|while|new|return|function|true|false|null|undefined',
   json: 'true|false|null',
 };
 
@@ -63,7 +69,8 @@ export interface Token {
 
 /** Strings, comments, numbers and keywords; nothing is lost: the texts joined are the code. */
 export function tokens(code: string, language: CodeLanguage): Token[] {
-  const comment = language === 'typescript' ? '//[^\\n]*' : language === 'json' ? '(?!)' : '#[^\\n]*';
+  const comment =
+    language === 'typescript' ? '//[^\\n]*' : language === 'json' ? '(?!)' : '#[^\\n]*';
   const pattern = new RegExp(
     `(?<comment>${comment})|(?<string>"(?:\\\\.|[^"\\\\])*"|'(?:\\\\.|[^'\\\\])*'|\`(?:\\\\.|[^\`\\\\])*\`)|(?<number>\\b\\d[\\d._]*\\b)|(?<keyword>\\b(?:${keywords[language]})\\b)`,
     'g',

@@ -10,7 +10,10 @@ import { Icon } from './icon.tsx';
 const shownMs = 1600;
 
 /** Copies and says so; `copied` for as long as a tick should stand there. */
-export function useCopy(text: string): { readonly copied: boolean; readonly copy: () => Promise<void> } {
+export function useCopy(text: string): {
+  readonly copied: boolean;
+  readonly copy: () => Promise<void>;
+} {
   const words = useWords(sharedWords);
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -51,7 +54,10 @@ export function CopyText({ text, shown = text, label, className }: CopyTextProps
       )}
     >
       <MiddleCut text={shown} />
-      <Icon name={copied ? 'check' : 'copy'} className={clsx('size-3.5', copied ? 'text-good' : 'opacity-60 group-hover:opacity-100')} />
+      <Icon
+        name={copied ? 'check' : 'copy'}
+        className={clsx('size-3.5', copied ? 'text-good' : 'opacity-60 group-hover:opacity-100')}
+      />
     </button>
   );
 }
@@ -64,11 +70,22 @@ interface CopyButtonProps {
   readonly onCopied?: () => void;
 }
 
-export function CopyButton({ text, children, look = 'secondary', size = 'normal', onCopied }: CopyButtonProps): ReactNode {
+export function CopyButton({
+  text,
+  children,
+  look = 'secondary',
+  size = 'normal',
+  onCopied,
+}: CopyButtonProps): ReactNode {
   const words = useWords(sharedWords);
   const { copied, copy } = useCopy(text);
   return (
-    <Button look={look} size={size} icon={copied ? 'check' : 'copy'} onClick={() => void copy().then(onCopied)}>
+    <Button
+      look={look}
+      size={size}
+      icon={copied ? 'check' : 'copy'}
+      onClick={() => void copy().then(onCopied)}
+    >
       {copied ? words.actions.copied : children}
     </Button>
   );

@@ -26,7 +26,16 @@ interface DialogProps {
 }
 
 /** At most 560 px wide; a whole sheet on a phone. Focus goes in, stays, and returns to what opened it. */
-export function Dialog({ open, onClose, title, description, children, footer, locked = false, className }: DialogProps): ReactNode {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  children,
+  footer,
+  locked = false,
+  className,
+}: DialogProps): ReactNode {
   const words = useWords(sharedWords);
   const keep = (event: Event) => event.preventDefault();
   return (
@@ -42,9 +51,15 @@ export function Dialog({ open, onClose, title, description, children, footer, lo
           <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-2.5">
             <div className="min-w-0">
               <Radix.Title className="text-card font-semibold">{title}</Radix.Title>
-              {description !== undefined && <Radix.Description className="text-table text-muted">{description}</Radix.Description>}
+              {description !== undefined && (
+                <Radix.Description className="text-table text-muted">
+                  {description}
+                </Radix.Description>
+              )}
             </div>
-            {!locked && <IconButton icon="close" label={words.actions.close} size="small" onClick={onClose} />}
+            {!locked && (
+              <IconButton icon="close" label={words.actions.close} size="small" onClick={onClose} />
+            )}
           </header>
           <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
           {footer !== undefined && <Footer>{footer}</Footer>}
@@ -59,7 +74,9 @@ function focusField(event: Event): void {
   event.preventDefault();
   const dialog = event.currentTarget;
   if (!(dialog instanceof HTMLElement) || dialog.contains(document.activeElement)) return;
-  (dialog.querySelector<HTMLElement>('input:not([type="hidden"]), select, textarea') ?? dialog).focus();
+  (
+    dialog.querySelector<HTMLElement>('input:not([type="hidden"]), select, textarea') ?? dialog
+  ).focus();
 }
 
 /** What arrows move in by themselves. */
@@ -77,7 +94,15 @@ interface DrawerProps {
 }
 
 /** A record beside its list: 560 px on the right, the whole screen on a phone. */
-export function Drawer({ open, onClose, title, children, footer, onPrevious, onNext }: DrawerProps): ReactNode {
+export function Drawer({
+  open,
+  onClose,
+  title,
+  children,
+  footer,
+  onPrevious,
+  onNext,
+}: DrawerProps): ReactNode {
   const words = useWords(sharedWords);
   const move = { ArrowUp: onPrevious, ArrowDown: onNext };
   return (
@@ -90,15 +115,30 @@ export function Drawer({ open, onClose, title, children, footer, onPrevious, onN
           onOpenAutoFocus={focusField}
           onKeyDown={(event) => {
             if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
-            if (move[event.key] === undefined || (event.target instanceof Element && event.target.closest(ownArrows))) return;
+            if (
+              move[event.key] === undefined ||
+              (event.target instanceof Element && event.target.closest(ownArrows))
+            )
+              return;
             event.preventDefault();
             move[event.key]?.();
           }}
         >
           <header className="flex items-center gap-1 border-b border-line px-4 py-2">
-            <Radix.Title className="min-w-0 flex-1 truncate text-card font-semibold">{title}</Radix.Title>
-            {onPrevious && <IconButton icon="left" label={words.actions.previous} size="small" onClick={onPrevious} />}
-            {onNext && <IconButton icon="right" label={words.actions.next} size="small" onClick={onNext} />}
+            <Radix.Title className="min-w-0 flex-1 truncate text-card font-semibold">
+              {title}
+            </Radix.Title>
+            {onPrevious && (
+              <IconButton
+                icon="left"
+                label={words.actions.previous}
+                size="small"
+                onClick={onPrevious}
+              />
+            )}
+            {onNext && (
+              <IconButton icon="right" label={words.actions.next} size="small" onClick={onNext} />
+            )}
             <IconButton icon="close" label={words.actions.close} size="small" onClick={onClose} />
           </header>
           <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
@@ -130,7 +170,12 @@ export function Confirm({ open, onClose, ...rest }: ConfirmProps): ReactNode {
     <AlertDialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={backdrop} />
-        <AlertDialog.Content className={clsx(sheet, 'max-sm:inset-x-0 max-sm:top-auto max-sm:bottom-0 max-sm:rounded-t-card')}>
+        <AlertDialog.Content
+          className={clsx(
+            sheet,
+            'max-sm:inset-x-0 max-sm:top-auto max-sm:bottom-0 max-sm:rounded-t-card',
+          )}
+        >
           <ConfirmBody onClose={onClose} {...rest} />
         </AlertDialog.Content>
       </AlertDialog.Portal>
@@ -138,7 +183,14 @@ export function Confirm({ open, onClose, ...rest }: ConfirmProps): ReactNode {
   );
 }
 
-function ConfirmBody({ onClose, title, children, action, onConfirm, typed }: Omit<ConfirmProps, 'open'>): ReactNode {
+function ConfirmBody({
+  onClose,
+  title,
+  children,
+  action,
+  onConfirm,
+  typed,
+}: Omit<ConfirmProps, 'open'>): ReactNode {
   const words = useWords(sharedWords);
   const toast = useToast();
   const [text, setText] = useState('');

@@ -11,7 +11,11 @@ export interface Difference {
 }
 
 /** Before → after, member by member. */
-export function DiffList({ differences }: { readonly differences: readonly Difference[] }): ReactNode {
+export function DiffList({
+  differences,
+}: {
+  readonly differences: readonly Difference[];
+}): ReactNode {
   const { diff } = useWords(sharedWords);
   return (
     <dl className="grid gap-x-4 gap-y-1.5 text-table sm:grid-cols-[minmax(6rem,auto)_minmax(0,1fr)]">
@@ -25,7 +29,9 @@ export function DiffList({ differences }: { readonly differences: readonly Diffe
                 {before}
               </del>
             )}
-            {before !== null && after !== null && <Icon name="right" className="size-3 self-center text-muted" />}
+            {before !== null && after !== null && (
+              <Icon name="right" className="size-3 self-center text-muted" />
+            )}
             {after !== null && (
               <ins className="rounded-badge bg-good-soft px-1 text-good no-underline">
                 <span className="sr-only">{diff.after}</span>

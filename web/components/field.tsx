@@ -1,5 +1,11 @@
 import { clsx } from 'clsx';
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react';
 import { plainAmount } from '../format/amount.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -29,13 +35,19 @@ interface FieldProps {
 export function Field({ label, help, error, className, children }: FieldProps): ReactNode {
   const id = useId();
   const words = useWords(sharedWords);
-  const described = [help !== undefined && `${id}-help`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
+  const described = [help !== undefined && `${id}-help`, error !== undefined && `${id}-error`]
+    .filter(Boolean)
+    .join(' ');
   return (
     <div className={clsx('flex min-w-0 flex-col gap-1', className)}>
       <label htmlFor={id} className="text-table font-medium">
         {label}
       </label>
-      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error === undefined ? undefined : true })}
+      {children({
+        id,
+        'aria-describedby': described || undefined,
+        'aria-invalid': error === undefined ? undefined : true,
+      })}
       {help !== undefined && (
         <p id={`${id}-help`} className="text-caption text-muted">
           {help}
@@ -51,11 +63,22 @@ export function Field({ label, help, error, className, children }: FieldProps): 
   );
 }
 
-export function TextInput({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>): ReactNode {
-  return <input type="text" autoComplete="off" {...rest} className={clsx(controlLook, height, borderOf(rest), className)} />;
+export function TextInput({
+  className,
+  ...rest
+}: InputHTMLAttributes<HTMLInputElement>): ReactNode {
+  return (
+    <input
+      type="text"
+      autoComplete="off"
+      {...rest}
+      className={clsx(controlLook, height, borderOf(rest), className)}
+    />
+  );
 }
 
-interface AmountInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'value'> {
+interface AmountInputProps
+  extends Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'value'> {
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
@@ -64,7 +87,10 @@ interface AmountInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, '
 export function AmountInput({ value, onChange, className, ...rest }: AmountInputProps): ReactNode {
   return (
     <div className="relative">
-      <span aria-hidden="true" className="absolute inset-y-0 left-2.5 grid place-items-center text-table text-muted">
+      <span
+        aria-hidden="true"
+        className="absolute inset-y-0 left-2.5 grid place-items-center text-table text-muted"
+      >
         ¥
       </span>
       <input
@@ -80,18 +106,37 @@ export function AmountInput({ value, onChange, className, ...rest }: AmountInput
   );
 }
 
-export function Textarea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>): ReactNode {
-  return <textarea rows={4} {...rest} className={clsx(controlLook, 'px-2.5 py-1.5', borderOf(rest), className)} />;
+export function Textarea({
+  className,
+  ...rest
+}: TextareaHTMLAttributes<HTMLTextAreaElement>): ReactNode {
+  return (
+    <textarea
+      rows={4}
+      {...rest}
+      className={clsx(controlLook, 'px-2.5 py-1.5', borderOf(rest), className)}
+    />
+  );
 }
 
 /** The system's own list: searchable by typing, right on a phone, no script. */
-export function Select({ className, children, ...rest }: SelectHTMLAttributes<HTMLSelectElement>): ReactNode {
+export function Select({
+  className,
+  children,
+  ...rest
+}: SelectHTMLAttributes<HTMLSelectElement>): ReactNode {
   return (
     <div className={clsx('relative', className)}>
-      <select {...rest} className={clsx(controlLook, height, borderOf(rest), 'appearance-none pr-8')}>
+      <select
+        {...rest}
+        className={clsx(controlLook, height, borderOf(rest), 'appearance-none pr-8')}
+      >
         {children}
       </select>
-      <Icon name="down" className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-muted" />
+      <Icon
+        name="down"
+        className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-muted"
+      />
     </div>
   );
 }
@@ -102,8 +147,17 @@ interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'typ
 
 export function Checkbox({ children, className, ...rest }: CheckboxProps): ReactNode {
   return (
-    <label className={clsx('flex min-h-6 items-start gap-2 text-table touch:min-h-11 touch:items-center', className)}>
-      <input type="checkbox" {...rest} className="mt-0.5 size-4 shrink-0 accent-accent touch:mt-0" />
+    <label
+      className={clsx(
+        'flex min-h-6 items-start gap-2 text-table touch:min-h-11 touch:items-center',
+        className,
+      )}
+    >
+      <input
+        type="checkbox"
+        {...rest}
+        className="mt-0.5 size-4 shrink-0 accent-accent touch:mt-0"
+      />
       <span className="min-w-0">{children}</span>
     </label>
   );
@@ -125,9 +179,17 @@ export function Switch({ on, onChange, children }: SwitchProps): ReactNode {
       onClick={() => onChange(!on)}
       className="flex min-h-6 items-center gap-2 rounded-badge text-left text-table touch:min-h-11"
     >
-      <span className={clsx('relative h-5 w-9 shrink-0 rounded-full border', on ? 'border-accent bg-accent' : 'border-edge bg-sunken')}>
+      <span
+        className={clsx(
+          'relative h-5 w-9 shrink-0 rounded-full border',
+          on ? 'border-accent bg-accent' : 'border-edge bg-sunken',
+        )}
+      >
         <span
-          className={clsx('absolute top-0.5 size-3.5 rounded-full', on ? 'right-0.5 bg-on-accent' : 'left-0.5 bg-edge')}
+          className={clsx(
+            'absolute top-0.5 size-3.5 rounded-full',
+            on ? 'right-0.5 bg-on-accent' : 'left-0.5 bg-edge',
+          )}
           aria-hidden="true"
         />
       </span>

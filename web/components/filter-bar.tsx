@@ -29,7 +29,13 @@ interface FilterBarProps {
 }
 
 /** What the list is filtered by, as chips that can be taken away; one button adds. `/` opens it. */
-export function FilterBar({ fields, value, onChange, onOpen, children }: FilterBarProps): ReactNode {
+export function FilterBar({
+  fields,
+  value,
+  onChange,
+  onOpen,
+  children,
+}: FilterBarProps): ReactNode {
   const words = useWords(sharedWords);
   const set = fields.filter((field) => value[field.name]);
   const clear = () => onChange(Object.fromEntries(fields.map((field) => [field.name, ''])));
@@ -37,7 +43,12 @@ export function FilterBar({ fields, value, onChange, onOpen, children }: FilterB
     <div className="flex flex-wrap items-center gap-2">
       <AddFilter fields={fields} value={value} onChange={onChange} {...(onOpen && { onOpen })} />
       {set.map((field) => (
-        <Chip key={field.name} field={field} value={value[field.name] ?? ''} onRemove={() => onChange({ [field.name]: '' })} />
+        <Chip
+          key={field.name}
+          field={field}
+          value={value[field.name] ?? ''}
+          onRemove={() => onChange({ [field.name]: '' })}
+        />
       ))}
       {set.length > 0 && (
         <Button look="ghost" size="small" onClick={clear}>
@@ -76,7 +87,12 @@ function Chip({
   );
 }
 
-function AddFilter({ fields, value, onChange, onOpen }: Pick<FilterBarProps, 'fields' | 'value' | 'onChange' | 'onOpen'>): ReactNode {
+function AddFilter({
+  fields,
+  value,
+  onChange,
+  onOpen,
+}: Pick<FilterBarProps, 'fields' | 'value' | 'onChange' | 'onOpen'>): ReactNode {
   const words = useWords(sharedWords);
   const [open, setOpen] = useState(false);
   const apply = (event: FormEvent<HTMLFormElement>) => {
@@ -118,7 +134,13 @@ function AddFilter({ fields, value, onChange, onOpen }: Pick<FilterBarProps, 'fi
   );
 }
 
-function FilterControl({ field, value }: { readonly field: FilterField; readonly value: string }): ReactNode {
+function FilterControl({
+  field,
+  value,
+}: {
+  readonly field: FilterField;
+  readonly value: string;
+}): ReactNode {
   const id = useId();
   const words = useWords(sharedWords);
   return (

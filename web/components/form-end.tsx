@@ -19,7 +19,12 @@ interface FormButtonsProps {
 }
 
 /** The two ways out of a form. */
-export function FormButtons({ submit, look = 'primary', busy = false, onCancel }: FormButtonsProps): ReactNode {
+export function FormButtons({
+  submit,
+  look = 'primary',
+  busy = false,
+  onCancel,
+}: FormButtonsProps): ReactNode {
   const { actions } = useWords(sharedWords);
   return (
     <div className="flex justify-end gap-2">
@@ -32,7 +37,10 @@ export function FormButtons({ submit, look = 'primary', busy = false, onCancel }
 }
 
 /** Why a form was not taken, and the ways out. */
-export function FormEnd({ error, ...buttons }: FormButtonsProps & { readonly error: Error | null }): ReactNode {
+export function FormEnd({
+  error,
+  ...buttons
+}: FormButtonsProps & { readonly error: Error | null }): ReactNode {
   const words = useWords(sharedWords);
   return (
     <>

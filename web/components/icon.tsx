@@ -61,7 +61,13 @@ const paths = {
 export type IconName = keyof typeof paths;
 
 /** Decoration: what it means stands beside it in words, or in the `aria-label` of its button. */
-export function Icon({ name, className }: { readonly name: IconName; readonly className?: string | undefined }): ReactNode {
+export function Icon({
+  name,
+  className,
+}: {
+  readonly name: IconName;
+  readonly className?: string | undefined;
+}): ReactNode {
   return (
     <svg
       viewBox="0 0 16 16"

@@ -20,7 +20,11 @@ interface LoadedProps<Data> {
  * A panel whose data are asked for: a skeleton at first, a thin bar while they are asked for again, an error in place; data that could not be renewed stay,
  * with the time that they are of.
  */
-export function Loaded<Data>({ query, skeleton = <SkeletonRows />, children }: LoadedProps<Data>): ReactNode {
+export function Loaded<Data>({
+  query,
+  skeleton = <SkeletonRows />,
+  children,
+}: LoadedProps<Data>): ReactNode {
   const words = useWords(sharedWords);
   const { data, error, isFetching, dataUpdatedAt } = query;
   const retry = () => void query.refetch();
@@ -36,7 +40,9 @@ export function Loaded<Data>({ query, skeleton = <SkeletonRows />, children }: L
   return (
     <div className="relative" aria-busy={isFetching || undefined}>
       {isFetching && <LoadingBar />}
-      {error !== null && <Old error={sayError(error, words)} updatedAtMs={dataUpdatedAt} onRetry={retry} />}
+      {error !== null && (
+        <Old error={sayError(error, words)} updatedAtMs={dataUpdatedAt} onRetry={retry} />
+      )}
       {children(data)}
     </div>
   );
@@ -44,7 +50,10 @@ export function Loaded<Data>({ query, skeleton = <SkeletonRows />, children }: L
 
 function LoadingBar(): ReactNode {
   return (
-    <span aria-hidden="true" className="absolute inset-x-0 top-0 z-10 block h-0.5 overflow-hidden late">
+    <span
+      aria-hidden="true"
+      className="absolute inset-x-0 top-0 z-10 block h-0.5 overflow-hidden late"
+    >
       <span className="block h-full w-1/3 bg-accent sweep" />
     </span>
   );
@@ -62,7 +71,10 @@ function Old({
   const words = useWords(sharedWords);
   const zone = useZone();
   return (
-    <div role="alert" className="flex flex-wrap items-center gap-2 border-b border-line bg-warn-soft px-3 py-1 text-caption text-warn">
+    <div
+      role="alert"
+      className="flex flex-wrap items-center gap-2 border-b border-line bg-warn-soft px-3 py-1 text-caption text-warn"
+    >
       <Icon name="warning" />
       <span>
         {error} {words.live.asOf(formatClock(new Date(updatedAtMs).toISOString(), zone))}

@@ -41,9 +41,21 @@ interface MenuItemProps {
   readonly children: ReactNode;
 }
 
-export function MenuItem({ icon, danger = false, disabled = false, onSelect, asChild = false, children }: MenuItemProps): ReactNode {
+export function MenuItem({
+  icon,
+  danger = false,
+  disabled = false,
+  onSelect,
+  asChild = false,
+  children,
+}: MenuItemProps): ReactNode {
   return (
-    <DropdownMenu.Item asChild={asChild} disabled={disabled} onSelect={() => onSelect?.()} className={clsx(itemLook, danger && 'text-bad')}>
+    <DropdownMenu.Item
+      asChild={asChild}
+      disabled={disabled}
+      onSelect={() => onSelect?.()}
+      className={clsx(itemLook, danger && 'text-bad')}
+    >
       {asChild ? (
         children
       ) : (
@@ -64,9 +76,18 @@ interface MenuChoiceProps<Value extends string> {
 }
 
 /** One of several: language, theme, rows per page. */
-export function MenuChoice<Value extends string>({ label, value, options, onChange }: MenuChoiceProps<Value>): ReactNode {
+export function MenuChoice<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: MenuChoiceProps<Value>): ReactNode {
   return (
-    <DropdownMenu.RadioGroup aria-label={label} value={value} onValueChange={(next) => onChange(next as Value)}>
+    <DropdownMenu.RadioGroup
+      aria-label={label}
+      value={value}
+      onValueChange={(next) => onChange(next as Value)}
+    >
       {options.map(([option, text]) => (
         <DropdownMenu.RadioItem key={option} value={option} className={itemLook}>
           <span className="grid size-4 place-items-center text-accent">
@@ -86,5 +107,9 @@ export function MenuRule(): ReactNode {
 }
 
 export function MenuLabel({ children }: { readonly children: ReactNode }): ReactNode {
-  return <DropdownMenu.Label className="truncate px-2 py-1 text-caption text-muted">{children}</DropdownMenu.Label>;
+  return (
+    <DropdownMenu.Label className="truncate px-2 py-1 text-caption text-muted">
+      {children}
+    </DropdownMenu.Label>
+  );
 }

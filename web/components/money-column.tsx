@@ -12,12 +12,19 @@ interface MoneyColumn<Row> {
 }
 
 /** A column of amounts whose points stand below each other, however many decimals each of these rows has. */
-export function moneyColumn<Row>(rows: readonly Row[], { id, header, amount, as, estimated }: MoneyColumn<Row>): Column<Row> {
-  const places = longestFraction(rows.flatMap((row) => amount(row) ?? []).map((each) => formatYuan(each, as)));
+export function moneyColumn<Row>(
+  rows: readonly Row[],
+  { id, header, amount, as, estimated }: MoneyColumn<Row>,
+): Column<Row> {
+  const places = longestFraction(
+    rows.flatMap((row) => amount(row) ?? []).map((each) => formatYuan(each, as)),
+  );
   return {
     id,
     header,
     align: 'right',
-    cell: (row) => <Money amount={amount(row)} as={as} places={places} estimated={estimated?.(row) ?? false} />,
+    cell: (row) => (
+      <Money amount={amount(row)} as={as} places={places} estimated={estimated?.(row) ?? false} />
+    ),
   };
 }

@@ -1,6 +1,12 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import { type MoneyContext, type Yuan, formatYuan, isRounded, padFraction } from '../format/money.ts';
+import {
+  type MoneyContext,
+  type Yuan,
+  formatYuan,
+  isRounded,
+  padFraction,
+} from '../format/money.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useCopy } from './copy.tsx';
@@ -19,11 +25,22 @@ interface MoneyProps {
 }
 
 /** An amount of yuan. Where digits are hidden, the exact amount shows on hover and focus, and a press copies it. */
-export function Money({ amount, as, estimated = false, signed = false, places = 0, className }: MoneyProps): ReactNode {
+export function Money({
+  amount,
+  as,
+  estimated = false,
+  signed = false,
+  places = 0,
+  className,
+}: MoneyProps): ReactNode {
   if (amount === null) return <span className={clsx('text-faint', className)}>—</span>;
   const shown = `${estimated ? '≈ ' : ''}${signed && !amount.startsWith('-') ? '+' : ''}${padFraction(formatYuan(amount, as), places)}`;
   if (isRounded(amount, as)) return <Rounded amount={amount} shown={shown} className={className} />;
-  return <span className={clsx('whitespace-nowrap figures', className)}>{as === 'exact' ? <Nine text={shown} /> : shown}</span>;
+  return (
+    <span className={clsx('whitespace-nowrap figures', className)}>
+      {as === 'exact' ? <Nine text={shown} /> : shown}
+    </span>
+  );
 }
 
 function Rounded({

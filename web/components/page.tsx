@@ -19,7 +19,14 @@ interface PageProps {
 const noCrumbs: readonly Crumb[] = [];
 
 /** The frame of every page: title in the tab and the breadcrumb, `h1`, actions. */
-export function Page({ title, above = noCrumbs, actions, note, wide = false, children }: PageProps): ReactNode {
+export function Page({
+  title,
+  above = noCrumbs,
+  actions,
+  note,
+  wide = false,
+  children,
+}: PageProps): ReactNode {
   const { site } = useSession();
   useEffect(() => {
     document.title = `${title} · ${site}`;
@@ -28,7 +35,12 @@ export function Page({ title, above = noCrumbs, actions, note, wide = false, chi
     // oxlint-disable-next-line react/exhaustive-deps
   }, [title, site, above.map((crumb) => crumb.label).join('/')]);
   return (
-    <div className={clsx('mx-auto flex w-full flex-col gap-4 px-4 py-4 md:px-6 md:py-6', wide ? 'max-w-[1680px]' : 'max-w-[1280px]')}>
+    <div
+      className={clsx(
+        'mx-auto flex w-full flex-col gap-4 px-4 py-4 md:px-6 md:py-6',
+        wide ? 'max-w-[1680px]' : 'max-w-[1280px]',
+      )}
+    >
       <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
         <div className="min-w-0">
           <h1 tabIndex={-1} className="truncate text-page font-semibold">
@@ -36,7 +48,9 @@ export function Page({ title, above = noCrumbs, actions, note, wide = false, chi
           </h1>
           {note}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions !== undefined && (
+          <div className="flex flex-wrap items-center gap-2">{actions}</div>
+        )}
       </header>
       {children}
     </div>
@@ -53,9 +67,21 @@ interface PanelProps {
 }
 
 /** A card on the canvas. */
-export function Panel({ title, actions, flush = false, className, children }: PanelProps): ReactNode {
+export function Panel({
+  title,
+  actions,
+  flush = false,
+  className,
+  children,
+}: PanelProps): ReactNode {
   return (
-    <section className={clsx('min-w-0 rounded-card border border-line bg-surface', flush && 'overflow-hidden', className)}>
+    <section
+      className={clsx(
+        'min-w-0 rounded-card border border-line bg-surface',
+        flush && 'overflow-hidden',
+        className,
+      )}
+    >
       {title !== undefined && (
         <header className="flex min-h-11 flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-1.5">
           <h2 className="text-card font-semibold">{title}</h2>

@@ -9,9 +9,15 @@ interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
 }
 
 /** A real link that stays in the console; loaded ahead on hover and focus. */
-export function PathLink({ path, onClick, className = linkLook, ...rest }: PathLinkProps): ReactNode {
+export function PathLink({
+  path,
+  onClick,
+  className = linkLook,
+  ...rest
+}: PathLinkProps): ReactNode {
   const router = useRouter();
-  const ahead = () => void router.preloadRoute({ to: path.split('?')[0] ?? path }).catch(() => undefined);
+  const ahead = () =>
+    void router.preloadRoute({ to: path.split('?')[0] ?? path }).catch(() => undefined);
   return (
     <a
       {...rest}

@@ -12,7 +12,13 @@ export interface Rank {
 }
 
 /** What is most: rows with bars, dearest first. The first six have the colours that they have in the chart beside it. */
-export function RankList({ label, ranks }: { readonly label: string; readonly ranks: readonly Rank[] }): ReactNode {
+export function RankList({
+  label,
+  ranks,
+}: {
+  readonly label: string;
+  readonly ranks: readonly Rank[];
+}): ReactNode {
   return (
     <ol aria-label={label} className="flex flex-col gap-2.5">
       {ranks.map(({ id, name, value, share, note }, index) => (
@@ -22,7 +28,10 @@ export function RankList({ label, ranks }: { readonly label: string; readonly ra
             <span className="shrink-0 figures">{value}</span>
           </div>
           <div className="my-1 h-1.5 overflow-hidden rounded-full bg-idle-soft" aria-hidden="true">
-            <div className={clsx('h-full rounded-full', seriesBackground(index))} style={{ width: `${Math.max(share * 100, 0.5)}%` }} />
+            <div
+              className={clsx('h-full rounded-full', seriesBackground(index))}
+              style={{ width: `${Math.max(share * 100, 0.5)}%` }}
+            />
           </div>
           {note !== undefined && <p className="text-caption text-muted figures">{note}</p>}
         </li>

@@ -1,4 +1,11 @@
-const backgrounds = ['bg-series-1', 'bg-series-2', 'bg-series-3', 'bg-series-4', 'bg-series-5', 'bg-series-6'] as const;
+const backgrounds = [
+  'bg-series-1',
+  'bg-series-2',
+  'bg-series-3',
+  'bg-series-4',
+  'bg-series-5',
+  'bg-series-6',
+] as const;
 
 /** The colour of a series by its rank, as a class; all after the sixth share one. */
 export function seriesBackground(rank: number | 'other'): string {
@@ -7,5 +14,7 @@ export function seriesBackground(rank: number | 'other'): string {
 
 /** The token's name, for canvases. */
 export function seriesToken(rank: number | 'other'): string {
-  return rank === 'other' || rank >= backgrounds.length ? '--color-series-other' : `--color-series-${rank + 1}`;
+  return rank === 'other' || rank >= backgrounds.length
+    ? '--color-series-other'
+    : `--color-series-${rank + 1}`;
 }

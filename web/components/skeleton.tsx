@@ -15,7 +15,10 @@ export function SkeletonRows({ rows = 8 }: { readonly rows?: number }): ReactNod
   return (
     <div aria-hidden="true">
       {Array.from({ length: rows }, (_, index) => (
-        <div key={index} className="flex h-9 items-center gap-4 border-b border-line px-3 last:border-b-0">
+        <div
+          key={index}
+          className="flex h-9 items-center gap-4 border-b border-line px-3 last:border-b-0"
+        >
           <Skeleton className="h-3 w-1/4" />
           <Skeleton className="h-3 w-1/3" />
           <Skeleton className="ml-auto h-3 w-16" />

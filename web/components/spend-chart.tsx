@@ -18,20 +18,27 @@ export function SpendChart({ series: view, empty, summary, onSelect }: SpendChar
   const { chart } = useWords(sharedWords);
   const { days, series, totals } = view;
   const total = series.reduce((sum, { cost }) => sum + nanoOf(cost), 0n);
-  if (total === 0n) return <p className="grid h-50 place-items-center text-table text-muted sm:h-60">{empty}</p>;
+  if (total === 0n)
+    return <p className="grid h-50 place-items-center text-table text-muted sm:h-60">{empty}</p>;
   const aligned = (values: readonly string[]) => {
     const texts = values.map((value) => formatYuan(value, 'spend'));
     const places = longestFraction(texts);
     return texts.map((text) => padFraction(text, places));
   };
-  const select = onSelect && ((from: number, to: number) => onSelect(days[from] ?? '', days[to] ?? ''));
+  const select =
+    onSelect && ((from: number, to: number) => onSelect(days[from] ?? '', days[to] ?? ''));
   return (
     <Chart
       kind="stacked"
       labels={days}
       labelHeader={chart.day}
       lastIsOpen
-      summary={summary(formatYuan(total, 'spend'), days[0] ?? '', days.at(-1) ?? '', series[0]?.name ?? '')}
+      summary={summary(
+        formatYuan(total, 'spend'),
+        days[0] ?? '',
+        days.at(-1) ?? '',
+        series[0]?.name ?? '',
+      )}
       series={series.map(({ id, name, values }) => ({
         id: id ?? 'other',
         name: id === null ? chart.other : name,

@@ -28,20 +28,29 @@ const looks = {
 
 export type Status = keyof typeof looks;
 
-const look = cva('inline-flex max-w-full items-center gap-1 rounded-badge px-1.5 align-middle text-caption font-medium whitespace-nowrap', {
-  variants: {
-    tone: {
-      good: 'bg-good-soft text-good',
-      accent: 'bg-accent-soft text-accent',
-      idle: 'bg-idle-soft text-muted',
-      warn: 'bg-warn-soft text-warn',
-      bad: 'bg-bad-soft text-bad',
+const look = cva(
+  'inline-flex max-w-full items-center gap-1 rounded-badge px-1.5 align-middle text-caption font-medium whitespace-nowrap',
+  {
+    variants: {
+      tone: {
+        good: 'bg-good-soft text-good',
+        accent: 'bg-accent-soft text-accent',
+        idle: 'bg-idle-soft text-muted',
+        warn: 'bg-warn-soft text-warn',
+        bad: 'bg-bad-soft text-bad',
+      },
     },
   },
-});
+);
 
 /** Icon, word and colour together: any two of them may be missing to a reader. `children` replaces the word where more is to be said. */
-export function StatusBadge({ status, children }: { readonly status: Status; readonly children?: ReactNode }): ReactNode {
+export function StatusBadge({
+  status,
+  children,
+}: {
+  readonly status: Status;
+  readonly children?: ReactNode;
+}): ReactNode {
   const words = useWords(sharedWords);
   const [icon, tone] = looks[status];
   return (

@@ -45,7 +45,15 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
   return useWide() ? <WideTable {...props} /> : <Cards {...props} />;
 }
 
-function WideTable<Row>({ label, rows, rowKey, columns, path, onOpen, selected }: TableProps<Row>): ReactNode {
+function WideTable<Row>({
+  label,
+  rows,
+  rowKey,
+  columns,
+  path,
+  onOpen,
+  selected,
+}: TableProps<Row>): ReactNode {
   const open = useOpen(onOpen);
   return (
     <div className="relative overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
@@ -112,7 +120,15 @@ function WideTable<Row>({ label, rows, rowKey, columns, path, onOpen, selected }
 
 const firstLook = 'sticky left-0 z-10 text-left font-normal group-hover:bg-sunken';
 
-function Cards<Row>({ label, rows, rowKey, card, path, onOpen, selected }: TableProps<Row>): ReactNode {
+function Cards<Row>({
+  label,
+  rows,
+  rowKey,
+  card,
+  path,
+  onOpen,
+  selected,
+}: TableProps<Row>): ReactNode {
   const open = useOpen(onOpen);
   return (
     <ul aria-label={label} className="divide-y divide-line">
@@ -123,7 +139,10 @@ function Cards<Row>({ label, rows, rowKey, card, path, onOpen, selected }: Table
             key={rowKey(row)}
             data-row
             onClick={path && ((event) => open(event, path(row), row))}
-            className={clsx('flex items-center gap-2 px-4 py-2.5', rowKey(row) === selected && 'bg-accent-soft')}
+            className={clsx(
+              'flex items-center gap-2 px-4 py-2.5',
+              rowKey(row) === selected && 'bg-accent-soft',
+            )}
           >
             <div className="min-w-0 flex-1">
               <div className="flex items-baseline justify-between gap-3">
@@ -134,7 +153,9 @@ function Cards<Row>({ label, rows, rowKey, card, path, onOpen, selected }: Table
                 </span>
                 <span className="shrink-0 figures">{value}</span>
               </div>
-              <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-caption text-muted">{detail}</div>
+              <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-caption text-muted">
+                {detail}
+              </div>
             </div>
             {menu}
           </li>
@@ -175,8 +196,16 @@ function useOpen<Row>(
 ): (event: MouseEvent<HTMLElement>, path: string | undefined, row: Row) => void {
   const router = useRouter();
   return (event, path, row) => {
-    const meant = event.target instanceof Element && event.target.closest('a, button, input, select, label, [role="menuitem"]');
-    if (meant || !event.currentTarget.contains(event.target as Node) || !isPlain(event) || getSelection()?.toString()) return;
+    const meant =
+      event.target instanceof Element &&
+      event.target.closest('a, button, input, select, label, [role="menuitem"]');
+    if (
+      meant ||
+      !event.currentTarget.contains(event.target as Node) ||
+      !isPlain(event) ||
+      getSelection()?.toString()
+    )
+      return;
     if (path === undefined) return;
     if (onOpen === undefined) router.history.push(path);
     else onOpen(row);
@@ -196,7 +225,10 @@ export function Pager({ page, onTurn, children }: PagerProps): ReactNode {
   const words = useWords(sharedWords);
   if (page.next === null && page.prev === null && children === undefined) return null;
   return (
-    <nav aria-label={words.table.rows} className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2">
+    <nav
+      aria-label={words.table.rows}
+      className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2"
+    >
       <div className="mr-auto flex items-center gap-2">{children}</div>
       <Button
         size="small"

@@ -12,17 +12,32 @@ interface TabsProps<Value extends string> {
 }
 
 /** Keep `value` in the address (`useSearchState`), so that a tab can be linked. */
-export function Tabs<Value extends string>({ label, value, onChange, tabs, children }: TabsProps<Value>): ReactNode {
+export function Tabs<Value extends string>({
+  label,
+  value,
+  onChange,
+  tabs,
+  children,
+}: TabsProps<Value>): ReactNode {
   return (
-    <Radix.Root value={value} onValueChange={(next) => onChange(next as Value)} className="flex min-w-0 flex-col gap-4">
-      <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line p-0.5 pb-0">
+    <Radix.Root
+      value={value}
+      onValueChange={(next) => onChange(next as Value)}
+      className="flex min-w-0 flex-col gap-4"
+    >
+      <Radix.List
+        aria-label={label}
+        className="flex gap-1 overflow-x-auto border-b border-line p-0.5 pb-0"
+      >
         {tabs.map(([tab, text]) => (
           <Radix.Trigger
             key={tab}
             value={tab}
             className={clsx(
               'h-9 shrink-0 rounded-t-control border-b-2 px-3 text-table font-medium touch:h-11',
-              tab === value ? 'border-accent text-text' : 'border-transparent text-muted hover:text-text',
+              tab === value
+                ? 'border-accent text-text'
+                : 'border-transparent text-muted hover:text-text',
             )}
           >
             {text}
@@ -44,9 +59,18 @@ interface SegmentsProps<Value extends string> {
 }
 
 /** A switch between views of the same thing: by model, by key. */
-export function Segments<Value extends string>({ label, value, onChange, options }: SegmentsProps<Value>): ReactNode {
+export function Segments<Value extends string>({
+  label,
+  value,
+  onChange,
+  options,
+}: SegmentsProps<Value>): ReactNode {
   return (
-    <div role="group" aria-label={label} className="inline-flex rounded-control border border-line bg-sunken p-0.5">
+    <div
+      role="group"
+      aria-label={label}
+      className="inline-flex rounded-control border border-line bg-sunken p-0.5"
+    >
       {options.map(([option, text]) => (
         <button
           key={option}
@@ -55,7 +79,9 @@ export function Segments<Value extends string>({ label, value, onChange, options
           onClick={() => onChange(option)}
           className={clsx(
             'h-6 rounded-badge px-2 text-caption font-medium touch:h-10 touch:px-3',
-            option === value ? 'bg-surface text-text shadow-[0_0_0_1px_var(--color-line)]' : 'text-muted hover:text-text',
+            option === value
+              ? 'bg-surface text-text shadow-[0_0_0_1px_var(--color-line)]'
+              : 'text-muted hover:text-text',
           )}
         >
           {text}

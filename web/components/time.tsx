@@ -25,7 +25,12 @@ export function Time({ at, as = 'absolute', absent = '—' }: TimeProps): ReactN
   const nowMs = useNow();
   if (at === null) return <span className="text-faint">{absent}</span>;
   const absolute = formatTime(at, zone);
-  const shown = as === 'relative' ? formatRelative(at, nowMs, language) : as === 'day' ? formatDay(at, zone) : absolute;
+  const shown =
+    as === 'relative'
+      ? formatRelative(at, nowMs, language)
+      : as === 'day'
+        ? formatDay(at, zone)
+        : absolute;
   return (
     <time
       dateTime={at}

@@ -33,7 +33,8 @@ function attach(layer: HTMLElement): () => void {
     if (layer.matches(':popover-open')) layer.hidePopover();
   };
   const show = (target: EventTarget | null, waitMs: number) => {
-    const next = target instanceof Element ? (target.closest('[data-tip]') ?? cutShort(target)) : undefined;
+    const next =
+      target instanceof Element ? (target.closest('[data-tip]') ?? cutShort(target)) : undefined;
     const text = next?.getAttribute('data-tip') ?? next?.textContent;
     if (next === undefined || !text || next === owner) return;
     hide();
@@ -46,14 +47,17 @@ function attach(layer: HTMLElement): () => void {
       if (!next.hasAttribute('aria-describedby')) next.setAttribute('aria-describedby', layer.id);
     }, waitMs);
   };
-  const listen = <Name extends keyof DocumentEventMap>(name: Name, handler: (event: DocumentEventMap[Name]) => void) =>
-    document.addEventListener(name, handler, { signal: ended.signal, capture: true });
+  const listen = <Name extends keyof DocumentEventMap>(
+    name: Name,
+    handler: (event: DocumentEventMap[Name]) => void,
+  ) => document.addEventListener(name, handler, { signal: ended.signal, capture: true });
   listen('pointerover', (event) => show(event.target, delayMs));
   listen('pointerout', (event) => {
     if (owner !== undefined && !owner.contains(event.relatedTarget as Node | null)) hide(); // the DOM's own type is wider
   });
   listen('focusin', (event) => {
-    if (event.target instanceof Element && event.target.matches(':focus-visible')) show(event.target, 0);
+    if (event.target instanceof Element && event.target.matches(':focus-visible'))
+      show(event.target, 0);
   });
   listen('focusout', hide);
   listen('keydown', (event) => event.key === 'Escape' && hide());
@@ -67,14 +71,21 @@ function attach(layer: HTMLElement): () => void {
 /** The text around or in this element that does not fit where it stands. */
 function cutShort(element: Element): Element | undefined {
   const inside = element.matches('a, button') ? element.querySelector('.truncate') : null;
-  return [element.closest('.truncate'), inside].find((each) => each !== null && each.scrollWidth > each.clientWidth) ?? undefined;
+  return (
+    [element.closest('.truncate'), inside].find(
+      (each) => each !== null && each.scrollWidth > each.clientWidth,
+    ) ?? undefined
+  );
 }
 
 /** Above its owner, or below where there is no room; never out of the window. */
 function place(layer: HTMLElement, owner: Element): void {
   const around = owner.getBoundingClientRect();
   const { width, height } = layer.getBoundingClientRect();
-  const left = Math.min(Math.max(gapPx, around.left + around.width / 2 - width / 2), document.documentElement.clientWidth - width - gapPx);
+  const left = Math.min(
+    Math.max(gapPx, around.left + around.width / 2 - width / 2),
+    document.documentElement.clientWidth - width - gapPx,
+  );
   const above = around.top - height - gapPx;
   layer.style.left = `${left}px`;
   layer.style.top = `${above < gapPx ? around.bottom + gapPx : above}px`;

@@ -1,5 +1,14 @@
 import { clsx } from 'clsx';
-import { type ReactNode, createContext, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type ReactNode,
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button, IconButton } from './button.tsx';
@@ -31,8 +40,14 @@ export function Toasts({ children }: { readonly children: ReactNode }): ReactNod
     const shown = { ...toast, id: count.current };
     setToasts((all) => [...all.slice(-2), shown]);
   }, []);
-  const close = useCallback((id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)), []);
-  const list = useMemo(() => toasts.map((toast) => <Toast key={toast.id} toast={toast} onClose={close} />), [toasts, close]);
+  const close = useCallback(
+    (id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)),
+    [],
+  );
+  const list = useMemo(
+    () => toasts.map((toast) => <Toast key={toast.id} toast={toast} onClose={close} />),
+    [toasts, close],
+  );
   return (
     <Show value={show}>
       {children}
@@ -47,7 +62,13 @@ export function Toasts({ children }: { readonly children: ReactNode }): ReactNod
   );
 }
 
-function Toast({ toast, onClose }: { readonly toast: Shown; readonly onClose: (id: number) => void }): ReactNode {
+function Toast({
+  toast,
+  onClose,
+}: {
+  readonly toast: Shown;
+  readonly onClose: (id: number) => void;
+}): ReactNode {
   const words = useWords(sharedWords);
   const { id, tone, text, action } = toast;
   const [held, setHeld] = useState(false);
@@ -65,7 +86,10 @@ function Toast({ toast, onClose }: { readonly toast: Shown; readonly onClose: (i
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
-      <Icon name={tone === 'failed' ? 'failed' : 'check'} className={clsx(tone === 'failed' ? 'text-bad' : 'text-good')} />
+      <Icon
+        name={tone === 'failed' ? 'failed' : 'check'}
+        className={clsx(tone === 'failed' ? 'text-bad' : 'text-good')}
+      />
       <span className="min-w-0 flex-1 py-1">{text}</span>
       {action !== undefined && (
         <Button
@@ -78,7 +102,12 @@ function Toast({ toast, onClose }: { readonly toast: Shown; readonly onClose: (i
           {action.label}
         </Button>
       )}
-      <IconButton icon="close" label={words.actions.close} size="small" onClick={() => onClose(id)} />
+      <IconButton
+        icon="close"
+        label={words.actions.close}
+        size="small"
+        onClick={() => onClose(id)}
+      />
     </div>
   );
 }

@@ -6,7 +6,8 @@ test('on the way from nothing to an amount, all that is taken for one can be rea
   for (const amount of ['12.50', '0.000000001', '123456789.123456789']) {
     for (let typed = 1; typed <= amount.length; typed++) {
       const text = amount.slice(0, typed);
-      if (amountError(text, { decimals: 9 }) === undefined) expect(parseYuan(text), text).toBeGreaterThan(0n);
+      if (amountError(text, { decimals: 9 }) === undefined)
+        expect(parseYuan(text), text).toBeGreaterThan(0n);
     }
     expect(amountError(amount, { decimals: 9 })).toBeUndefined();
   }
@@ -14,7 +15,8 @@ test('on the way from nothing to an amount, all that is taken for one can be rea
 
 test('what is wrong with an amount is told by its code', () => {
   expect(amountError('')).toBe('required');
-  for (const text of ['1.', '.5', '-1', '1e3', '1.2.3', '1234567890', 'one']) expect(amountError(text), text).toBe('amount');
+  for (const text of ['1.', '.5', '-1', '1e3', '1.2.3', '1234567890', 'one'])
+    expect(amountError(text), text).toBe('amount');
   expect(amountError('1.005')).toBe('decimals');
   expect(amountError('1.0000000001', { decimals: 9 })).toBe('amount');
   expect(amountError('0.99', { minimum: 1 })).toBe('below_minimum');

@@ -17,6 +17,9 @@ test('a day begins a second after the one before has ended, and days are counted
   expect(startOfDay('2026-11-21', 'Asia/Shanghai')).toBe('2026-11-20T16:00:00.000Z');
   expect(startOfDay('2026-11-01', 'America/New_York')).toBe('2026-11-01T04:00:00.000Z');
   expect(startOfDay('2026-11-02', 'America/New_York')).toBe('2026-11-02T05:00:00.000Z');
-  expect([shiftDay('2026-03-01', -1), shiftDay('2026-12-31', 1)]).toEqual(['2026-02-28', '2027-01-01']);
+  expect([shiftDay('2026-03-01', -1), shiftDay('2026-12-31', 1)]).toEqual([
+    '2026-02-28',
+    '2027-01-01',
+  ]);
   expect(['2026-11-21', '2026-13-01', '-7d', ''].map(isDay)).toEqual([true, false, false, false]);
 });

@@ -9,7 +9,9 @@ export function endOfDay(day: string, zone: string): string {
   // The zone's clock at that instant of UTC tells how far it is; once more, since the clocks may have changed in between.
   const first = asUtc - offsetMs(new Date(asUtc).toISOString(), zone);
   const second = asUtc - offsetMs(new Date(first).toISOString(), zone);
-  return new Date(formatTime(new Date(first).toISOString(), zone) === wanted ? first : second).toISOString();
+  return new Date(
+    formatTime(new Date(first).toISOString(), zone) === wanted ? first : second,
+  ).toISOString();
 }
 
 /** `2026-11-21` of now, and that many days later. */

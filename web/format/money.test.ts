@@ -39,7 +39,9 @@ describe('money as it is shown', () => {
     const texts = ['¥3.20', '¥0.000154', '¥0.00'];
     const places = longestFraction(texts);
     expect(places).toBe(6);
-    expect(texts.map((text) => padFraction(text, places).length - text.indexOf('.'))).toEqual([7, 7, 7]);
+    expect(texts.map((text) => padFraction(text, places).length - text.indexOf('.'))).toEqual([
+      7, 7, 7,
+    ]);
   });
   test('what was rounded is known', () => {
     expect(isRounded('0.013577263', 'row')).toBe(true);

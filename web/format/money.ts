@@ -35,7 +35,8 @@ export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string
   const size = magnitude(nano);
   if (size === 0n && context !== 'exact') return '¥0.00';
   const shown = decimals(size, context);
-  const text = shown === undefined ? exactly(size, 2) : rounded(size, shown.digits, shown.up, shown.keep);
+  const text =
+    shown === undefined ? exactly(size, 2) : rounded(size, shown.digits, shown.up, shown.keep);
   return `${nano < 0n ? minus : ''}¥${text}`;
 }
 

@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { ImagePriceNames, UnitPrice } from '../../src/console/contract.ts';
 import { costOf, imagePrice, mostOfTokens, priceText, rateOf, videoCost } from './price.ts';
 
-const token = (name: 'input' | 'cached_input' | 'output', amount: string, above?: number): UnitPrice => ({
+const token = (
+  name: 'input' | 'cached_input' | 'output',
+  amount: string,
+  above?: number,
+): UnitPrice => ({
   amount,
   per: 1_000_000,
   unit: 'token',
@@ -39,28 +43,47 @@ test('what so many cost is rounded up once, to the nano', () => {
 });
 
 test('the most that tokens can cost is the dearest class of the bands that the input reaches', () => {
-  const prices = [token('input', '2'), token('cached_input', '0.2'), token('output', '8'), token('input', '4', 1000)];
+  const prices = [
+    token('input', '2'),
+    token('cached_input', '0.2'),
+    token('output', '8'),
+    token('input', '4', 1000),
+  ];
   expect(mostOfTokens(prices, 1000, 100)).toBe(2_000_000n + 800_000n);
   expect(mostOfTokens(prices, 1001, 100)).toBe(4_004_000n + 800_000n);
   expect(mostOfTokens([image('1')], 10, 10)).toBeUndefined();
 });
 
 test('a picture costs what its size and quality do, by whichever name they are known', () => {
-  const prices = [image('0.284'), image('0.568', '1024x1024/hd'), image('0.4', '2K/medium'), image('0.9', 'max')];
+  const prices = [
+    image('0.284'),
+    image('0.568', '1024x1024/hd'),
+    image('0.4', '2K/medium'),
+    image('0.9', 'max'),
+  ];
   const of = (size?: string, quality?: string) => imagePrice(prices, names, size, quality)?.amount;
   expect(of()).toBe('0.284');
   expect(of('1024x1024', 'hd')).toBe('0.568');
   expect(of('1024x1024', 'high')).toBe('0.568');
   expect(of('2048x2048', 'standard')).toBe('0.4');
   expect(of('512x512', 'max')).toBe('0.9');
-  expect(imagePrice([image('1', 'a'), image('3', 'b'), image('2', 'c')], undefined, 'x', undefined)?.amount).toBe('3');
+  expect(
+    imagePrice([image('1', 'a'), image('3', 'b'), image('2', 'c')], undefined, 'x', undefined)
+      ?.amount,
+  ).toBe('3');
 });
 
 test('a video costs by the second, or by length and resolution as a whole', () => {
   const second: UnitPrice = { amount: '0.595', per: 1, unit: 'second', class: 'second' };
-  expect(videoCost([second, { ...second, amount: '1', variant: '1080p' }], 10, undefined)).toBe(5_950_000_000n);
-  expect(videoCost([second, { ...second, amount: '1', variant: '1080p' }], 10, '1080p')).toBe(10_000_000_000n);
+  expect(videoCost([second, { ...second, amount: '1', variant: '1080p' }], 10, undefined)).toBe(
+    5_950_000_000n,
+  );
+  expect(videoCost([second, { ...second, amount: '1', variant: '1080p' }], 10, '1080p')).toBe(
+    10_000_000_000n,
+  );
   const request: UnitPrice = { amount: '3.976', per: 1, unit: 'request', class: 'request' };
-  expect(videoCost([request, { ...request, amount: '0.71', variant: '512p/6' }], 6, '512p')).toBe(710_000_000n);
+  expect(videoCost([request, { ...request, amount: '0.71', variant: '512p/6' }], 6, '512p')).toBe(
+    710_000_000n,
+  );
   expect(videoCost([token('output', '39')], 5, undefined)).toBeUndefined();
 });

@@ -29,17 +29,32 @@ function dearest(prices: readonly UnitPrice[]): UnitPrice | undefined {
   );
 }
 
-const textInput: readonly PriceClass[] = ['input', 'cached_input', 'cache_write_5m', 'cache_write_1h', 'image_input', 'audio_input'];
+const textInput: readonly PriceClass[] = [
+  'input',
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'image_input',
+  'audio_input',
+];
 const textOutput: readonly PriceClass[] = ['output', 'reasoning'];
 
 /** The most that so many tokens can cost, in nano-yuan: each side at its dearest class of those bands that the input reaches. Undefined: tokens have no price. */
-export function mostOfTokens(prices: readonly UnitPrice[], inputTokens: number, outputTokens: number): bigint | undefined {
+export function mostOfTokens(
+  prices: readonly UnitPrice[],
+  inputTokens: number,
+  outputTokens: number,
+): bigint | undefined {
   const reached = prices.filter(({ above_input_tokens: above = -1 }) => inputTokens > above);
   const input = dearest(reached.filter((price) => textInput.includes(price.class)));
   const output = dearest(reached.filter((price) => textOutput.includes(price.class)));
   if (input === undefined && output === undefined) return undefined;
   const request = dearest(reached.filter((price) => price.class === 'request'));
-  const parts = [input && costOf(input, inputTokens), output && costOf(output, outputTokens), request && costOf(request, 1)];
+  const parts = [
+    input && costOf(input, inputTokens),
+    output && costOf(output, outputTokens),
+    request && costOf(request, 1),
+  ];
   return parts.reduce<bigint>((sum, part) => sum + (part ?? 0n), 0n);
 }
 
@@ -57,10 +72,17 @@ export function imagePrice(
 ): UnitPrice | undefined {
   const sizes = [size, resolutionOf(names, size)].flatMap((name) => name ?? []);
   const qualities = [quality, names?.also_called[quality ?? '']].flatMap((name) => name ?? []);
-  return variantPrice(prices, 'image', [...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)), ...sizes, ...qualities]);
+  return variantPrice(prices, 'image', [
+    ...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)),
+    ...sizes,
+    ...qualities,
+  ]);
 }
 
-function resolutionOf(names: ImagePriceNames | undefined, size: string | undefined): string | undefined {
+function resolutionOf(
+  names: ImagePriceNames | undefined,
+  size: string | undefined,
+): string | undefined {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? [];
   if (width === undefined) return undefined;
   const pixels = Number(width) * Number(height);
@@ -68,14 +90,24 @@ function resolutionOf(names: ImagePriceNames | undefined, size: string | undefin
 }
 
 /** The first of these names that is priced, else the plain price, else the dearest of the variants. */
-function variantPrice(prices: readonly UnitPrice[], of: PriceClass, names: readonly string[]): UnitPrice | undefined {
+function variantPrice(
+  prices: readonly UnitPrice[],
+  of: PriceClass,
+  names: readonly string[],
+): UnitPrice | undefined {
   const all = prices.filter((price) => price.class === of);
-  const named = names.map((name) => all.find(({ variant }) => variant === name)).find((price) => price !== undefined);
+  const named = names
+    .map((name) => all.find(({ variant }) => variant === name))
+    .find((price) => price !== undefined);
   return named ?? all.find(({ variant }) => variant === undefined) ?? dearest(all);
 }
 
 /** What a video of so many seconds costs, in nano-yuan; undefined where it is sold by tokens. */
-export function videoCost(prices: readonly UnitPrice[], seconds: number, resolution: string | undefined): bigint | undefined {
+export function videoCost(
+  prices: readonly UnitPrice[],
+  seconds: number,
+  resolution: string | undefined,
+): bigint | undefined {
   const names = resolution === undefined ? [] : [`${resolution}/${seconds}`, resolution];
   const second = variantPrice(prices, 'second', names);
   if (second !== undefined) return costOf(second, seconds);

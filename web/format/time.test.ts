@@ -18,7 +18,12 @@ test('how long ago is told in the largest unit that fits', () => {
 });
 
 test('durations have the unit that reads best', () => {
-  expect([412, 3200, 59_990, 125_000].map(formatDuration)).toEqual(['412 ms', '3.2 s', '1 min 00 s', '2 min 05 s']);
+  expect([412, 3200, 59_990, 125_000].map(formatDuration)).toEqual([
+    '412 ms',
+    '3.2 s',
+    '1 min 00 s',
+    '2 min 05 s',
+  ]);
 });
 
 test('counts are full in tables and short in charts', () => {
@@ -26,7 +31,12 @@ test('counts are full in tables and short in charts', () => {
   expect(formatCompact(1_284_500, 'en')).toBe('1.28 M');
   expect(formatCompact(1_284_700, 'zh')).toBe('128.5 万');
   expect(formatCompact(950, 'zh')).toBe('950');
-  expect([200_000, 1_000_000, 131_072, 10_500].map((count) => formatCompact(count, 'en'))).toEqual(['200 k', '1 M', '131.1 k', '10.5 k']);
+  expect([200_000, 1_000_000, 131_072, 10_500].map((count) => formatCompact(count, 'en'))).toEqual([
+    '200 k',
+    '1 M',
+    '131.1 k',
+    '10.5 k',
+  ]);
   expect(formatShare(0.064)).toBe('6.4 %');
   expect(formatShare(0.0001)).toBe('< 0.1 %');
 });

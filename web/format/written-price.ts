@@ -1,7 +1,8 @@
 import type { PriceClass, UnitPrice, WrittenPrices } from '../../src/console/contract.ts';
 
 /** One line of a price as it is typed; an empty amount is no line. */
-export interface PriceLine extends Pick<UnitPrice, 'class' | 'unit' | 'per' | 'variant' | 'above_input_tokens'> {
+export interface PriceLine
+  extends Pick<UnitPrice, 'class' | 'unit' | 'per' | 'variant' | 'above_input_tokens'> {
   readonly amount: string;
 }
 
@@ -19,22 +20,35 @@ export function linesOf(prices: readonly UnitPrice[]): readonly PriceLine[] {
 }
 
 /** Which line it is, whatever it costs. */
-export function lineKey({ class: of, variant = '', above_input_tokens: above = 0 }: Omit<PriceLine, 'amount'>): string {
+export function lineKey({
+  class: of,
+  variant = '',
+  above_input_tokens: above = 0,
+}: Omit<PriceLine, 'amount'>): string {
   return `${of} ${above} ${variant}`;
 }
 
 /** As the configuration and `publish` take it. */
 export function writtenPrices(lines: readonly PriceLine[]): WrittenPrices {
   const filled = lines.filter(({ amount }) => amount !== '');
-  const plain = filled.filter(({ variant, above_input_tokens: above }) => variant === undefined && above === undefined);
+  const plain = filled.filter(
+    ({ variant, above_input_tokens: above }) => variant === undefined && above === undefined,
+  );
   const variants = filled.filter(({ variant }) => variant !== undefined);
-  const bands = [...new Set(filled.flatMap(({ above_input_tokens: above }) => above ?? []))].toSorted((a, b) => a - b);
+  const bands = [
+    ...new Set(filled.flatMap(({ above_input_tokens: above }) => above ?? [])),
+  ].toSorted((a, b) => a - b);
   return {
     ...ratesOf(plain),
     ...(bands.length > 0 && {
-      tiers: bands.map((band) => ({ above_input_tokens: band, ...ratesOf(filled.filter((line) => line.above_input_tokens === band)) })),
+      tiers: bands.map((band) => ({
+        above_input_tokens: band,
+        ...ratesOf(filled.filter((line) => line.above_input_tokens === band)),
+      })),
     }),
-    ...(variants.length > 0 && { by: Object.fromEntries(variants.map((line) => [line.variant ?? '', writtenAmount(line)])) }),
+    ...(variants.length > 0 && {
+      by: Object.fromEntries(variants.map((line) => [line.variant ?? '', writtenAmount(line)])),
+    }),
   };
 }
 
@@ -62,7 +76,10 @@ const nanoDigits = 9;
 const ppm = 1_000_000n;
 
 /** What a base price is for a group, as it is charged: rounded up once, in the ninth decimal for tokens, in the fifteenth for pieces. */
-export function atMultiplier({ amount, per }: Pick<UnitPrice, 'amount' | 'per'>, multiplier: string): string {
+export function atMultiplier(
+  { amount, per }: Pick<UnitPrice, 'amount' | 'per'>,
+  multiplier: string,
+): string {
   const digits = per === 1 ? nanoDigits + millionDigits : nanoDigits;
   const product = scaled(amount, digits) * scaled(multiplier, millionDigits);
   const rate = ((product + ppm - 1n) / ppm).toString().padStart(digits + 1, '0');

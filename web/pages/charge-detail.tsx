@@ -22,7 +22,9 @@ export function ChargeView({ detail }: { readonly detail: ChargeDetail }): React
   return (
     <div className="flex flex-col gap-4">
       <Headline detail={detail} />
-      {meaning !== null && <Banner tone={detail.status === 'error' ? 'bad' : 'warn'}>{meaning}</Banner>}
+      {meaning !== null && (
+        <Banner tone={detail.status === 'error' ? 'bad' : 'warn'}>{meaning}</Banner>
+      )}
       <div className="flex flex-col gap-2">
         <p className="text-body font-semibold">{words.lines}</p>
         <ChargeLines detail={detail} />
@@ -48,7 +50,9 @@ function Headline({ detail }: { readonly detail: ChargeDetail }): ReactNode {
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
       <div className="min-w-0">
         <p className="text-card font-semibold break-words">{detail.model}</p>
-        <p className="text-table text-muted">{[kind(detail.kind), detail.streamed ? words.streamed : ''].filter(Boolean).join(' · ')}</p>
+        <p className="text-table text-muted">
+          {[kind(detail.kind), detail.streamed ? words.streamed : ''].filter(Boolean).join(' · ')}
+        </p>
         <p className="text-table text-muted figures">
           {formatTime(detail.at, zone)} · {formatZone(zone, detail.at)}
         </p>
@@ -68,7 +72,11 @@ function Proof({ detail: { transfer } }: { readonly detail: ChargeDetail }): Rea
   if (transfer === null) return <p className="text-table text-muted">{words.noTransfer}</p>;
   return (
     <p className="flex min-w-0 flex-wrap items-center gap-x-1.5 text-table">
-      {transfer.equal ? <Icon name="check" className="text-good" /> : <Icon name="failed" className="text-bad" />}
+      {transfer.equal ? (
+        <Icon name="check" className="text-good" />
+      ) : (
+        <Icon name="failed" className="text-bad" />
+      )}
       <span>{transfer.equal ? words.equal : words.unequal}</span>
       <Money amount={transfer.amount} as="exact" />
       <CopyText text={transfer.id} label={words.equal} className="max-w-56" />
@@ -77,11 +85,17 @@ function Proof({ detail: { transfer } }: { readonly detail: ChargeDetail }): Rea
 }
 
 /** Where the input came from, and what the cache was worth. */
-function Input({ detail: { tokens, without_cache: withoutCache } }: { readonly detail: ChargeDetail }): ReactNode {
+function Input({
+  detail: { tokens, without_cache: withoutCache },
+}: {
+  readonly detail: ChargeDetail;
+}): ReactNode {
   const { charge: words } = useWords(usageWords);
   if (tokens === null || tokens.cached_input + tokens.cache_write === 0) return null;
   const { input, cached_input: cached, cache_write: written } = tokens;
-  const [all, plain, fromCache, toCache] = [input, input - cached - written, cached, written].map(formatCount);
+  const [all, plain, fromCache, toCache] = [input, input - cached - written, cached, written].map(
+    formatCount,
+  );
   return (
     <p className="text-table text-muted figures">
       {written === 0
@@ -105,7 +119,8 @@ function Base({ detail: { multiplier, lines } }: { readonly detail: ChargeDetail
           <li key={`${line.class}${line.variant}`}>
             {nameOf(line)}{' '}
             <span className="whitespace-nowrap">
-              <Money amount={line.base_price?.amount ?? null} as="price" /> → <Money amount={line.price.amount} as="price" />
+              <Money amount={line.base_price?.amount ?? null} as="price" /> →{' '}
+              <Money amount={line.price.amount} as="price" />
             </span>
           </li>
         ))}
@@ -126,7 +141,14 @@ function Facts({ detail }: { readonly detail: ChargeDetail }): ReactNode {
       </PathLink>,
     ],
     [words.group, multiplier === null ? detail.group : words.groupWith(detail.group, multiplier)],
-    ...(version === null ? [] : [[words.version, words.versionSince(version.version, formatDay(version.since, zone))] as const]),
+    ...(version === null
+      ? []
+      : [
+          [
+            words.version,
+            words.versionSince(version.version, formatDay(version.since, zone)),
+          ] as const,
+        ]),
     ...(firstByteMs === null ? [] : [[words.firstByte, formatDuration(firstByteMs)] as const]),
     [words.total_ms, formatDuration(detail.total_ms)],
     ...detail.refunds.map(
@@ -140,10 +162,18 @@ function Facts({ detail }: { readonly detail: ChargeDetail }): ReactNode {
     ),
     ...(attempts === null
       ? []
-      : [[words.attempts, formatCount(attempts.count)] as const, [words.channel, attempts.channel ?? '—'] as const]),
+      : [
+          [words.attempts, formatCount(attempts.count)] as const,
+          [words.channel, attempts.channel ?? '—'] as const,
+        ]),
     ...(attempts?.upstream_id == null
       ? []
-      : [[words.upstream, <CopyText key="" text={attempts.upstream_id} label={words.upstream} />] as const]),
+      : [
+          [
+            words.upstream,
+            <CopyText key="" text={attempts.upstream_id} label={words.upstream} />,
+          ] as const,
+        ]),
     [words.id, <CopyText key="" text={detail.id} label={words.id} />],
   ];
   return (
@@ -173,7 +203,9 @@ function CopyAsText({ detail }: { readonly detail: ChargeDetail }): ReactNode {
     `${detail.id} · ${detail.model} · ${kind(detail.kind)} · ${formatTime(detail.at, zone)} ${formatZone(zone, detail.at)}`,
     ...lines,
     ...sums,
-    ...(detail.transfer === null ? [] : [`${words.equal}: ${detail.transfer.id} ${detail.transfer.amount}`]),
+    ...(detail.transfer === null
+      ? []
+      : [`${words.equal}: ${detail.transfer.id} ${detail.transfer.amount}`]),
   ].join('\n');
   return <CopyButton text={text}>{words.copyText}</CopyButton>;
 }

@@ -45,9 +45,16 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words, per, units } = useWords(usageWords);
   const nameOf = useLineName();
   const exact = alignDecimals(detail.lines.map((line) => line.exact));
-  const places = longestFraction(detail.lines.map(({ price }) => formatYuan(price.amount, 'price')));
+  const places = longestFraction(
+    detail.lines.map(({ price }) => formatYuan(price.amount, 'price')),
+  );
   return (
-    <div className="overflow-x-auto rounded-control border border-line" role="region" aria-label={words.lines} tabIndex={0}>
+    <div
+      className="overflow-x-auto rounded-control border border-line"
+      role="region"
+      aria-label={words.lines}
+      tabIndex={0}
+    >
       <table className="w-full border-collapse text-table figures">
         <thead>
           <tr>
@@ -55,7 +62,11 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
               {words.line}
             </th>
             {[words.quantity, words.price, words.exact, words.charged].map((word) => (
-              <th key={word} scope="col" className={clsx(head, 'text-right', word === words.charged && 'pr-6.5')}>
+              <th
+                key={word}
+                scope="col"
+                className={clsx(head, 'text-right', word === words.charged && 'pr-6.5')}
+              >
                 {word}
               </th>
             ))}
@@ -67,10 +78,14 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
               <th scope="row" className={clsx(cell, 'text-left font-normal')}>
                 {nameOf(line)}
               </th>
-              <td className={clsx(cell, 'text-right whitespace-nowrap')}>{units[line.price.unit](formatQuantity(line.quantity))}</td>
+              <td className={clsx(cell, 'text-right whitespace-nowrap')}>
+                {units[line.price.unit](formatQuantity(line.quantity))}
+              </td>
               <td className={clsx(cell, 'text-right')}>
                 <Money amount={line.price.amount} as="price" places={places} />{' '}
-                <span className="text-caption whitespace-nowrap text-muted">{per[line.price.unit]}</span>
+                <span className="text-caption whitespace-nowrap text-muted">
+                  {per[line.price.unit]}
+                </span>
               </td>
               <td className={clsx(cell, 'text-right whitespace-pre text-muted')}>{exact[index]}</td>
               <td className={clsx(cell, 'text-right whitespace-nowrap')}>
@@ -82,7 +97,11 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
         <tfoot className="border-t border-edge">
           {sumsOf(detail).map(([word, amount], index) => (
             <tr key={word} className={clsx(index === 0 && 'font-medium')}>
-              <th scope="row" colSpan={4} className={clsx(cell, 'text-right', index > 0 ? 'font-normal' : 'font-medium')}>
+              <th
+                scope="row"
+                colSpan={4}
+                className={clsx(cell, 'text-right', index > 0 ? 'font-normal' : 'font-medium')}
+              >
                 {words[word]}
               </th>
               <td className={clsx(cell, 'text-right whitespace-nowrap')}>
@@ -102,7 +121,10 @@ function LineList({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words, per, units } = useWords(usageWords);
   const nameOf = useLineName();
   return (
-    <ul aria-label={words.lines} className="divide-y divide-line rounded-control border border-line text-table figures">
+    <ul
+      aria-label={words.lines}
+      className="divide-y divide-line rounded-control border border-line text-table figures"
+    >
       {detail.lines.map((line) => (
         <li key={`${line.class}${line.variant}`} className="px-3 py-2">
           <div className="flex items-baseline justify-between gap-3">
@@ -112,13 +134,19 @@ function LineList({ detail }: { readonly detail: ChargeDetail }): ReactNode {
             </span>
           </div>
           <div className="text-caption text-muted">
-            {units[line.price.unit](formatQuantity(line.quantity))} × <Money amount={line.price.amount} as="price" /> {per[line.price.unit]}{' '}
-            = {line.exact}
+            {units[line.price.unit](formatQuantity(line.quantity))} ×{' '}
+            <Money amount={line.price.amount} as="price" /> {per[line.price.unit]} = {line.exact}
           </div>
         </li>
       ))}
       {sumsOf(detail).map(([word, amount], index) => (
-        <li key={word} className={clsx('flex items-baseline justify-between gap-3 px-3 py-2', index === 0 && 'font-medium')}>
+        <li
+          key={word}
+          className={clsx(
+            'flex items-baseline justify-between gap-3 px-3 py-2',
+            index === 0 && 'font-medium',
+          )}
+        >
           <span>{words[word]}</span>
           <span className="shrink-0">
             <Money amount={amount} as="exact" />
@@ -130,13 +158,20 @@ function LineList({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   );
 }
 
-function Charged({ line: { charged, rounded_up: roundedUp } }: { readonly line: ChargeLine }): ReactNode {
+function Charged({
+  line: { charged, rounded_up: roundedUp },
+}: {
+  readonly line: ChargeLine;
+}): ReactNode {
   const { charge: words } = useWords(usageWords);
   return (
     <>
       <Money amount={charged} as="exact" />
       {roundedUp ? (
-        <span data-tip={words.roundedUp} className="ml-1 inline-block w-3.5 align-[-2px] text-accent">
+        <span
+          data-tip={words.roundedUp}
+          className="ml-1 inline-block w-3.5 align-[-2px] text-accent"
+        >
           <span className="sr-only">{words.roundedUp}</span>
           <Icon name="up" className="size-3.5" />
         </span>

@@ -7,13 +7,23 @@ import { useWords } from '../words/family.ts';
 
 type Ended = Pick<ChargeRow, 'status' | 'estimated' | 'cost'>;
 
-const looks = { ok: 'ok', cut: 'cut', left: 'cut', length: 'limitReached', error: 'failed' } as const satisfies Record<string, Status>;
+const looks = {
+  ok: 'ok',
+  cut: 'cut',
+  left: 'cut',
+  length: 'limitReached',
+  error: 'failed',
+} as const satisfies Record<string, Status>;
 
 /** How it ended, in a word or two: cut, left, limited, failed and not charged look different and say so; estimated stands beside it. */
 export function ChargeStatus({ charge }: { readonly charge: Ended }): ReactNode {
   const { statuses } = useWords(usageWords);
   const { status, estimated } = charge;
-  const badge = isFree(charge) ? <StatusBadge status="notCharged" /> : <StatusBadge status={looks[status]}>{statuses[status]}</StatusBadge>;
+  const badge = isFree(charge) ? (
+    <StatusBadge status="notCharged" />
+  ) : (
+    <StatusBadge status={looks[status]}>{statuses[status]}</StatusBadge>
+  );
   if (!estimated) return badge;
   return (
     <span className="inline-flex flex-wrap gap-1">
@@ -44,21 +54,45 @@ export function useKind(): (kind: string) => string {
 }
 
 /** Input tokens, those from the cache as "of which"; or what was sold by the piece. */
-export function InputCell({ charge: { tokens, quantity } }: { readonly charge: ChargeRow }): ReactNode {
+export function InputCell({
+  charge: { tokens, quantity },
+}: {
+  readonly charge: ChargeRow;
+}): ReactNode {
   const words = useWords(usageWords);
   if (tokens === null) {
-    return quantity === null ? <Absent /> : words.units[quantity.unit](formatCount(quantity.amount));
+    return quantity === null ? (
+      <Absent />
+    ) : (
+      words.units[quantity.unit](formatCount(quantity.amount))
+    );
   }
-  return <Counted count={tokens.input} of={tokens.cached_input > 0 ? words.cachedOf(formatCount(tokens.cached_input)) : undefined} />;
+  return (
+    <Counted
+      count={tokens.input}
+      of={tokens.cached_input > 0 ? words.cachedOf(formatCount(tokens.cached_input)) : undefined}
+    />
+  );
 }
 
 export function OutputCell({ charge: { tokens } }: { readonly charge: ChargeRow }): ReactNode {
   const words = useWords(usageWords);
   if (tokens === null) return <Absent />;
-  return <Counted count={tokens.output} of={tokens.reasoning > 0 ? words.reasoningOf(formatCount(tokens.reasoning)) : undefined} />;
+  return (
+    <Counted
+      count={tokens.output}
+      of={tokens.reasoning > 0 ? words.reasoningOf(formatCount(tokens.reasoning)) : undefined}
+    />
+  );
 }
 
-function Counted({ count, of }: { readonly count: number; readonly of: string | undefined }): ReactNode {
+function Counted({
+  count,
+  of,
+}: {
+  readonly count: number;
+  readonly of: string | undefined;
+}): ReactNode {
   return (
     <>
       {of !== undefined && <span className="mr-2 text-caption text-muted">{of}</span>}

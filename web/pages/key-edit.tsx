@@ -18,12 +18,19 @@ import { TermFields, termsBody, writtenTerms, wrongTerms } from './key-terms.tsx
 const amountDecimals = 9;
 
 /** Only what was changed is sent, with the version that was read: whoever else changed it meanwhile is not overwritten. */
-export function EditKey({ detail: shown, onClose }: { readonly detail: KeyDetail; readonly onClose: () => void }): ReactNode {
+export function EditKey({
+  detail: shown,
+  onClose,
+}: {
+  readonly detail: KeyDetail;
+  readonly onClose: () => void;
+}): ReactNode {
   const detail = useOpened(shown);
   const words = useWords(keysWords);
   const toast = useToast();
   const save = useMutation({
-    mutationFn: (body: KeyChange) => send<KeyView>('PATCH', `keys/${detail.id}`, { body, ifMatch: detail.version }),
+    mutationFn: (body: KeyChange) =>
+      send<KeyView>('PATCH', `keys/${detail.id}`, { body, ifMatch: detail.version }),
     onSuccess: () => {
       toast({ tone: 'done', text: words.detail.saved });
       onClose();
@@ -32,7 +39,13 @@ export function EditKey({ detail: shown, onClose }: { readonly detail: KeyDetail
   });
   return (
     <Dialog open onClose={onClose} title={words.detail.editTitle(detail.name)}>
-      <Form detail={detail} busy={save.isPending} error={save.error} onSubmit={save.mutate} onCancel={onClose} />
+      <Form
+        detail={detail}
+        busy={save.isPending}
+        error={save.error}
+        onSubmit={save.mutate}
+        onCancel={onClose}
+      />
     </Dialog>
   );
 }
@@ -56,10 +69,14 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const [day, setDay] = useState(dayBefore);
   const [terms, setTerms] = useState(() => writtenTerms(detail));
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
-  const said: Readonly<Record<string, string | undefined>> = { ...(error instanceof ApiError ? error.fields : {}), ...own };
+  const said: Readonly<Record<string, string | undefined>> = {
+    ...(error instanceof ApiError ? error.fields : {}),
+    ...own,
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const limitError = limit === limitBefore ? undefined : amountError(limit, { decimals: amountDecimals });
+    const limitError =
+      limit === limitBefore ? undefined : amountError(limit, { decimals: amountDecimals });
     const past = day !== dayBefore && day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now();
     const wrong = {
       ...(name.trim() === '' && { name: 'required' }),
@@ -79,17 +96,42 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
       <Field label={words.form.name} error={said['name']}>
-        {(tied) => <TextInput {...tied} value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />}
+        {(tied) => (
+          <TextInput
+            {...tied}
+            value={name}
+            maxLength={100}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
       </Field>
       <Field label={words.columns.group} help={words.form.groupHelp}>
         {(tied) => <TextInput {...tied} value={detail.group} readOnly />}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={words.form.limit} help={detail.limit === null ? words.detail.limitFixed : undefined} error={said['limit']}>
-          {(tied) => <AmountInput {...tied} value={limit} onChange={setLimit} readOnly={detail.limit === null} />}
+        <Field
+          label={words.form.limit}
+          help={detail.limit === null ? words.detail.limitFixed : undefined}
+          error={said['limit']}
+        >
+          {(tied) => (
+            <AmountInput
+              {...tied}
+              value={limit}
+              onChange={setLimit}
+              readOnly={detail.limit === null}
+            />
+          )}
         </Field>
         <Field label={words.form.expires} help={words.detail.noExpiry} error={said['expires_at']}>
-          {(tied) => <TextInput {...tied} type="date" value={day} onChange={(event) => setDay(event.target.value)} />}
+          {(tied) => (
+            <TextInput
+              {...tied}
+              type="date"
+              value={day}
+              onChange={(event) => setDay(event.target.value)}
+            />
+          )}
         </Field>
       </div>
       <TermFields terms={terms} errors={said} onChange={setTerms} />

@@ -33,14 +33,23 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
       void refreshKeys();
     },
   });
-  if (typeof secret === 'string') return <SecretOnce secret={secret} variable={variable} onDone={onClose} />;
+  if (typeof secret === 'string')
+    return <SecretOnce secret={secret} variable={variable} onDone={onClose} />;
   return (
     <Dialog open onClose={onClose} title={words.form.title}>
       {secret === null ? (
         <Banner tone="warn">{words.secret.gone}</Banner>
       ) : (
         <Loaded query={groups}>
-          {({ items }) => <Form groups={items} busy={create.isPending} error={create.error} onSubmit={create.mutate} onCancel={onClose} />}
+          {({ items }) => (
+            <Form
+              groups={items}
+              busy={create.isPending}
+              error={create.error}
+              onSubmit={create.mutate}
+              onCancel={onClose}
+            />
+          )}
         </Loaded>
       )}
     </Dialog>
@@ -61,7 +70,9 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const { form: words } = useWords(keysWords);
   const zone = useZone();
   const [name, setName] = useState('');
-  const [group, setGroup] = useState(groups.find((each) => each.name === 'default')?.name ?? groups[0]?.name ?? '');
+  const [group, setGroup] = useState(
+    groups.find((each) => each.name === 'default')?.name ?? groups[0]?.name ?? '',
+  );
   const [limit, setLimit] = useState('');
   const [day, setDay] = useState('');
   const [terms, setTerms] = useState(writtenTerms);
@@ -77,7 +88,8 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
     };
     setOwn(wrong);
     const first = Object.keys(wrong)[0];
-    if (first !== undefined) return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+    if (first !== undefined)
+      return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
     onSubmit({
       name: name.trim(),
       group,
@@ -103,7 +115,12 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
       </Field>
       <Field label={words.group} help={words.groupHelp} error={said['group']}>
         {(tied) => (
-          <Select {...tied} name="group" value={group} onChange={(event) => setGroup(event.target.value)}>
+          <Select
+            {...tied}
+            name="group"
+            value={group}
+            onChange={(event) => setGroup(event.target.value)}
+          >
             {groups.map((each) => (
               <option key={each.name} value={each.name}>
                 {words.groupOption(each.name, each.multiplier, each.models)}
@@ -117,7 +134,15 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           {(tied) => <AmountInput {...tied} name="limit" value={limit} onChange={setLimit} />}
         </Field>
         <Field label={words.expires} help={words.expiresHelp} error={said['expires_at']}>
-          {(tied) => <TextInput {...tied} type="date" name="expires_at" value={day} onChange={(event) => setDay(event.target.value)} />}
+          {(tied) => (
+            <TextInput
+              {...tied}
+              type="date"
+              name="expires_at"
+              value={day}
+              onChange={(event) => setDay(event.target.value)}
+            />
+          )}
         </Field>
       </div>
       <TermFields terms={terms} errors={said} onChange={setTerms} />

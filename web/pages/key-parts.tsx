@@ -32,7 +32,10 @@ export function SpentOfLimit({ spent, limit }: Pick<KeyView, 'spent' | 'limit'>)
     <span className="inline-flex flex-col items-end py-1">
       <Money amount={spent} as="spend" />
       <span className="flex items-center gap-2 text-caption text-muted">
-        <span aria-hidden="true" className="h-1.5 w-16 overflow-hidden rounded-full bg-idle-soft max-lg:hidden">
+        <span
+          aria-hidden="true"
+          className="h-1.5 w-16 overflow-hidden rounded-full bg-idle-soft max-lg:hidden"
+        >
           <span
             className={clsx('block h-full rounded-full', share >= 0.9 ? 'bg-warn' : 'bg-accent')}
             style={{ width: `${share * 100}%` }}
@@ -54,11 +57,17 @@ function shareOf(spent: string, limit: string): number {
 }
 
 /** Disabling and enabling undo each other: done at once, with Undo. */
-export function useKeySwitch(): (key: Pick<KeyView, 'id' | 'name'>, to: 'enable' | 'disable') => Promise<void> {
+export function useKeySwitch(): (
+  key: Pick<KeyView, 'id' | 'name'>,
+  to: 'enable' | 'disable',
+) => Promise<void> {
   const words = useWords(keysWords);
   const shared = useWords(sharedWords);
   const toast = useToast();
-  const turn = async (key: Pick<KeyView, 'id' | 'name'>, to: 'enable' | 'disable'): Promise<void> => {
+  const turn = async (
+    key: Pick<KeyView, 'id' | 'name'>,
+    to: 'enable' | 'disable',
+  ): Promise<void> => {
     try {
       await send('POST', `keys/${key.id}/${to}`);
       await refreshKeys();
@@ -67,12 +76,18 @@ export function useKeySwitch(): (key: Pick<KeyView, 'id' | 'name'>, to: 'enable'
     }
     const back = to === 'disable' ? 'enable' : 'disable';
     const text = to === 'disable' ? words.disabled(key.name) : words.enabled(key.name);
-    toast({ tone: 'done', text, action: { label: shared.actions.undo, run: () => turn(key, back) } });
+    toast({
+      tone: 'done',
+      text,
+      action: { label: shared.actions.undo, run: () => turn(key, back) },
+    });
   };
   return turn;
 }
 
 /** The list and every detail are asked for again where they are looked at. */
 export function refreshKeys(): Promise<void> {
-  return queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^keys(\/|$)/.test(path) });
+  return queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^keys(\/|$)/.test(path),
+  });
 }

@@ -27,19 +27,28 @@ export function writtenTerms(terms?: KeyTermsView): WrittenTerms {
 }
 
 /** Only what differs from before. A list may be written with commas as well. */
-export function termsBody(written: WrittenTerms, before: WrittenTerms = writtenTerms()): KeyTermsBody {
+export function termsBody(
+  written: WrittenTerms,
+  before: WrittenTerms = writtenTerms(),
+): KeyTermsBody {
   const list = (text: string): string[] => text.split(/[\s,，、]+/).filter((each) => each !== '');
   const number = (text: string): number | null => (text.trim() === '' ? null : Number(text));
   return {
     ...(written.models !== before.models && { only_models: list(written.models) }),
     ...(written.addresses !== before.addresses && { addresses: list(written.addresses) }),
-    ...Object.fromEntries(counts.filter((name) => written[name] !== before[name]).map((name) => [name, number(written[name])])),
+    ...Object.fromEntries(
+      counts
+        .filter((name) => written[name] !== before[name])
+        .map((name) => [name, number(written[name])]),
+    ),
   };
 }
 
 /** Counts that are none, by field. */
 export function wrongTerms(written: WrittenTerms): Readonly<Record<string, string>> {
-  const wrong = counts.filter((name) => written[name].trim() !== '' && !/^[1-9]\d{0,8}$/.test(written[name].trim()));
+  const wrong = counts.filter(
+    (name) => written[name].trim() !== '' && !/^[1-9]\d{0,8}$/.test(written[name].trim()),
+  );
   return Object.fromEntries(wrong.map((name) => [name, 'not_a_number']));
 }
 

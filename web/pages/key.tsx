@@ -41,7 +41,8 @@ function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const turn = useKeySwitch();
   const [open, setOpen] = useState<'edit' | 'stop'>();
   const close = () => setOpen(undefined);
-  const stop = () => (detail.requests_last_hour > 0 ? setOpen('stop') : void turn(detail, 'disable'));
+  const stop = () =>
+    detail.requests_last_hour > 0 ? setOpen('stop') : void turn(detail, 'disable');
   return (
     <>
       {detail.state === 'disabled' ? (
@@ -64,7 +65,9 @@ function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
 
 function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const { detail: words } = useWords(keysWords);
-  const modelsTitle = (detail.only_models === null ? words.models : words.onlyModels)(detail.models.length);
+  const modelsTitle = (detail.only_models === null ? words.models : words.onlyModels)(
+    detail.models.length,
+  );
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
       <div className="flex min-w-0 flex-col gap-4">
@@ -76,7 +79,11 @@ function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
             </ButtonLink>
           }
         >
-          <SpendChart series={detail.series} empty={words.nothing} summary={(total) => words.summary(total)} />
+          <SpendChart
+            series={detail.series}
+            empty={words.nothing}
+            summary={(total) => words.summary(total)}
+          />
         </Panel>
         <Panel title={words.top}>
           <TopOfKey detail={detail} />
@@ -85,7 +92,11 @@ function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
       <div className="flex min-w-0 flex-col gap-4">
         <Facts detail={detail} />
         <Panel title={modelsTitle}>
-          <ul className="flex max-h-72 flex-col gap-1 overflow-y-auto text-table" tabIndex={0} aria-label={modelsTitle}>
+          <ul
+            className="flex max-h-72 flex-col gap-1 overflow-y-auto text-table"
+            tabIndex={0}
+            aria-label={modelsTitle}
+          >
             {detail.models.map((model) => (
               <li key={model} className="min-w-0 truncate">
                 <PathLink path={`/models/${model}`}>{model}</PathLink>
@@ -113,8 +124,12 @@ function TopOfKey({ detail: { top } }: { readonly detail: KeyDetail }): ReactNod
 }
 
 /** What confines it, if anything does. */
-function termFacts({ addresses, rpm, tpm, concurrency }: KeyDetail, words: TermWords): readonly (readonly [string, ReactNode])[] {
-  const count = (value: number | null): string | null => (value === null ? null : formatCount(value));
+function termFacts(
+  { addresses, rpm, tpm, concurrency }: KeyDetail,
+  words: TermWords,
+): readonly (readonly [string, ReactNode])[] {
+  const count = (value: number | null): string | null =>
+    value === null ? null : formatCount(value);
   const said: readonly (readonly [string, string | null])[] = [
     [words.addresses, addresses?.join(', ') ?? null],
     [words.rpm, count(rpm)],
@@ -140,10 +155,17 @@ function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
     [columns.group, detail.group],
     [columns.spent, <SpentOfLimit key="" {...detail} />],
     [columns.month, <Money key="" amount={detail.spent_this_month} as="spend" />],
-    ...(detail.daily_limit === null ? [] : [[words.detail.daily, <Money key="" amount={detail.daily_limit} as="balance" />] as const]),
+    ...(detail.daily_limit === null
+      ? []
+      : [[words.detail.daily, <Money key="" amount={detail.daily_limit} as="balance" />] as const]),
     ...(detail.monthly_limit === null
       ? []
-      : [[words.detail.monthly, <Money key="" amount={detail.monthly_limit} as="balance" />] as const]),
+      : [
+          [
+            words.detail.monthly,
+            <Money key="" amount={detail.monthly_limit} as="balance" />,
+          ] as const,
+        ]),
     ...termFacts(detail, words.form),
     [columns.used, <Time key="" at={detail.last_used_at} as="relative" absent={words.unused} />],
     [columns.expires, <Time key="" at={detail.expires_at} absent={words.never} />],

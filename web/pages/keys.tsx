@@ -58,15 +58,55 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
   const [stopping, setStopping] = useState<KeyDetail>();
   const menu = (key: KeyView) => <KeyMenu keyView={key} onStop={setStopping} />;
   const rows: readonly Column<KeyView>[] = [
-    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span> },
-    { id: 'key', header: columns.key, cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span> },
-    { id: 'group', header: columns.group, cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span> },
-    { id: 'spent', header: columns.spent, align: 'right', cell: (key) => <SpentOfLimit {...key} /> },
-    moneyColumn(keys, { id: 'month', header: columns.month, amount: (key) => key.spent_this_month, as: 'spend' }),
-    { id: 'used', header: columns.used, cell: (key) => <Time at={key.last_used_at} as="relative" absent={words.unused} /> },
-    { id: 'expires', header: columns.expires, cell: (key) => <Time at={key.expires_at} as="day" absent={words.never} /> },
-    { id: 'status', header: columns.status, cell: ({ state }) => <StatusBadge status={keyStatuses[state]} /> },
-    { id: 'menu', header: <span className="sr-only">{words.menu('')}</span>, align: 'right', cell: menu, className: 'w-10' },
+    {
+      id: 'name',
+      header: columns.name,
+      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+    },
+    {
+      id: 'key',
+      header: columns.key,
+      cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span>,
+    },
+    {
+      id: 'group',
+      header: columns.group,
+      cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span>,
+    },
+    {
+      id: 'spent',
+      header: columns.spent,
+      align: 'right',
+      cell: (key) => <SpentOfLimit {...key} />,
+    },
+    moneyColumn(keys, {
+      id: 'month',
+      header: columns.month,
+      amount: (key) => key.spent_this_month,
+      as: 'spend',
+    }),
+    {
+      id: 'used',
+      header: columns.used,
+      cell: (key) => <Time at={key.last_used_at} as="relative" absent={words.unused} />,
+    },
+    {
+      id: 'expires',
+      header: columns.expires,
+      cell: (key) => <Time at={key.expires_at} as="day" absent={words.never} />,
+    },
+    {
+      id: 'status',
+      header: columns.status,
+      cell: ({ state }) => <StatusBadge status={keyStatuses[state]} />,
+    },
+    {
+      id: 'menu',
+      header: <span className="sr-only">{words.menu('')}</span>,
+      align: 'right',
+      cell: menu,
+      className: 'w-10',
+    },
   ];
   return (
     <>
@@ -95,7 +135,13 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
 }
 
 /** Stopping a key that is at work is confirmed with what it would break; an idle one is stopped at once, with Undo. */
-function KeyMenu({ keyView, onStop }: { readonly keyView: KeyView; readonly onStop: (detail: KeyDetail) => void }): ReactNode {
+function KeyMenu({
+  keyView,
+  onStop,
+}: {
+  readonly keyView: KeyView;
+  readonly onStop: (detail: KeyDetail) => void;
+}): ReactNode {
   const words = useWords(keysWords);
   const turn = useKeySwitch();
   const stop = async () => {
@@ -123,7 +169,13 @@ function KeyMenu({ keyView, onStop }: { readonly keyView: KeyView; readonly onSt
   );
 }
 
-export function StopKey({ detail, onClose }: { readonly detail: KeyDetail; readonly onClose: () => void }): ReactNode {
+export function StopKey({
+  detail,
+  onClose,
+}: {
+  readonly detail: KeyDetail;
+  readonly onClose: () => void;
+}): ReactNode {
   const words = useWords(keysWords);
   const { units } = useWords(sharedWords);
   const turn = useKeySwitch();

@@ -32,14 +32,24 @@ export function modelPath(id: string, group = ''): string {
 export const modelAddress = (id: string): string => `models/${pathOf(id)}`;
 
 /** The price of a class of tokens in the first band. */
-export function tokenPrice({ prices }: Pick<ModelRow, 'prices'>, of: PriceClass): UnitPrice | undefined {
-  return prices.find((price) => price.class === of && price.unit === 'token' && price.above_input_tokens === undefined);
+export function tokenPrice(
+  { prices }: Pick<ModelRow, 'prices'>,
+  of: PriceClass,
+): UnitPrice | undefined {
+  return prices.find(
+    (price) =>
+      price.class === of && price.unit === 'token' && price.above_input_tokens === undefined,
+  );
 }
 
 /** By name, price or context; a copy. */
-export function sortedModels<Model extends ModelRow>(models: readonly Model[], sort: string): readonly Model[] {
+export function sortedModels<Model extends ModelRow>(
+  models: readonly Model[],
+  sort: string,
+): readonly Model[] {
   if (sort === 'context') return models.toSorted((a, b) => (b.context ?? 0) - (a.context ?? 0));
-  if (sort === 'name') return models.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  if (sort === 'name')
+    return models.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
   const sign = sort === 'cheapest' ? 1 : -1;
   return models.toSorted((a, b) => sign * byPrice(a, b));
 }
@@ -49,18 +59,26 @@ function byPrice(a: ModelRow, b: ModelRow): number {
   const [first, second] = [leading(a), leading(b)];
   const units = (first?.per === 1 ? 1 : 0) - (second?.per === 1 ? 1 : 0);
   if (units !== 0) return units;
-  const difference = (first === undefined ? 0n : rateOf(first)) - (second === undefined ? 0n : rateOf(second));
+  const difference =
+    (first === undefined ? 0n : rateOf(first)) - (second === undefined ? 0n : rateOf(second));
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-const leading = (model: ModelRow): UnitPrice | undefined => tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
+const leading = (model: ModelRow): UnitPrice | undefined =>
+  tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
 
 /** Decimals of the longest of a column: points stand in one line when the others are filled up to it. */
 export const decimalsOf = (amounts: readonly string[]): number =>
   Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
 
 /** A price in a column. */
-export function Aligned({ amount, decimals }: { readonly amount: string; readonly decimals: number }): ReactNode {
+export function Aligned({
+  amount,
+  decimals,
+}: {
+  readonly amount: string;
+  readonly decimals: number;
+}): ReactNode {
   const missing = decimals - (amount.split('.')[1]?.length ?? 0);
   return (
     <span className="whitespace-nowrap figures">
@@ -81,10 +99,16 @@ export function Piece({ model }: { readonly model: ModelRow }): ReactNode {
     if (model.prices.length === 0) return <span className="text-muted">{words.free}</span>;
     return <span className="text-faint">—</span>;
   }
-  const amounts = pieces.filter(({ unit }) => unit === first.unit).toSorted((a, b) => (rateOf(a) < rateOf(b) ? -1 : 1));
+  const amounts = pieces
+    .filter(({ unit }) => unit === first.unit)
+    .toSorted((a, b) => (rateOf(a) < rateOf(b) ? -1 : 1));
   const [least, most] = [amounts[0]?.amount ?? '', amounts.at(-1)?.amount ?? ''];
   const price = least === most ? priceText(least) : words.range(priceText(least), priceText(most));
-  return <span className="whitespace-nowrap figures">{words.pricePer(price, words.per[first.unit])}</span>;
+  return (
+    <span className="whitespace-nowrap figures">
+      {words.pricePer(price, words.per[first.unit])}
+    </span>
+  );
 }
 
 /** `Image 1024x1024/hd`, `Input, above 200,000 input tokens`. */

@@ -33,7 +33,12 @@ interface Ahead {
 }
 
 export const ahead = ({ params, search: { group } }: Ahead) =>
-  void queryClient.prefetchQuery(data<ModelDetail>(modelAddress(params['_splat'] ?? ''), typeof group === 'string' ? { group } : {}));
+  void queryClient.prefetchQuery(
+    data<ModelDetail>(
+      modelAddress(params['_splat'] ?? ''),
+      typeof group === 'string' ? { group } : {},
+    ),
+  );
 
 /** What one model can do, what it costs each group, how it does, and how it is called. */
 export function ModelPage(): ReactNode {
@@ -49,7 +54,10 @@ export function ModelPage(): ReactNode {
       above={[{ label: words.title, to: '/models' }]}
       actions={
         tried !== undefined && (
-          <PathLink path={`/playground/${tried}?${new URLSearchParams({ model: id })}`} className={buttonLook({ look: 'primary' })}>
+          <PathLink
+            path={`/playground/${tried}?${new URLSearchParams({ model: id })}`}
+            className={buttonLook({ look: 'primary' })}
+          >
             <Icon name="play" />
             {words.try}
           </PathLink>
@@ -61,7 +69,11 @@ export function ModelPage(): ReactNode {
   );
 }
 
-const playgrounds: Readonly<Partial<Record<ModelDetail['kind'], string>>> = { chat: 'chat', image: 'image', video: 'video' };
+const playgrounds: Readonly<Partial<Record<ModelDetail['kind'], string>>> = {
+  chat: 'chat',
+  image: 'image',
+  video: 'video',
+};
 const playgroundOf = (kind: ModelDetail['kind']): string | undefined => playgrounds[kind];
 
 function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
@@ -70,7 +82,9 @@ function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
   const sample = sampleOf(baseUrl, model);
   return (
     <div className="flex flex-col gap-4">
-      {model.shutdown_date !== null && <Banner tone="warn">{words.retiresOn(model.shutdown_date)}</Banner>}
+      {model.shutdown_date !== null && (
+        <Banner tone="warn">{words.retiresOn(model.shutdown_date)}</Banner>
+      )}
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.4fr)]">
         <Panel title={words.facts}>
           <About model={model} />
@@ -79,32 +93,54 @@ function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
           <Prices model={model} />
         </Panel>
       </div>
-      {sample !== undefined && <CodePanel title={words.code} note={words.codeNote} sample={sample} />}
+      {sample !== undefined && (
+        <CodePanel title={words.code} note={words.codeNote} sample={sample} />
+      )}
     </div>
   );
 }
 
-function sampleOf(baseUrl: string, { id: model, kind, durations }: ModelDetail): Sample | undefined {
-  if (kind === 'chat') return chatSample(baseUrl, { model, messages: [{ role: 'user', content: 'Hello!' }], stream: true });
+function sampleOf(
+  baseUrl: string,
+  { id: model, kind, durations }: ModelDetail,
+): Sample | undefined {
+  if (kind === 'chat')
+    return chatSample(baseUrl, {
+      model,
+      messages: [{ role: 'user', content: 'Hello!' }],
+      stream: true,
+    });
   if (kind === 'image') return imageSample(baseUrl, { model, prompt: 'A red fox in the snow' });
   if (kind !== 'video') return undefined;
-  return videoSample(baseUrl, { model, prompt: 'A red fox walks through the snow', duration: durations?.[0] ?? 5, async: true });
+  return videoSample(baseUrl, {
+    model,
+    prompt: 'A red fox walks through the snow',
+    duration: durations?.[0] ?? 5,
+    async: true,
+  });
 }
 
 function About({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
   const { image, durations, speed, modalities } = model;
-  const named = (list: readonly string[]) => list.map((one) => words.modalities[one] ?? one).join(words.comma);
+  const named = (list: readonly string[]) =>
+    list.map((one) => words.modalities[one] ?? one).join(words.comma);
   const listed = (list: readonly (number | string)[]) => list.join(words.comma);
   return (
     <Facts>
       <Fact name={words.kind}>{words.kinds[model.kind]}</Fact>
       <Fact name={words.vendor}>{model.vendor}</Fact>
-      {model.context !== null && <Fact name={words.columns.context}>{words.tokens(formatCount(model.context))}</Fact>}
-      {model.output_tokens_max !== null && <Fact name={words.outputMax}>{words.tokens(formatCount(model.output_tokens_max))}</Fact>}
+      {model.context !== null && (
+        <Fact name={words.columns.context}>{words.tokens(formatCount(model.context))}</Fact>
+      )}
+      {model.output_tokens_max !== null && (
+        <Fact name={words.outputMax}>{words.tokens(formatCount(model.output_tokens_max))}</Fact>
+      )}
       {modalities && <Fact name={words.takes}>{named(modalities.in)}</Fact>}
       {modalities && <Fact name={words.gives}>{named(modalities.out)}</Fact>}
-      {image && <Fact name={words.sizes}>{image.sizes === null ? words.anySize : listed(image.sizes)}</Fact>}
+      {image && (
+        <Fact name={words.sizes}>{image.sizes === null ? words.anySize : listed(image.sizes)}</Fact>
+      )}
       {image?.qualities && <Fact name={words.qualities}>{listed(image.qualities)}</Fact>}
       {image?.images_max && <Fact name={words.imagesMax}>{image.images_max}</Fact>}
       {durations && <Fact name={words.durations}>{words.seconds(listed(durations))}</Fact>}
@@ -114,8 +150,12 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
         </Fact>
       ) : (
         <>
-          {speed.first_byte_median_ms !== null && <Fact name={words.firstByte}>{formatDuration(speed.first_byte_median_ms)}</Fact>}
-          {speed.total_mean_ms !== null && <Fact name={words.totalMean}>{formatDuration(speed.total_mean_ms)}</Fact>}
+          {speed.first_byte_median_ms !== null && (
+            <Fact name={words.firstByte}>{formatDuration(speed.first_byte_median_ms)}</Fact>
+          )}
+          {speed.total_mean_ms !== null && (
+            <Fact name={words.totalMean}>{formatDuration(speed.total_mean_ms)}</Fact>
+          )}
           <Fact name={words.success}>{formatShare(speed.success_share)}</Fact>
         </>
       )}
@@ -138,7 +178,11 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
                 {words.line}
               </th>
               {model.by_group.map(({ group, multiplier }) => (
-                <th key={group} scope="col" className="max-w-48 truncate px-4 text-right font-medium whitespace-nowrap">
+                <th
+                  key={group}
+                  scope="col"
+                  className="max-w-48 truncate px-4 text-right font-medium whitespace-nowrap"
+                >
                   {words.groupColumn(group, multiplier)}
                 </th>
               ))}
@@ -149,16 +193,24 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
           </thead>
           <tbody>
             {first?.prices.map((price, index) => (
-              <tr key={`${price.class}${price.variant}${price.above_input_tokens}`} className="border-t border-line">
+              <tr
+                key={`${price.class}${price.variant}${price.above_input_tokens}`}
+                className="border-t border-line"
+              >
                 <th scope="row" className="h-9 px-4 text-left font-normal">
                   {lineName(price)}
                 </th>
                 {model.by_group.map(({ group, prices }) => (
                   <td key={group} className="px-4 text-right">
-                    <Aligned amount={prices[index]?.amount ?? '0.00'} decimals={decimalsOf(prices.map(({ amount }) => amount))} />
+                    <Aligned
+                      amount={prices[index]?.amount ?? '0.00'}
+                      decimals={decimalsOf(prices.map(({ amount }) => amount))}
+                    />
                   </td>
                 ))}
-                <td className="px-4 whitespace-nowrap text-muted">{words.pricePer('', words.per[price.unit]).trim()}</td>
+                <td className="px-4 whitespace-nowrap text-muted">
+                  {words.pricePer('', words.per[price.unit]).trim()}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -167,7 +219,10 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
       <p className="border-t border-line px-4 py-2 text-caption text-muted">
         {model.price_version !== null && (
           <>
-            <Rich text={words.priceVersion(String(model.price_version.version))} since={<Time at={model.price_version.since} as="day" />} />
+            <Rich
+              text={words.priceVersion(String(model.price_version.version))}
+              since={<Time at={model.price_version.since} as="day" />}
+            />
             {' · '}
           </>
         )}

@@ -14,7 +14,15 @@ import { priceText } from '../format/price.ts';
 import { modelsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { Aligned, Piece, decimalsOf, kindsOf, modelPath, sortedModels, tokenPrice } from './model-parts.tsx';
+import {
+  Aligned,
+  Piece,
+  decimalsOf,
+  kindsOf,
+  modelPath,
+  sortedModels,
+  tokenPrice,
+} from './model-parts.tsx';
 
 const asked = { group: '', kind: '', vendor: '', q: '', sort: 'name' };
 type Asked = typeof asked;
@@ -28,13 +36,21 @@ export function ModelsPage(): ReactNode {
   const [state, set] = useSearchState(asked);
   const models = useData<ModelsView>('models', { group: state.group || undefined });
   return (
-    <Page title={words.title} wide note={<p className="text-caption text-muted">{words.perMillion}</p>}>
+    <Page
+      title={words.title}
+      wide
+      note={<p className="text-caption text-muted">{words.perMillion}</p>}
+    >
       <Loaded query={models}>
         {(view) => (
           <div className="flex flex-col gap-3">
             <Filters view={view} state={state} onChange={set} />
             <Panel flush>
-              <Found view={view} state={state} onClear={() => set({ kind: '', vendor: '', q: '' })} />
+              <Found
+                view={view}
+                state={state}
+                onClear={() => set({ kind: '', vendor: '', q: '' })}
+              />
             </Panel>
           </div>
         )}
@@ -43,7 +59,15 @@ export function ModelsPage(): ReactNode {
   );
 }
 
-function Found({ view, state, onClear }: { readonly view: ModelsView; readonly state: Asked; readonly onClear: () => void }): ReactNode {
+function Found({
+  view,
+  state,
+  onClear,
+}: {
+  readonly view: ModelsView;
+  readonly state: Asked;
+  readonly onClear: () => void;
+}): ReactNode {
   const words = useWords(modelsWords);
   const { actions } = useWords(sharedWords);
   const rows = sortedModels(
@@ -86,7 +110,12 @@ function Filters({ view, state, onChange }: FiltersProps): ReactNode {
         onChange={(event) => onChange({ q: event.target.value }, { replace: true })}
         className="col-span-2 md:w-72"
       />
-      <Select className="md:w-36" aria-label={words.kind} value={state.kind} onChange={(event) => onChange({ kind: event.target.value })}>
+      <Select
+        className="md:w-36"
+        aria-label={words.kind}
+        value={state.kind}
+        onChange={(event) => onChange({ kind: event.target.value })}
+      >
         <option value="">{`${words.kind}: ${words.kinds.all}`}</option>
         {kindsOf(view.items).map((kind) => (
           <option key={kind} value={kind}>
@@ -105,7 +134,12 @@ function Filters({ view, state, onChange }: FiltersProps): ReactNode {
           <option key={vendor}>{vendor}</option>
         ))}
       </Select>
-      <Select className="md:w-44" aria-label={words.sort} value={state.sort} onChange={(event) => onChange({ sort: event.target.value })}>
+      <Select
+        className="md:w-44"
+        aria-label={words.sort}
+        value={state.sort}
+        onChange={(event) => onChange({ sort: event.target.value })}
+      >
         {sorts.map((sort) => (
           <option key={sort} value={sort}>
             {words.sorts[sort]}
@@ -114,7 +148,11 @@ function Filters({ view, state, onChange }: FiltersProps): ReactNode {
       </Select>
       <label className="flex min-w-0 items-center gap-2 text-table md:ml-auto">
         <span className="whitespace-nowrap text-muted max-md:sr-only">{words.group}</span>
-        <Select className="min-w-0 flex-1 md:w-44" value={view.group} onChange={(event) => onChange({ group: event.target.value })}>
+        <Select
+          className="min-w-0 flex-1 md:w-44"
+          value={view.group}
+          onChange={(event) => onChange({ group: event.target.value })}
+        >
           {view.groups.map((group) => (
             <option key={group}>{group}</option>
           ))}
@@ -134,16 +172,32 @@ function matches({ id, vendor, kind }: ModelRow, state: Asked): boolean {
   );
 }
 
-function ModelTable({ rows, group }: { readonly rows: readonly ModelRow[]; readonly group: string }): ReactNode {
+function ModelTable({
+  rows,
+  group,
+}: {
+  readonly rows: readonly ModelRow[];
+  readonly group: string;
+}): ReactNode {
   const words = useWords(modelsWords);
   const language = useLanguage();
   const { columns: names } = words;
   const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => {
     const decimals = decimalsOf(rows.flatMap((model) => tokenPrice(model, of)?.amount ?? []));
-    return { id: of, header, align: 'right', cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} /> };
+    return {
+      id: of,
+      header,
+      align: 'right',
+      cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} />,
+    };
   };
   const columns: readonly Column<ModelRow>[] = [
-    { id: 'model', header: names.model, cell: (model) => <ModelName model={model} />, className: 'max-w-96' },
+    {
+      id: 'model',
+      header: names.model,
+      cell: (model) => <ModelName model={model} />,
+      className: 'max-w-96',
+    },
     { id: 'vendor', header: names.vendor, cell: ({ vendor }) => vendor, className: 'text-muted' },
     { id: 'kind', header: names.kind, cell: ({ kind }) => words.kinds[kind] },
     {
@@ -154,7 +208,9 @@ function ModelTable({ rows, group }: { readonly rows: readonly ModelRow[]; reado
         context === null ? (
           <span className="text-faint">—</span>
         ) : (
-          <span data-tip={words.tokens(formatCount(context))}>{formatCompact(context, language)}</span>
+          <span data-tip={words.tokens(formatCount(context))}>
+            {formatCompact(context, language)}
+          </span>
         ),
     },
     priced('input', names.input),
@@ -194,8 +250,18 @@ function ModelName({ model: { id, modalities } }: { readonly model: ModelRow }):
   );
 }
 
-function TokenPrice({ price, decimals }: { readonly price: UnitPrice | undefined; readonly decimals: number }): ReactNode {
-  return price === undefined ? <span className="text-faint">—</span> : <Aligned amount={price.amount} decimals={decimals} />;
+function TokenPrice({
+  price,
+  decimals,
+}: {
+  readonly price: UnitPrice | undefined;
+  readonly decimals: number;
+}): ReactNode {
+  return price === undefined ? (
+    <span className="text-faint">—</span>
+  ) : (
+    <Aligned amount={price.amount} decimals={decimals} />
+  );
 }
 
 function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {

@@ -31,8 +31,10 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const left = useSecondsLeft(order.expires_at, true);
   const [wallet, amount] = [words.wallets[order.wallet], formatYuan(order.amount, 'balance')];
-  const text = order.qr === null ? words.order.pay(wallet, amount) : words.order.scan(wallet, amount);
-  const told = left === 0 ? words.order.checking : order.state === 'scanned' ? words.order.scanned : undefined;
+  const text =
+    order.qr === null ? words.order.pay(wallet, amount) : words.order.scan(wallet, amount);
+  const told =
+    left === 0 ? words.order.checking : order.state === 'scanned' ? words.order.scanned : undefined;
   return (
     <>
       <p className="text-card font-semibold">{text}</p>
@@ -46,7 +48,14 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
         {told}
       </p>
       {order.pay_url !== null && (
-        <ButtonAnchor look="primary" size="large" icon="external" href={order.pay_url} target="_blank" rel="noopener">
+        <ButtonAnchor
+          look="primary"
+          size="large"
+          icon="external"
+          href={order.pay_url}
+          target="_blank"
+          rel="noopener"
+        >
           {words.order.open(wallet)}
         </ButtonAnchor>
       )}
@@ -54,7 +63,10 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
       <div className="text-table text-muted">
         {left > 0 && (
           <p role="timer" className="figures">
-            <Rich text={words.order.expires} left={<span className="font-medium text-text">{clockOf(left)}</span>} />
+            <Rich
+              text={words.order.expires}
+              left={<span className="font-medium text-text">{clockOf(left)}</span>}
+            />
           </p>
         )}
         <p>{words.order.windows}</p>
@@ -68,7 +80,8 @@ function OnThisPhone({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const isPhone = useMedia('(pointer: coarse)');
   if (!isPhone || order.qr === null) return null;
-  if (!order.qr.startsWith('https:')) return <p className="text-table text-muted">{words.order.album}</p>;
+  if (!order.qr.startsWith('https:'))
+    return <p className="text-table text-muted">{words.order.album}</p>;
   return (
     <ButtonAnchor look="primary" size="large" icon="external" href={order.qr}>
       {words.order.open(words.wallets[order.wallet])}
@@ -80,7 +93,10 @@ function Credited({ order, arrived }: OrderStateProps): ReactNode {
   const { order: words } = useWords(topUpWords);
   const { balance } = useSession();
   const amount = formatYuan(order.amount, 'balance');
-  const text = arrived && balance !== null ? words.received(amount, formatYuan(balance.available, 'balance')) : words.receivedPlain(amount);
+  const text =
+    arrived && balance !== null
+      ? words.received(amount, formatYuan(balance.available, 'balance'))
+      : words.receivedPlain(amount);
   return (
     <>
       <Result icon="check" tone="good" />
@@ -104,16 +120,29 @@ function Credited({ order, arrived }: OrderStateProps): ReactNode {
 function Over({ order }: { readonly order: OrderView }): ReactNode {
   const { order: words } = useWords(topUpWords);
   const again = useOrder();
-  const texts: Readonly<Record<string, string>> = { expired: words.expired, closed: words.closed, failed: words.failed };
+  const texts: Readonly<Record<string, string>> = {
+    expired: words.expired,
+    closed: words.closed,
+    failed: words.failed,
+  };
   const { amount, wallet } = order;
   return (
     <>
-      {order.state === 'failed' ? <Result icon="failed" tone="bad" /> : <Result icon="clock" tone="idle" />}
+      {order.state === 'failed' ? (
+        <Result icon="failed" tone="bad" />
+      ) : (
+        <Result icon="clock" tone="idle" />
+      )}
       <p role="status" className="text-card font-semibold">
         {texts[order.state]}
       </p>
       <OrderError error={again.error} />
-      <Button look="primary" icon="refresh" busy={again.isPending} onClick={() => again.mutate({ amount: twoDecimals(amount), wallet })}>
+      <Button
+        look="primary"
+        icon="refresh"
+        busy={again.isPending}
+        onClick={() => again.mutate({ amount: twoDecimals(amount), wallet })}
+      >
         {words.again}
       </Button>
     </>
@@ -135,11 +164,24 @@ function Mark({ icon }: { readonly icon: IconName }): ReactNode {
   );
 }
 
-const tones = { good: 'bg-good-soft text-good', bad: 'bg-bad-soft text-bad', idle: 'bg-idle-soft text-muted' } as const;
+const tones = {
+  good: 'bg-good-soft text-good',
+  bad: 'bg-bad-soft text-bad',
+  idle: 'bg-idle-soft text-muted',
+} as const;
 
-function Result({ icon, tone }: { readonly icon: IconName; readonly tone: keyof typeof tones }): ReactNode {
+function Result({
+  icon,
+  tone,
+}: {
+  readonly icon: IconName;
+  readonly tone: keyof typeof tones;
+}): ReactNode {
   return (
-    <span aria-hidden="true" className={clsx('grid size-16 place-items-center rounded-full', tones[tone])}>
+    <span
+      aria-hidden="true"
+      className={clsx('grid size-16 place-items-center rounded-full', tones[tone])}
+    >
       <Icon name={icon} className="size-8" />
     </span>
   );

@@ -24,8 +24,11 @@ import { OrderState } from './order-state.tsx';
 
 const orderOf = (id: string) => data<OrderView>(`orders/${id}`);
 
-export const ahead = ({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) =>
-  void queryClient.prefetchQuery(orderOf(params['orderId'] ?? ''));
+export const ahead = ({
+  params,
+}: {
+  readonly params: Readonly<Record<string, string | undefined>>;
+}) => void queryClient.prefetchQuery(orderOf(params['orderId'] ?? ''));
 
 const pollMs = 4000;
 
@@ -35,14 +38,17 @@ export function OrderPage(): ReactNode {
   const { orderId = '' } = useParams({ strict: false });
   const query = useQuery({
     ...orderOf(orderId),
-    refetchInterval: ({ state }) => (state.data !== undefined && isOpen(state.data) ? pollMs : false),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isOpen(state.data) ? pollMs : false,
   });
   const onOrder = useCallback((order: OrderView) => order.id === orderId && keep(order), [orderId]);
   useEvent('order', onOrder);
   const order = query.data;
   return (
     <Page
-      title={order === undefined ? words.title : words.order.title(formatYuan(order.amount, 'balance'))}
+      title={
+        order === undefined ? words.title : words.order.title(formatYuan(order.amount, 'balance'))
+      }
       above={[{ label: words.title, to: '/top-up' }]}
       note={order && <ZoneNote at={order.created_at} />}
     >
@@ -83,7 +89,8 @@ function useArrival({ state, amount }: OrderView, seenOpen: boolean): void {
   useEffect(() => {
     if (!arrived) return;
     announce(text);
-    for (const path of ['session', 'orders', 'overview', 'statement']) void queryClient.invalidateQueries({ queryKey: [path] });
+    for (const path of ['session', 'orders', 'overview', 'statement'])
+      void queryClient.invalidateQueries({ queryKey: [path] });
   }, [arrived, text]);
 }
 
@@ -93,12 +100,14 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
   const shared = useWords(sharedWords);
   const toast = useToast();
   const act = useMutation({
-    mutationFn: (action: 'check' | 'close') => send<OrderAnswer>('POST', `orders/${order.id}/${action}`),
+    mutationFn: (action: 'check' | 'close') =>
+      send<OrderAnswer>('POST', `orders/${order.id}/${action}`),
     onSuccess: ({ order: now, balance }, action) => {
       keep(now);
       showBalance(balance);
       void queryClient.invalidateQueries({ queryKey: ['orders'] });
-      if (action === 'check' && now.state !== 'credited') toast({ tone: 'done', text: words.notYet });
+      if (action === 'check' && now.state !== 'credited')
+        toast({ tone: 'done', text: words.notYet });
     },
     onError: (error) => toast({ tone: 'failed', text: sayError(error, shared) }),
   });
@@ -129,9 +138,20 @@ function Facts({ order }: { readonly order: OrderView }): ReactNode {
     [columns.wallet, words.wallets[order.wallet]],
     [columns.state, <OrderStatus key="" order={order} />],
     [of.created, <Time key="" at={order.created_at} />],
-    ...(order.credited_at === null ? [] : [[of.credited, <Time key="" at={order.credited_at} />] as const]),
-    ...(order.wallet_no === null ? [] : [[of.walletNumber, <CopyText key="" text={order.wallet_no} label={of.walletNumber} />] as const]),
-    ...(order.transfer === null ? [] : [[of.transfer, <CopyText key="" text={order.transfer} label={of.transfer} />] as const]),
+    ...(order.credited_at === null
+      ? []
+      : [[of.credited, <Time key="" at={order.credited_at} />] as const]),
+    ...(order.wallet_no === null
+      ? []
+      : [
+          [
+            of.walletNumber,
+            <CopyText key="" text={order.wallet_no} label={of.walletNumber} />,
+          ] as const,
+        ]),
+    ...(order.transfer === null
+      ? []
+      : [[of.transfer, <CopyText key="" text={order.transfer} label={of.transfer} />] as const]),
     ...order.refunds.map(
       ({ id, amount, state, at, reason }) =>
         [

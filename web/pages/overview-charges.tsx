@@ -15,11 +15,32 @@ import { ChargeStatus } from './charge-parts.tsx';
 export function LatestCharges({ view }: { readonly view: OverviewView }): ReactNode {
   const { charges: words } = useWords(overviewWords);
   const columns: readonly Column<ChargeRow>[] = [
-    { id: 'model', header: words.model, cell: ({ model }) => model, className: 'max-w-72 truncate' },
-    { id: 'key', header: words.key, cell: ({ key_name: name }) => name, className: 'max-w-48 truncate text-muted' },
-    { id: 'tokens', header: words.tokens, align: 'right', cell: (row) => <Quantity charge={row} /> },
+    {
+      id: 'model',
+      header: words.model,
+      cell: ({ model }) => model,
+      className: 'max-w-72 truncate',
+    },
+    {
+      id: 'key',
+      header: words.key,
+      cell: ({ key_name: name }) => name,
+      className: 'max-w-48 truncate text-muted',
+    },
+    {
+      id: 'tokens',
+      header: words.tokens,
+      align: 'right',
+      cell: (row) => <Quantity charge={row} />,
+    },
     { id: 'status', header: words.status, cell: (row) => <ChargeStatus charge={row} /> },
-    { id: 'time', header: words.time, align: 'right', cell: ({ at }) => <Time at={at} as="relative" />, className: 'text-muted' },
+    {
+      id: 'time',
+      header: words.time,
+      align: 'right',
+      cell: ({ at }) => <Time at={at} as="relative" />,
+      className: 'text-muted',
+    },
     moneyColumn(view.last_charges, {
       id: 'cost',
       header: words.cost,

@@ -23,7 +23,13 @@ export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode
   return (
     <Panel title={words.title}>
       <ol className="flex flex-col gap-1">
-        <Step number={1} done={toppedUp} open={next === 0} title={words.topUp} note={toppedUp ? words.topUpDone(balance) : words.topUpNote}>
+        <Step
+          number={1}
+          done={toppedUp}
+          open={next === 0}
+          title={words.topUp}
+          note={toppedUp ? words.topUpDone(balance) : words.topUpNote}
+        >
           <ButtonLink look="primary" to="/top-up" icon="topUp">
             {words.topUp}
           </ButtonLink>
@@ -33,13 +39,24 @@ export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode
             {words.key}
           </ButtonLink>
         </Step>
-        <Step number={3} done={charged} open={next === 2} title={words.request} note={words.requestNote}>
+        <Step
+          number={3}
+          done={charged}
+          open={next === 2}
+          title={words.request}
+          note={words.requestNote}
+        >
           <FirstCall model={view.start.sample_model} />
         </Step>
         <Step number={4} done={false} open={next === 3} title={words.check} note={words.checkNote}>
           {charge && (
             <p className="text-body">
-              {words.works(charge.model, formatCount(charge.tokens?.output ?? 0), formatYuan(charge.cost, 'row'), balance)}{' '}
+              {words.works(
+                charge.model,
+                formatCount(charge.tokens?.output ?? 0),
+                formatYuan(charge.cost, 'row'),
+                balance,
+              )}{' '}
               <PathLink path={`/usage/${charge.id}`}>{words.see}</PathLink>
             </p>
           )}
@@ -61,14 +78,25 @@ interface StepProps {
 function Step({ number, done, open, title, note, children }: StepProps): ReactNode {
   const { start: words } = useWords(overviewWords);
   return (
-    <li className={clsx('flex gap-3 rounded-control p-3', open && 'bg-sunken')} aria-current={open ? 'step' : undefined}>
+    <li
+      className={clsx('flex gap-3 rounded-control p-3', open && 'bg-sunken')}
+      aria-current={open ? 'step' : undefined}
+    >
       <span
         className={clsx(
           'grid size-6 shrink-0 place-items-center rounded-full text-caption font-semibold',
-          done ? 'bg-good-soft text-good' : open ? 'bg-accent text-on-accent' : 'bg-idle-soft text-muted',
+          done
+            ? 'bg-good-soft text-good'
+            : open
+              ? 'bg-accent text-on-accent'
+              : 'bg-idle-soft text-muted',
         )}
       >
-        {done ? <Icon name="check" className="size-3.5" /> : <span aria-hidden="true">{number}</span>}
+        {done ? (
+          <Icon name="check" className="size-3.5" />
+        ) : (
+          <span aria-hidden="true">{number}</span>
+        )}
         {done && <span className="sr-only">{words.done}</span>}
       </span>
       <div className="flex min-w-0 flex-1 flex-col gap-2">
@@ -88,7 +116,11 @@ function FirstCall({ model }: { readonly model: string | null }): ReactNode {
   return (
     <div className="flex flex-col gap-2">
       <p className="text-table text-muted">{words.run}</p>
-      <CodeBlock code={curlSample(baseUrl, model ?? 'MODEL')} language="shell" label={words.sample} />
+      <CodeBlock
+        code={curlSample(baseUrl, model ?? 'MODEL')}
+        language="shell"
+        label={words.sample}
+      />
       <p role="status" className="flex items-center gap-2 text-table text-muted">
         <span aria-hidden="true" className="size-2 rounded-full bg-accent skeleton-pulse" />
         {words.waiting}

@@ -26,7 +26,9 @@ import { StartSteps } from './overview-start.tsx';
 const asked = { by: 'model' };
 
 export const ahead = ({ search }: { readonly search: Readonly<Record<string, unknown>> }) =>
-  void queryClient.prefetchQuery(data<OverviewView>('overview', search['by'] === 'key' ? { by: 'key' } : {}));
+  void queryClient.prefetchQuery(
+    data<OverviewView>('overview', search['by'] === 'key' ? { by: 'key' } : {}),
+  );
 
 /** How much is left, how long it lasts, what eats it. */
 export function OverviewPage(): ReactNode {
@@ -35,7 +37,8 @@ export function OverviewPage(): ReactNode {
   const [{ by }, setAsked] = useSearchState(asked);
   const overview = useData<OverviewView>('overview', by === 'key' ? { by } : {});
   const { settings } = useMe();
-  const needsMoney = overview.data !== undefined && balanceState(overview.data.balance, settings) !== 'fine';
+  const needsMoney =
+    overview.data !== undefined && balanceState(overview.data.balance, settings) !== 'fine';
   const split = useCallback((next: string) => setAsked({ by: next }), [setAsked]);
   return (
     <Page
@@ -74,7 +77,11 @@ function Overview({ view, by, onSplit }: OverviewProps): ReactNode {
       ))}
       <Numbers view={view} />
       <FirstCharge view={view} />
-      {view.start.done ? <Spending view={view} by={by} onSplit={onSplit} /> : <StartSteps view={view} />}
+      {view.start.done ? (
+        <Spending view={view} by={by} onSplit={onSplit} />
+      ) : (
+        <StartSteps view={view} />
+      )}
       {view.last_charges.length > 0 && <LatestCharges view={view} />}
     </div>
   );
@@ -88,7 +95,12 @@ function FirstCharge({ view }: { readonly view: OverviewView }): ReactNode {
   const { model, tokens, cost, id } = charge;
   return (
     <Banner tone="good" action={<PathLink path={`/usage/${id}`}>{words.see}</PathLink>}>
-      {words.works(model, formatCount(tokens?.output ?? 0), formatYuan(cost, 'row'), formatYuan(view.balance.available, 'balance'))}
+      {words.works(
+        model,
+        formatCount(tokens?.output ?? 0),
+        formatYuan(cost, 'row'),
+        formatYuan(view.balance.available, 'balance'),
+      )}
     </Banner>
   );
 }
@@ -106,7 +118,11 @@ function Numbers({ view }: { readonly view: OverviewView }): ReactNode {
         label={words.figures.available}
         tone={state === 'empty' ? 'bad' : state === 'low' ? 'warn' : undefined}
         value={<Money amount={balance.available} as="balance" />}
-        note={held ? words.figures.held(formatYuan(balance.held, 'balance'), balance.tasks_running) : words.figures.nothingHeld}
+        note={
+          held
+            ? words.figures.held(formatYuan(balance.held, 'balance'), balance.tasks_running)
+            : words.figures.nothingHeld
+        }
       />
       <Runway balance={balance} />
       <FigureCard
@@ -126,13 +142,25 @@ function Numbers({ view }: { readonly view: OverviewView }): ReactNode {
 function Runway({ balance: { runway, available } }: { readonly balance: BalanceView }): ReactNode {
   const { figures } = useWords(overviewWords);
   const mean = runway.mean_per_day;
-  const value = { unknown: figures.notEnough, over_a_year: figures.overAYear, days: figures.days(runway.days ?? 0) }[runway.state];
+  const value = {
+    unknown: figures.notEnough,
+    over_a_year: figures.overAYear,
+    days: figures.days(runway.days ?? 0),
+  }[runway.state];
   return (
     <FigureCard
       label={figures.runway}
-      value={runway.state === 'unknown' ? <span className="text-card text-muted">{value}</span> : value}
-      tip={mean === null ? undefined : figures.formula(formatYuan(available, 'balance'), formatYuan(mean, 'spend'))}
-      note={mean !== null && runway.state !== 'unknown' && figures.perDay(formatYuan(mean, 'spend'))}
+      value={
+        runway.state === 'unknown' ? <span className="text-card text-muted">{value}</span> : value
+      }
+      tip={
+        mean === null
+          ? undefined
+          : figures.formula(formatYuan(available, 'balance'), formatYuan(mean, 'spend'))
+      }
+      note={
+        mean !== null && runway.state !== 'unknown' && figures.perDay(formatYuan(mean, 'spend'))
+      }
     />
   );
 }
@@ -145,7 +173,9 @@ function Spending({ view, by, onSplit }: OverviewProps): ReactNode {
         title={
           <>
             {words.spend.title}{' '}
-            <span className="text-caption font-normal text-muted">{words.spend.zone(formatZone(view.zone, view.as_of))}</span>
+            <span className="text-caption font-normal text-muted">
+              {words.spend.zone(formatZone(view.zone, view.as_of))}
+            </span>
           </>
         }
         actions={
@@ -183,16 +213,18 @@ function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
   return (
     <RankList
       label={words.top.title}
-      ranks={view.top.slice(0, ranksShown).map(({ model, cost, share, requests, cached_share: cached }) => ({
-        id: model,
-        name: model,
-        value: <Money amount={cost} as="spend" />,
-        share,
-        note:
-          cached === null
-            ? words.top.noteWithoutCache(units.requests(formatCount(requests)))
-            : words.top.note(units.requests(formatCount(requests)), formatShare(cached)),
-      }))}
+      ranks={view.top
+        .slice(0, ranksShown)
+        .map(({ model, cost, share, requests, cached_share: cached }) => ({
+          id: model,
+          name: model,
+          value: <Money amount={cost} as="spend" />,
+          share,
+          note:
+            cached === null
+              ? words.top.noteWithoutCache(units.requests(formatCount(requests)))
+              : words.top.note(units.requests(formatCount(requests)), formatShare(cached)),
+        }))}
     />
   );
 }

@@ -11,15 +11,24 @@ import { useWords } from '../words/family.ts';
 import { Chat } from './play/chat.tsx';
 import { Paid, type Payer } from './play/payer.tsx';
 
-const Images = lazy(() => import('./play/images.tsx').then(({ Images: default_ }) => ({ default: default_ })));
-const Videos = lazy(() => import('./play/videos.tsx').then(({ Videos: default_ }) => ({ default: default_ })));
+const Images = lazy(() =>
+  import('./play/images.tsx').then(({ Images: default_ }) => ({ default: default_ })),
+);
+const Videos = lazy(() =>
+  import('./play/videos.tsx').then(({ Videos: default_ }) => ({ default: default_ })),
+);
 
 const kinds = ['chat', 'image', 'video'] as const;
 type Kind = (typeof kinds)[number];
 
-const benches: Readonly<Record<Kind, ComponentType<Payer>>> = { chat: Chat, image: Images, video: Videos };
+const benches: Readonly<Record<Kind, ComponentType<Payer>>> = {
+  chat: Chat,
+  image: Images,
+  video: Videos,
+};
 
-export const ahead = () => void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys', { limit: 100 }));
+export const ahead = () =>
+  void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys', { limit: 100 }));
 
 /** Tries models, paid by one of the reader's keys. */
 export function PlaygroundPage(): ReactNode {
@@ -42,7 +51,10 @@ export function PlaygroundPage(): ReactNode {
 function Kinds({ open }: { readonly open: Kind }): ReactNode {
   const words = useWords(playgroundWords);
   return (
-    <nav aria-label={words.kindsLabel} className="inline-flex rounded-control border border-line bg-sunken p-0.5">
+    <nav
+      aria-label={words.kindsLabel}
+      className="inline-flex rounded-control border border-line bg-sunken p-0.5"
+    >
       {kinds.map((kind) => (
         <Link
           key={kind}
@@ -51,7 +63,9 @@ function Kinds({ open }: { readonly open: Kind }): ReactNode {
           aria-current={kind === open ? 'page' : undefined}
           className={clsx(
             'inline-flex h-7 items-center rounded-badge px-3 text-table font-medium touch:h-10',
-            kind === open ? 'bg-surface text-text shadow-[0_0_0_1px_var(--color-line)]' : 'text-muted hover:text-text',
+            kind === open
+              ? 'bg-surface text-text shadow-[0_0_0_1px_var(--color-line)]'
+              : 'text-muted hover:text-text',
           )}
         >
           {words.kinds[kind]}

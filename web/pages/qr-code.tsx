@@ -5,9 +5,17 @@ import { encode } from 'uqr';
 const quietModules = 4;
 
 /** A QR code, black on white whatever the theme: cameras read no other. */
-export function QrCode({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
+export function QrCode({
+  text,
+  label,
+}: {
+  readonly text: string;
+  readonly label: string;
+}): ReactNode {
   const { data, size } = encode(text, { ecc: 'M', border: quietModules });
-  const path = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
+  const path = data
+    .flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])))
+    .join('');
   return (
     <svg
       role="img"

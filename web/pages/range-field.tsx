@@ -23,7 +23,14 @@ interface RangeFieldProps {
 }
 
 /** A period: one of the usual ones, or two days of the account's zone, both included. */
-export function RangeField({ words, presets, from, to, own, onChange }: RangeFieldProps): ReactNode {
+export function RangeField({
+  words,
+  presets,
+  from,
+  to,
+  own,
+  onChange,
+}: RangeFieldProps): ReactNode {
   const id = useId();
   const isOwn = isDay(from);
   const choose = (value: string) => onChange(value === 'custom' ? own : { from: value, to: '' });
@@ -32,7 +39,12 @@ export function RangeField({ words, presets, from, to, own, onChange }: RangeFie
       <label htmlFor={id} className="sr-only">
         {words.label}
       </label>
-      <Select id={id} className="w-36 sm:w-40" value={isOwn ? 'custom' : from} onChange={(event) => choose(event.target.value)}>
+      <Select
+        id={id}
+        className="w-36 sm:w-40"
+        value={isOwn ? 'custom' : from}
+        onChange={(event) => choose(event.target.value)}
+      >
         {presets.map(([value, label]) => (
           <option key={value} value={value}>
             {label}
@@ -42,9 +54,19 @@ export function RangeField({ words, presets, from, to, own, onChange }: RangeFie
       </Select>
       {isOwn && (
         <span className="flex items-center gap-1">
-          <DayInput key={`from ${from}`} label={words.from} day={from} onDay={(day) => onChange({ from: day, to: after(day, to) })} />
+          <DayInput
+            key={`from ${from}`}
+            label={words.from}
+            day={from}
+            onDay={(day) => onChange({ from: day, to: after(day, to) })}
+          />
           <span aria-hidden="true">–</span>
-          <DayInput key={`to ${to}`} label={words.to} day={to} onDay={(day) => onChange({ from: before(day, from), to: day })} />
+          <DayInput
+            key={`to ${to}`}
+            label={words.to}
+            day={to}
+            onDay={(day) => onChange({ from: before(day, from), to: day })}
+          />
         </span>
       )}
     </div>
@@ -73,7 +95,8 @@ interface DayInputProps {
 
 /** Taken when it is left or confirmed: while a date is typed it is many others. */
 function DayInput({ label, day, onDay }: DayInputProps): ReactNode {
-  const take = (value: string) => value !== day && isDay(value) && value > '2020-01-01' && onDay(value);
+  const take = (value: string) =>
+    value !== day && isDay(value) && value > '2020-01-01' && onDay(value);
   return (
     <TextInput
       type="date"
@@ -81,7 +104,9 @@ function DayInput({ label, day, onDay }: DayInputProps): ReactNode {
       defaultValue={day}
       className="w-36!"
       onBlur={(event: FocusEvent<HTMLInputElement>) => take(event.target.value)}
-      onKeyDown={(event: KeyboardEvent<HTMLInputElement>) => event.key === 'Enter' && take(event.currentTarget.value)}
+      onKeyDown={(event: KeyboardEvent<HTMLInputElement>) =>
+        event.key === 'Enter' && take(event.currentTarget.value)
+      }
     />
   );
 }

@@ -41,12 +41,19 @@ export function Identities(): ReactNode {
           )}
           {items.length === 0 && <p className="text-table text-muted">{words.none}</p>}
           {items.map((identity) => (
-            <Identity key={identity.provider} identity={identity} onUnlink={() => setLeaving(identity.provider)} />
+            <Identity
+              key={identity.provider}
+              identity={identity}
+              onUnlink={() => setLeaving(identity.provider)}
+            />
           ))}
           <div className="flex flex-wrap gap-2">
             {methods.map(
               (method) =>
-                method !== 'link' && !items.some(({ provider }) => provider === method) && <LinkButton key={method} provider={method} />,
+                method !== 'link' &&
+                !items.some(({ provider }) => provider === method) && (
+                  <LinkButton key={method} provider={method} />
+                ),
             )}
           </div>
           {leaving !== undefined && (
@@ -66,7 +73,13 @@ export function Identities(): ReactNode {
   );
 }
 
-function Identity({ identity, onUnlink }: { readonly identity: IdentityView; readonly onUnlink: () => void }): ReactNode {
+function Identity({
+  identity,
+  onUnlink,
+}: {
+  readonly identity: IdentityView;
+  readonly onUnlink: () => void;
+}): ReactNode {
   const { identities: words } = useWords(settingsWords);
   const zone = useZone();
   const name = words.names[identity.provider];
@@ -76,7 +89,9 @@ function Identity({ identity, onUnlink }: { readonly identity: IdentityView; rea
         <p className="truncate font-medium">
           {name} <span className="font-normal text-muted">{identity.name}</span>
         </p>
-        <p className="text-caption text-muted">{words.linked(formatTime(identity.linked_at, zone))}</p>
+        <p className="text-caption text-muted">
+          {words.linked(formatTime(identity.linked_at, zone))}
+        </p>
       </div>
       <Button
         size="small"
@@ -98,9 +113,13 @@ function LinkButton({ provider }: { readonly provider: Provider }): ReactNode {
   const begin = async () => {
     setBusy(true);
     try {
-      const { location: away } = await send<{ readonly location: string }>('POST', `identities/${provider}`, {
-        body: { next: '/settings' },
-      });
+      const { location: away } = await send<{ readonly location: string }>(
+        'POST',
+        `identities/${provider}`,
+        {
+          body: { next: '/settings' },
+        },
+      );
       location.assign(away);
     } catch (error) {
       toast({ tone: 'failed', text: sayError(error, shared) });
@@ -151,7 +170,13 @@ export function Devices(): ReactNode {
   );
 }
 
-function Device({ device, onEnd }: { readonly device: DeviceView; readonly onEnd: () => void }): ReactNode {
+function Device({
+  device,
+  onEnd,
+}: {
+  readonly device: DeviceView;
+  readonly onEnd: () => void;
+}): ReactNode {
   const { devices: words } = useWords(settingsWords);
   const name = browserOf(device.browser) ?? words.unknown;
   return (
@@ -191,7 +216,9 @@ export function browserOf(agent: string): string | undefined {
   };
   const order = ['MicroMessenger', 'Edg', 'OPR', 'FxiOS', 'CriOS', 'Firefox', 'Chrome', 'Safari'];
   const found = agent.match(browser)?.sort((a, b) => order.indexOf(a) - order.indexOf(b))[0];
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux)/.exec(agent)?.[1]?.replace(' OS X', '');
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux)/
+    .exec(agent)?.[1]
+    ?.replace(' OS X', '');
   if (found === undefined) return agent === '' ? undefined : agent.slice(0, 40);
   return [names[found] ?? found, system].filter(Boolean).join(' · ');
 }

@@ -24,13 +24,25 @@ export function OwnData(): ReactNode {
         {words.export}
       </ButtonAnchor>
       <p className="text-caption text-muted">{words.exportHelp}</p>
-      <Button disabledFor={role === 'operator' ? words.operator : undefined} onClick={() => setLeaving(true)}>
+      <Button
+        disabledFor={role === 'operator' ? words.operator : undefined}
+        onClick={() => setLeaving(true)}
+      >
         {words.close}
       </Button>
       {leaving && (
-        <Confirm open onClose={() => setLeaving(false)} title={words.closeTitle} action={words.close} typed={name || id} onConfirm={close}>
+        <Confirm
+          open
+          onClose={() => setLeaving(false)}
+          title={words.closeTitle}
+          action={words.close}
+          typed={name || id}
+          onConfirm={close}
+        >
           <p>{words.closeEffect}</p>
-          {parseYuan(left) > 0n && <p className="mt-2">{words.closeLeft(formatYuan(left, 'balance'))}</p>}
+          {parseYuan(left) > 0n && (
+            <p className="mt-2">{words.closeLeft(formatYuan(left, 'balance'))}</p>
+          )}
         </Confirm>
       )}
     </div>

@@ -22,7 +22,9 @@ function useSave() {
     onSuccess: (me) => {
       queryClient.setQueryData(sessionData.queryKey, (old) => old && { ...old, me });
       // Another zone has other days.
-      void queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => path !== sessionData.queryKey[0] });
+      void queryClient.invalidateQueries({
+        predicate: ({ queryKey: [path] }) => path !== sessionData.queryKey[0],
+      });
       toast({ tone: 'done', text: words.saved });
     },
     onError: (error) => {
@@ -46,10 +48,25 @@ export function ProfileForm(): ReactNode {
   };
   return (
     <form onSubmit={submit} className="flex items-end gap-2">
-      <Field label={words.name} error={name.trim() === '' ? 'required' : undefined} className="flex-1">
-        {(tied) => <TextInput {...tied} value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />}
+      <Field
+        label={words.name}
+        error={name.trim() === '' ? 'required' : undefined}
+        className="flex-1"
+      >
+        {(tied) => (
+          <TextInput
+            {...tied}
+            value={name}
+            maxLength={100}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
       </Field>
-      <Button type="submit" busy={save.isPending} aria-label={`${shared.actions.save}: ${words.name}`}>
+      <Button
+        type="submit"
+        busy={save.isPending}
+        aria-label={`${shared.actions.save}: ${words.name}`}
+      >
         {shared.actions.save}
       </Button>
     </form>
@@ -95,7 +112,11 @@ export function AccountForm(): ReactNode {
         {(tied) => <AmountInput {...tied} value={low} onChange={setLow} />}
       </Field>
       {mails && (
-        <Field label={words.email} help={words.emailHelp} error={save.error instanceof ApiError ? save.error.fields['email'] : undefined}>
+        <Field
+          label={words.email}
+          help={words.emailHelp}
+          error={save.error instanceof ApiError ? save.error.fields['email'] : undefined}
+        >
           {(tied) => (
             <TextInput
               {...tied}

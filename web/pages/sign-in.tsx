@@ -73,12 +73,20 @@ function Frame({ children }: { readonly children: ReactNode }): ReactNode {
         <LanguageMenu />
         <ThemeMenu />
       </header>
-      <main className="mx-auto flex w-full max-w-[392px] flex-1 flex-col justify-center gap-6 px-4 pb-[14dvh]">{children}</main>
+      <main className="mx-auto flex w-full max-w-[392px] flex-1 flex-col justify-center gap-6 px-4 pb-[14dvh]">
+        {children}
+      </main>
     </div>
   );
 }
 
-function Heading({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactNode {
+function Heading({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+}): ReactNode {
   useEffect(() => {
     document.title = title;
   }, [title]);

@@ -1,7 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
 import { type ReactNode, useState } from 'react';
-import type { ChargeDetail, ChargesRow, StatementDay, StatementLine } from '../../src/console/contract.ts';
+import type {
+  ChargeDetail,
+  ChargesRow,
+  StatementDay,
+  StatementLine,
+} from '../../src/console/contract.ts';
 import { get } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { Button } from '../components/button.tsx';
@@ -29,7 +34,11 @@ export function DayLines({ row: { day, from, to } }: { readonly row: ChargesRow 
   const pages = useInfiniteQuery({
     queryKey: [`statement/${day}`, { from, to }],
     queryFn: ({ pageParam, signal }) =>
-      get<StatementDay>(`statement/${day}`, { from, to, limit: pageRows, ...(pageParam && { after: pageParam }) }, signal),
+      get<StatementDay>(
+        `statement/${day}`,
+        { from, to, limit: pageRows, ...(pageParam && { after: pageParam }) },
+        signal,
+      ),
     initialPageParam: '',
     getNextPageParam: (last) => last.next,
   });
@@ -53,13 +62,22 @@ export function DayLines({ row: { day, from, to } }: { readonly row: ChargesRow 
     <>
       {pages.data.pages.flatMap(({ items }) =>
         items.map((line) =>
-          line.what === 'charge' ? <Charge key={line.id} line={line} /> : <Released key={`held ${line.id}`} line={line} />,
+          line.what === 'charge' ? (
+            <Charge key={line.id} line={line} />
+          ) : (
+            <Released key={`held ${line.id}`} line={line} />
+          ),
         ),
       )}
       {pages.hasNextPage && (
         <tr className="bg-sunken">
           <td colSpan={columns} className="px-3 py-2 pl-8">
-            <Button size="small" icon="down" busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+            <Button
+              size="small"
+              icon="down"
+              busy={pages.isFetchingNextPage}
+              onClick={() => void pages.fetchNextPage()}
+            >
               {words.more}
             </Button>
           </td>
@@ -70,7 +88,11 @@ export function DayLines({ row: { day, from, to } }: { readonly row: ChargesRow 
 }
 
 /** A request; unfolded, its arithmetic. */
-function Charge({ line }: { readonly line: Extract<StatementLine, { what: 'charge' }> }): ReactNode {
+function Charge({
+  line,
+}: {
+  readonly line: Extract<StatementLine, { what: 'charge' }>;
+}): ReactNode {
   const words = useWords(statementWords);
   const kind = useKind();
   const zone = useZone();
@@ -116,7 +138,10 @@ function Lines({ id }: { readonly id: string }): ReactNode {
           <div className="rounded-control bg-surface">
             <ChargeLines detail={charge} />
           </div>
-          <PathLink path={`/usage/${id}`} className="self-start font-mono text-caption text-accent hover:underline">
+          <PathLink
+            path={`/usage/${id}`}
+            className="self-start font-mono text-caption text-accent hover:underline"
+          >
             {words.openCharge} {id}
           </PathLink>
         </div>
@@ -126,12 +151,20 @@ function Lines({ id }: { readonly id: string }): ReactNode {
 }
 
 /** What was held and let go again: information, never an amount. */
-function Released({ line }: { readonly line: Extract<StatementLine, { what: 'not_charged' }> }): ReactNode {
+function Released({
+  line,
+}: {
+  readonly line: Extract<StatementLine, { what: 'not_charged' }>;
+}): ReactNode {
   const words = useWords(statementWords);
   const kind = useKind();
   const zone = useZone();
   const clock = (at: string) => formatTime(at, zone).slice(11);
-  const note = words.notCharged(formatYuan(line.held, 'exact'), clock(line.held_at), clock(line.released_at));
+  const note = words.notCharged(
+    formatYuan(line.held, 'exact'),
+    clock(line.held_at),
+    clock(line.released_at),
+  );
   return (
     <tr className="border-t border-line bg-sunken text-muted">
       <td className={clsx(cell, onlyWide)}>{clock(line.at)}</td>

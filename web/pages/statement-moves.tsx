@@ -22,7 +22,8 @@ const head = 'h-8 bg-sunken px-3 text-caption font-medium whitespace-nowrap text
 export function StatementMoves({ rows, open, onOpen }: StatementMovesProps): ReactNode {
   const words = useWords(statementWords);
   const { columns } = words;
-  const toggle = (from: string) => onOpen(open.includes(from) ? open.filter((each) => each !== from) : [...open, from]);
+  const toggle = (from: string) =>
+    onOpen(open.includes(from) ? open.filter((each) => each !== from) : [...open, from]);
   return (
     <div className="overflow-x-auto" role="region" aria-label={words.moves} tabIndex={0}>
       <table className="w-full border-collapse text-table figures">
@@ -50,7 +51,11 @@ export function StatementMoves({ rows, open, onOpen }: StatementMovesProps): Rea
           {rows.map((row) =>
             row.kind === 'charges' ? (
               <Fragment key={row.from}>
-                <Charges row={row} isOpen={open.includes(row.from)} onToggle={() => toggle(row.from)} />
+                <Charges
+                  row={row}
+                  isOpen={open.includes(row.from)}
+                  onToggle={() => toggle(row.from)}
+                />
                 {open.includes(row.from) && <DayLines row={row} />}
               </Fragment>
             ) : (
@@ -119,10 +124,14 @@ function Move({ row }: { readonly row: MoveRow }): ReactNode {
 
 function Cause({ row: { ref, kind } }: { readonly row: MoveRow }): ReactNode {
   if (ref === null) return null;
-  const path = kind === 'refund' ? `/usage/${ref}` : ref.startsWith('ord_') ? `/top-up/${ref}` : undefined;
+  const path =
+    kind === 'refund' ? `/usage/${ref}` : ref.startsWith('ord_') ? `/top-up/${ref}` : undefined;
   if (path === undefined) return null;
   return (
-    <PathLink path={path} className="max-w-32 truncate font-mono md:max-w-44 text-caption text-accent hover:underline">
+    <PathLink
+      path={path}
+      className="max-w-32 truncate font-mono md:max-w-44 text-caption text-accent hover:underline"
+    >
       {ref}
     </PathLink>
   );

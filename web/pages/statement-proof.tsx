@@ -21,14 +21,20 @@ type Verify = UseMutationResult<StatementProof, Error, void>;
 
 /** Adds the period up again, on the server, from the ledger's transfers. What it found is of that period alone. */
 export function useVerify({ from, to }: Days): Verify {
-  const verify = useMutation({ mutationFn: () => send<StatementProof>('POST', 'statement/verify', { body: { from, to } }) });
+  const verify = useMutation({
+    mutationFn: () => send<StatementProof>('POST', 'statement/verify', { body: { from, to } }),
+  });
   const { reset } = verify;
   // oxlint-disable-next-line react/exhaustive-deps -- another period
   useEffect(() => reset, [from, to, reset]);
   return verify;
 }
 
-export function StatementProofPanel({ verify: { data, error } }: { readonly verify: Verify }): ReactNode {
+export function StatementProofPanel({
+  verify: { data, error },
+}: {
+  readonly verify: Verify;
+}): ReactNode {
   const shared = useWords(sharedWords);
   return (
     <div role="status" className="empty:hidden">
@@ -38,21 +44,30 @@ export function StatementProofPanel({ verify: { data, error } }: { readonly veri
   );
 }
 
-function Proof({ proof: { ok, lines, differs, as_of: asOf, took_ms: tookMs } }: { readonly proof: StatementProof }): ReactNode {
+function Proof({
+  proof: { ok, lines, differs, as_of: asOf, took_ms: tookMs },
+}: {
+  readonly proof: StatementProof;
+}): ReactNode {
   const words = useWords(statementWords);
   const zone = useZone();
   if (ok) {
     return (
       <Banner tone="good">
         <span className="font-medium">{words.proven(formatCount(lines))}</span>{' '}
-        <span className="text-muted figures">{words.provenNote(formatTime(asOf, zone), formatDuration(tookMs))}</span>
+        <span className="text-muted figures">
+          {words.provenNote(formatTime(asOf, zone), formatDuration(tookMs))}
+        </span>
       </Banner>
     );
   }
   if (differs === null) return <Banner tone="bad">{words.unequal}</Banner>;
   const amount = (of: string | null) => (of === null ? '—' : formatYuan(of, 'exact'));
   return (
-    <Banner tone="bad" action={<PathLink path={`/usage/${differs.id}`}>{words.openCharge}</PathLink>}>
+    <Banner
+      tone="bad"
+      action={<PathLink path={`/usage/${differs.id}`}>{words.openCharge}</PathLink>}
+    >
       {words.differs(differs.id, amount(differs.recorded), amount(differs.transferred))}
     </Banner>
   );

@@ -30,13 +30,24 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
   const { opening, closing, top_ups: topUps, charges, refunds, adjustments, as_of: asOf } = view;
   const times = (count: number) => words.times(formatCount(count));
   const lines: readonly SummaryLine[] = [
-    { name: words.opening, note: formatTime(opening.at, zone).slice(0, 16), amount: opening.balance },
+    {
+      name: words.opening,
+      note: formatTime(opening.at, zone).slice(0, 16),
+      amount: opening.balance,
+    },
     { name: words.topUps, note: times(topUps.count), amount: topUps.amount, signed: true },
     { name: words.charges, note: times(charges.count), amount: charges.amount },
     { name: words.refunds, note: times(refunds.count), amount: refunds.amount, signed: true },
     ...(adjustments.count === 0
       ? []
-      : [{ name: words.adjustments, note: times(adjustments.count), amount: adjustments.amount, signed: true }]),
+      : [
+          {
+            name: words.adjustments,
+            note: times(adjustments.count),
+            amount: adjustments.amount,
+            signed: true,
+          },
+        ]),
     {
       name: words.closing,
       note: closing.at === asOf ? words.now : formatTime(closing.at, zone).slice(0, 16),
@@ -51,8 +62,14 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
         <tbody>
           {lines.map(({ name, note, amount, signed = false, strong = false }) => (
             <tr key={name} className={clsx(strong && 'border-t border-edge')}>
-              <th scope="row" className={clsx('py-1.5 pr-2 text-left', strong ? 'font-semibold' : 'font-normal')}>
-                {name} <span className="text-caption font-normal whitespace-nowrap text-muted figures">{note}</span>
+              <th
+                scope="row"
+                className={clsx('py-1.5 pr-2 text-left', strong ? 'font-semibold' : 'font-normal')}
+              >
+                {name}{' '}
+                <span className="text-caption font-normal whitespace-nowrap text-muted figures">
+                  {note}
+                </span>
               </th>
               <td className="py-1.5 text-right">
                 <Money amount={amount} as="exact" signed={signed && parseYuan(amount) !== 0n} />
@@ -61,7 +78,12 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
           ))}
         </tbody>
       </table>
-      <p className={clsx('mt-2 flex items-center gap-1.5 text-table', view.adds_up ? 'text-good' : 'text-warn')}>
+      <p
+        className={clsx(
+          'mt-2 flex items-center gap-1.5 text-table',
+          view.adds_up ? 'text-good' : 'text-warn',
+        )}
+      >
         <Icon name={view.adds_up ? 'check' : 'warning'} />
         {view.adds_up ? words.addsUp : words.addsUpNot}
       </p>
@@ -77,7 +99,10 @@ export function BalanceChart({ view }: { readonly view: StatementView }): ReactN
   const words = useWords(statementWords);
   const zone = useZone();
   const { opening, closing, from, to } = view;
-  const days = [{ day: formatTime(opening.at, zone).slice(0, 16), balance: opening.balance }, ...balancesByDay(view)];
+  const days = [
+    { day: formatTime(opening.at, zone).slice(0, 16), balance: opening.balance },
+    ...balancesByDay(view),
+  ];
   const balances = days.map(({ balance }) => balance);
   const moved = new Set(view.rows.flatMap(({ kind, day }) => (kind === 'charges' ? [] : [day])));
   const marks = days.flatMap(({ day }, index) => (moved.has(day) ? [index] : []));
@@ -87,7 +112,12 @@ export function BalanceChart({ view }: { readonly view: StatementView }): ReactN
         kind="steps"
         labels={days.map(({ day }) => day)}
         labelHeader={words.columns.date}
-        summary={words.balanceSummary(from, to, formatYuan(opening.balance, 'balance'), formatYuan(closing.balance, 'balance'))}
+        summary={words.balanceSummary(
+          from,
+          to,
+          formatYuan(opening.balance, 'balance'),
+          formatYuan(closing.balance, 'balance'),
+        )}
         series={[
           {
             id: 'balance',

@@ -26,7 +26,12 @@ const asked = { from: 'this-month', to: '', open: '' };
 const startDays = 14;
 
 /** The days of a preset, both included, as they are today. */
-function daysOf(from: string, to: string, nowMs: number, zone: string): { readonly from: string; readonly to: string } {
+function daysOf(
+  from: string,
+  to: string,
+  nowMs: number,
+  zone: string,
+): { readonly from: string; readonly to: string } {
   const today = dayFrom(nowMs, 0, zone);
   const month = `${today.slice(0, 7)}-01`;
   if (isDay(from)) return { from, to: isDay(to) ? to : today };
@@ -39,7 +44,10 @@ function daysOf(from: string, to: string, nowMs: number, zone: string): { readon
 export function ahead({ search }: { readonly search: Readonly<Record<string, unknown>> }): void {
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   const { from, to }: typeof asked = { ...asked, ...search };
-  if (zone !== undefined) void queryClient.prefetchQuery(data<StatementView>('statement', daysOf(from, to, Date.now(), zone)));
+  if (zone !== undefined)
+    void queryClient.prefetchQuery(
+      data<StatementView>('statement', daysOf(from, to, Date.now(), zone)),
+    );
 }
 
 /** Where the money came from and went, day by day, request by request, line by line; and that it adds up. */
@@ -51,7 +59,11 @@ export function StatementPage(): ReactNode {
   const days = daysOf(from, to, nowMs, zone);
   const statement = useData<StatementView>('statement', days);
   const verify = useVerify(days);
-  const note = words.days(days.from, days.to, formatZone(zone, statement.data?.as_of ?? new Date(nowMs).toISOString()));
+  const note = words.days(
+    days.from,
+    days.to,
+    formatZone(zone, statement.data?.as_of ?? new Date(nowMs).toISOString()),
+  );
   return (
     <Page
       title={words.title}

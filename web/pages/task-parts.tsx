@@ -11,9 +11,15 @@ import { formatDuration } from '../format/time.ts';
 import { tasksWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-const statuses: Readonly<Record<TaskState, Status>> = { pending: 'pending', processing: 'running', completed: 'ok', failed: 'failed' };
+const statuses: Readonly<Record<TaskState, Status>> = {
+  pending: 'pending',
+  processing: 'running',
+  completed: 'ok',
+  failed: 'failed',
+};
 
-export const isRunning = ({ state }: Pick<TaskView, 'state'>): boolean => state === 'pending' || state === 'processing';
+export const isRunning = ({ state }: Pick<TaskView, 'state'>): boolean =>
+  state === 'pending' || state === 'processing';
 
 const pollMs = 3000;
 
@@ -21,7 +27,8 @@ const pollMs = 3000;
 export function useTask(id: string) {
   return useQuery({
     ...data<TaskDetail>(`tasks/${id}`),
-    refetchInterval: ({ state }) => (state.data !== undefined && isRunning(state.data) ? pollMs : false),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isRunning(state.data) ? pollMs : false,
   });
 }
 
@@ -60,7 +67,13 @@ function Elapsed({ since }: { readonly since: string }): ReactNode {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1000));
-  return <span className="figures">{words.elapsed(seconds < 60 ? words.seconds(String(seconds)) : formatDuration(seconds * 1000))}</span>;
+  return (
+    <span className="figures">
+      {words.elapsed(
+        seconds < 60 ? words.seconds(String(seconds)) : formatDuration(seconds * 1000),
+      )}
+    </span>
+  );
 }
 
 /** How far it is, or how it ended: never more than is known. */
@@ -87,7 +100,9 @@ export function TaskProgress({ task }: { readonly task: TaskDetail }): ReactNode
         <span className="text-muted">
           <TaskPercent task={task} />
         </span>
-        {task.usual_ms !== null && <span className="text-muted">{words.usually(formatDuration(task.usual_ms))}</span>}
+        {task.usual_ms !== null && (
+          <span className="text-muted">{words.usually(formatDuration(task.usual_ms))}</span>
+        )}
       </div>
       <Bar percent={task.progress} />
       <p className="text-caption text-muted">{words.leave}</p>
@@ -96,7 +111,8 @@ export function TaskProgress({ task }: { readonly task: TaskDetail }): ReactNode
 }
 
 /** What was held for it. */
-const billed = ({ lines }: TaskDetail): bigint => lines.reduce((sum, { charged }) => sum + parseYuan(charged), 0n);
+const billed = ({ lines }: TaskDetail): bigint =>
+  lines.reduce((sum, { charged }) => sum + parseYuan(charged), 0n);
 
 function Bar({ percent }: { readonly percent: number | null }): ReactNode {
   const words = useWords(tasksWords);
@@ -104,7 +120,11 @@ function Bar({ percent }: { readonly percent: number | null }): ReactNode {
     <div
       role="progressbar"
       aria-label={words.progressLabel}
-      {...(percent !== null && { 'aria-valuenow': percent, 'aria-valuemin': 0, 'aria-valuemax': 100 })}
+      {...(percent !== null && {
+        'aria-valuenow': percent,
+        'aria-valuemin': 0,
+        'aria-valuemax': 100,
+      })}
       className="h-1.5 overflow-hidden rounded-full bg-idle-soft"
     >
       {percent === null ? (

@@ -42,14 +42,25 @@ export function TasksPage(): ReactNode {
   // The list stays on the page on which it is.
   const search = after === '' ? {} : { after };
   const to = (next: string | undefined) =>
-    void navigate({ to: next === undefined ? '/tasks' : '/tasks/$id', params: { id: next }, search, resetScroll: false } as never);
+    void navigate({
+      to: next === undefined ? '/tasks' : '/tasks/$id',
+      params: { id: next },
+      search,
+      resetScroll: false,
+    } as never);
   return (
     <Page
       title={words.title}
       wide
       note={tasks.data && <ZoneNote at={tasks.data.as_of} />}
       actions={
-        <ButtonLink look="primary" icon="plus" to="/playground/$kind" params={{ kind: 'video' }} data-shortcut="create">
+        <ButtonLink
+          look="primary"
+          icon="plus"
+          to="/playground/$kind"
+          params={{ kind: 'video' }}
+          data-shortcut="create"
+        >
           {words.newVideo}
         </ButtonLink>
       }
@@ -57,16 +68,22 @@ export function TasksPage(): ReactNode {
       <p className="text-table text-muted">{words.note}</p>
       <Panel flush>
         <Paged query={tasks} empty={words.empty} onTurn={(next) => set({ after: next })}>
-          {(rows) => <TaskTable tasks={rows} selected={id} query={String(new URLSearchParams(search))} />}
+          {(rows) => (
+            <TaskTable tasks={rows} selected={id} query={String(new URLSearchParams(search))} />
+          )}
         </Paged>
       </Panel>
-      {id !== undefined && <TaskDrawer key={id} id={id} among={tasks.data?.items ?? []} onTo={to} />}
+      {id !== undefined && (
+        <TaskDrawer key={id} id={id} among={tasks.data?.items ?? []} onTo={to} />
+      )}
     </Page>
   );
 }
 
 const refreshTasks = (): Promise<void> =>
-  queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^tasks(\/|$)/.test(path) });
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^tasks(\/|$)/.test(path),
+  });
 
 interface TaskTableProps {
   readonly tasks: readonly TaskView[];
@@ -80,13 +97,38 @@ function TaskTable({ tasks, selected, query }: TaskTableProps): ReactNode {
   const { columns: names } = words;
   const columns: readonly Column<TaskView>[] = [
     { id: 'submitted', header: names.submitted, cell: ({ submitted_at: at }) => <Time at={at} /> },
-    { id: 'model', header: names.model, cell: ({ model }) => <span className="block max-w-64 truncate font-mono">{model}</span> },
-    { id: 'key', header: names.key, cell: ({ key_name: name }) => <span className="block max-w-48 truncate text-muted">{name}</span> },
-    { id: 'length', header: names.length, align: 'right', cell: ({ seconds }) => words.seconds(formatCount(seconds)) },
+    {
+      id: 'model',
+      header: names.model,
+      cell: ({ model }) => <span className="block max-w-64 truncate font-mono">{model}</span>,
+    },
+    {
+      id: 'key',
+      header: names.key,
+      cell: ({ key_name: name }) => (
+        <span className="block max-w-48 truncate text-muted">{name}</span>
+      ),
+    },
+    {
+      id: 'length',
+      header: names.length,
+      align: 'right',
+      cell: ({ seconds }) => words.seconds(formatCount(seconds)),
+    },
     { id: 'state', header: names.state, cell: (task) => <TaskBadge state={task.state} /> },
-    { id: 'progress', header: names.progress, align: 'right', cell: (task) => <TaskPercent task={task} /> },
+    {
+      id: 'progress',
+      header: names.progress,
+      align: 'right',
+      cell: (task) => <TaskPercent task={task} />,
+    },
     { id: 'money', header: names.money, align: 'right', cell: (task) => <TaskMoney task={task} /> },
-    { id: 'expires', header: names.expires, align: 'right', cell: ({ expires_at: at }) => <Time at={at} as="relative" /> },
+    {
+      id: 'expires',
+      header: names.expires,
+      align: 'right',
+      cell: ({ expires_at: at }) => <Time at={at} as="relative" />,
+    },
   ];
   return (
     <Table
@@ -128,8 +170,18 @@ function TaskDrawer({ id, among, onTo }: TaskDrawerProps): ReactNode {
   };
   const missing = task.error instanceof ApiError && task.error.status === 404;
   return (
-    <Drawer open onClose={() => onTo(undefined)} title={task.data?.model ?? words.task} onPrevious={step(-1)} onNext={step(1)}>
-      {missing ? <EmptyState text={notFound.text} /> : <Loaded query={task}>{(detail) => <Detail task={detail} />}</Loaded>}
+    <Drawer
+      open
+      onClose={() => onTo(undefined)}
+      title={task.data?.model ?? words.task}
+      onPrevious={step(-1)}
+      onNext={step(1)}
+    >
+      {missing ? (
+        <EmptyState text={notFound.text} />
+      ) : (
+        <Loaded query={task}>{(detail) => <Detail task={detail} />}</Loaded>
+      )}
     </Drawer>
   );
 }
@@ -176,7 +228,10 @@ function Lines({ task }: { readonly task: TaskDetail }): ReactNode {
     <div className="rounded-control border border-line text-table">
       <ul className="divide-y divide-line">
         {task.lines.map((line) => (
-          <li key={`${line.class}${line.variant}`} className="flex flex-wrap justify-between gap-x-3 px-3 py-1.5 figures">
+          <li
+            key={`${line.class}${line.variant}`}
+            className="flex flex-wrap justify-between gap-x-3 px-3 py-1.5 figures"
+          >
             <span className="text-muted">
               {line.quantity} × {priceText(line.price.amount)}
             </span>

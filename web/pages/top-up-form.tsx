@@ -2,7 +2,12 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
-import type { NewOrderBody, OrderAnswer, SessionView, WalletName } from '../../src/console/contract.ts';
+import type {
+  NewOrderBody,
+  OrderAnswer,
+  SessionView,
+  WalletName,
+} from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
 import { useOnce } from '../api/once.ts';
@@ -23,7 +28,8 @@ export function useOrder() {
   const navigate = useNavigate();
   const once = useOnce();
   return useMutation({
-    mutationFn: (body: NewOrderBody) => send<OrderAnswer>('POST', 'orders', { body, idempotencyKey: once.keyFor(body) }),
+    mutationFn: (body: NewOrderBody) =>
+      send<OrderAnswer>('POST', 'orders', { body, idempotencyKey: once.keyFor(body) }),
     onSuccess: ({ order, balance }) => {
       once.taken();
       showBalance(balance);
@@ -41,30 +47,42 @@ export function OrderError({ error }: { readonly error: Error | null }): ReactNo
   if (error === null || (error instanceof ApiError && 'amount' in error.fields)) return null;
   const code = error instanceof ApiError ? error.code : '';
   const field = error instanceof ApiError ? Object.values(error.fields)[0] : undefined;
-  const own: Readonly<Record<string, string>> = { conflict: words.tooMany, unavailable: words.unavailable };
+  const own: Readonly<Record<string, string>> = {
+    conflict: words.tooMany,
+    unavailable: words.unavailable,
+  };
   return (
     <div role="alert">
-      <Banner tone="bad">{words.fields[field ?? ''] ?? own[code] ?? sayError(error, shared)}</Banner>
+      <Banner tone="bad">
+        {words.fields[field ?? ''] ?? own[code] ?? sayError(error, shared)}
+      </Banner>
     </div>
   );
 }
 
 /** From one yuan, to the fen, by a wallet that is configured. */
-export function TopUpForm({ wallets, top_up: limits }: Pick<SessionView, 'wallets' | 'top_up'>): ReactNode {
+export function TopUpForm({
+  wallets,
+  top_up: limits,
+}: Pick<SessionView, 'wallets' | 'top_up'>): ReactNode {
   const words = useWords(topUpWords);
   const told = useTold(limits);
   const [amount, setAmount] = useState('10');
-  const [wallet, setWallet] = useState(() => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? wallets[0]);
+  const [wallet, setWallet] = useState(
+    () => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? wallets[0],
+  );
   const [wrong, setWrong] = useState<string>();
   const field = useRef<HTMLFormElement>(null);
   const order = useOrder();
   const refused = order.error instanceof ApiError ? order.error.fields['amount'] : undefined;
   const error = wrong ?? refused;
-  const wrongOf = (text: string) => amountError(text, { minimum: Number(limits.least), maximum: Number(limits.most) });
+  const wrongOf = (text: string) =>
+    amountError(text, { minimum: Number(limits.least), maximum: Number(limits.most) });
   const pay = (page: 'qr' | 'web') => {
     const found = wrongOf(amount);
     setWrong(found);
-    if (found !== undefined || wallet === undefined) return field.current?.querySelector<HTMLElement>('[name="amount"]')?.focus();
+    if (found !== undefined || wallet === undefined)
+      return field.current?.querySelector<HTMLElement>('[name="amount"]')?.focus();
     localStorage.setItem(walletKey, wallet);
     order.mutate({ amount, wallet, ...(page === 'web' && { page }) });
   };
@@ -83,7 +101,9 @@ export function TopUpForm({ wallets, top_up: limits }: Pick<SessionView, 'wallet
         <Field
           label={words.amount}
           help={told.help}
-          error={error === undefined ? undefined : (told.errors[error] ?? words.fields[error] ?? error)}
+          error={
+            error === undefined ? undefined : (told.errors[error] ?? words.fields[error] ?? error)
+          }
         >
           {(tied) => (
             <AmountInput
@@ -113,7 +133,13 @@ export function TopUpForm({ wallets, top_up: limits }: Pick<SessionView, 'wallet
   );
 }
 
-function UsualAmounts({ value, onChange }: { readonly value: string; readonly onChange: (amount: string) => void }): ReactNode {
+function UsualAmounts({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (amount: string) => void;
+}): ReactNode {
   const words = useWords(topUpWords);
   return (
     <div role="group" aria-label={words.amounts} className="grid grid-cols-5 gap-1.5">
@@ -132,10 +158,16 @@ function UsualAmounts({ value, onChange }: { readonly value: string; readonly on
 }
 
 /** What can be topped up at once, in words. */
-function useTold({ least, most }: SessionView['top_up']): { readonly help: string; readonly errors: Readonly<Record<string, string>> } {
+function useTold({ least, most }: SessionView['top_up']): {
+  readonly help: string;
+  readonly errors: Readonly<Record<string, string>>;
+} {
   const words = useWords(topUpWords);
   const [from, to] = [formatYuan(least, 'balance'), formatYuan(most, 'balance')];
-  return { help: words.amountHelp(from, to), errors: { below_minimum: words.atLeast(from), above_maximum: words.atMost(to) } };
+  return {
+    help: words.amountHelp(from, to),
+    errors: { below_minimum: words.atLeast(from), above_maximum: words.atMost(to) },
+  };
 }
 
 const chosen = 'border-accent! bg-accent-soft! text-accent!';

@@ -29,7 +29,13 @@ export function TopUpPage(): ReactNode {
   return (
     <Page title={words.title} note={orders.data && <ZoneNote at={orders.data.as_of} />}>
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
-        <Panel>{wallets.length === 0 ? <EmptyState text={words.notConfigured} /> : <TopUpForm wallets={wallets} top_up={limits} />}</Panel>
+        <Panel>
+          {wallets.length === 0 ? (
+            <EmptyState text={words.notConfigured} />
+          ) : (
+            <TopUpForm wallets={wallets} top_up={limits} />
+          )}
+        </Panel>
         <Panel flush title={words.orders}>
           <Paged query={orders} empty={words.none} onTurn={(next) => change({ after: next ?? '' })}>
             {(rows) => <Orders orders={rows} />}
@@ -50,10 +56,21 @@ function Orders({ orders }: { readonly orders: readonly OrderView[] }): ReactNod
   const amount = (order: OrderView) => <Money amount={order.amount} as="balance" />;
   const shown: readonly Column<OrderView>[] = [
     { id: 'time', header: columns.time, cell: ({ created_at: at }) => <Time at={at} /> },
-    { id: 'amount', header: columns.amount, align: 'right', cell: amount, className: 'font-medium' },
+    {
+      id: 'amount',
+      header: columns.amount,
+      align: 'right',
+      cell: amount,
+      className: 'font-medium',
+    },
     { id: 'wallet', header: columns.wallet, cell: ({ wallet }) => words.wallets[wallet] },
     { id: 'state', header: columns.state, cell: (order) => <State order={order} /> },
-    { id: 'number', header: columns.number, cell: ({ wallet_no: number }) => <Number number={number} />, className: 'text-muted' },
+    {
+      id: 'number',
+      header: columns.number,
+      cell: ({ wallet_no: number }) => <Number number={number} />,
+      className: 'text-muted',
+    },
   ];
   return (
     <Table
@@ -82,7 +99,9 @@ function State({ order }: { readonly order: OrderView }): ReactNode {
     <span className="inline-flex flex-wrap items-center gap-1.5">
       <OrderStatus order={order} />
       {parseYuan(order.refunded) > 0n && (
-        <span className="text-caption text-muted">{words.refunded(formatYuan(order.refunded, 'balance'))}</span>
+        <span className="text-caption text-muted">
+          {words.refunded(formatYuan(order.refunded, 'balance'))}
+        </span>
       )}
     </span>
   );

@@ -27,7 +27,10 @@ export const asked = {
 } as const;
 
 export type Asked = { readonly [Name in keyof typeof asked]: string };
-export type ChangeAsked = (change: { readonly [Name in keyof Asked]?: string }, options?: { readonly replace?: boolean }) => void;
+export type ChangeAsked = (
+  change: { readonly [Name in keyof Asked]?: string },
+  options?: { readonly replace?: boolean },
+) => void;
 
 /** The filter as the console's JSON takes it. */
 export function filterOf(
@@ -43,12 +46,30 @@ export function filterOf(
 }
 
 /** Whether anything but the period is chosen. */
-export function isFiltered({ key, model, kind, status, min_cost: minCost, request }: Asked): boolean {
+export function isFiltered({
+  key,
+  model,
+  kind,
+  status,
+  min_cost: minCost,
+  request,
+}: Asked): boolean {
   return [key, model, kind, status, minCost, request].some((value) => value !== '');
 }
 
 const presets = ['-24h', '-7d', '-30d', '-90d'] as const;
-const kinds = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'images', 'image_edits', 'video', 'speech', 'transcriptions'];
+const kinds = [
+  'chat',
+  'messages',
+  'responses',
+  'completions',
+  'embeddings',
+  'images',
+  'image_edits',
+  'video',
+  'speech',
+  'transcriptions',
+];
 const statuses = ['ok', 'cut', 'left', 'length', 'error', 'estimated'] as const;
 const startDays = 7;
 
@@ -64,14 +85,33 @@ export function UsageFilter({ state, onChange, children }: UsageFilterProps): Re
   const zone = useZone();
   const nowMs = useNow();
   const [opened, setOpened] = useState(false);
-  const keys = useQuery({ ...data<Page<KeyView>>('keys', { limit: 100 }), enabled: opened || state.key !== '' });
+  const keys = useQuery({
+    ...data<Page<KeyView>>('keys', { limit: 100 }),
+    enabled: opened || state.key !== '',
+  });
   const models = useQuery({ ...data<ModelsView>('models'), enabled: opened });
   const { filter, range } = words;
   const fields = [
-    { name: 'key', label: filter.key, options: keys.data?.items.map(({ id, name }) => [id, name] as const) ?? [] },
-    { name: 'model', label: filter.model, suggestions: models.data?.items.map(({ id }) => id) ?? [] },
-    { name: 'kind', label: filter.kind, options: kinds.map((kind) => [kind, words.kinds[kind] ?? kind] as const) },
-    { name: 'status', label: filter.status, options: statuses.map((status) => [status, words.statuses[status]] as const) },
+    {
+      name: 'key',
+      label: filter.key,
+      options: keys.data?.items.map(({ id, name }) => [id, name] as const) ?? [],
+    },
+    {
+      name: 'model',
+      label: filter.model,
+      suggestions: models.data?.items.map(({ id }) => id) ?? [],
+    },
+    {
+      name: 'kind',
+      label: filter.kind,
+      options: kinds.map((kind) => [kind, words.kinds[kind] ?? kind] as const),
+    },
+    {
+      name: 'status',
+      label: filter.status,
+      options: statuses.map((status) => [status, words.statuses[status]] as const),
+    },
     { name: 'min_cost', label: filter.cost, placeholder: filter.costPlaceholder },
     { name: 'request', label: filter.request, placeholder: 'req_…' },
   ];

@@ -35,11 +35,21 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
   const list = useData<Page<ChargeRow>>('usage', query);
   const show = useOpenCharge();
   const wide = useWide();
-  const [columns, menu] = useColumns('usage', useChargeColumns(), useMedia(roomForAll) ? [] : ['kind', 'first']);
+  const [columns, menu] = useColumns(
+    'usage',
+    useChargeColumns(),
+    useMedia(roomForAll) ? [] : ['kind', 'first'],
+  );
   const items = list.data?.items ?? [];
   const at = items.findIndex(({ id }) => id === open);
-  const move = (to: number) => (at >= 0 && items[to] !== undefined ? () => show(items[to]?.id) : undefined);
-  const clear = () => onChange(Object.fromEntries(['key', 'model', 'kind', 'status', 'min_cost', 'request'].map((name) => [name, ''])));
+  const move = (to: number) =>
+    at >= 0 && items[to] !== undefined ? () => show(items[to]?.id) : undefined;
+  const clear = () =>
+    onChange(
+      Object.fromEntries(
+        ['key', 'model', 'kind', 'status', 'min_cost', 'request'].map((name) => [name, '']),
+      ),
+    );
   useFocusBack(open);
   return (
     <>
@@ -48,28 +58,52 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
         {(page) => (
           <>
             {page.items.length > 0 ? (
-              <ChargeTable rows={page.items} columns={columns} selected={open} onOpen={({ id }) => show(id)} />
+              <ChargeTable
+                rows={page.items}
+                columns={columns}
+                selected={open}
+                onOpen={({ id }) => show(id)}
+              />
             ) : (
-              <EmptyState text={isFiltered(state) || state.from !== asked.from ? words.nothing : words.none}>
+              <EmptyState
+                text={isFiltered(state) || state.from !== asked.from ? words.nothing : words.none}
+              >
                 {isFiltered(state) && <Button onClick={clear}>{shared.actions.clearFilter}</Button>}
               </EmptyState>
             )}
             <Pager page={page} onTurn={(after) => onChange({ after: after ?? '' })}>
-              {page.items.length > 0 && <RowsPerPage value={state.limit} onChange={(limit) => onChange({ limit })} />}
+              {page.items.length > 0 && (
+                <RowsPerPage value={state.limit} onChange={(limit) => onChange({ limit })} />
+              )}
               {page.items.length > 0 && wide && menu}
             </Pager>
-            <p className="border-t border-line px-3 py-2 text-caption text-muted">{words.refusedNote}</p>
+            <p className="border-t border-line px-3 py-2 text-caption text-muted">
+              {words.refusedNote}
+            </p>
           </>
         )}
       </Loaded>
-      {open !== undefined && <ChargeDrawer id={open} onClose={() => show(undefined)} onPrevious={move(at - 1)} onNext={move(at + 1)} />}
+      {open !== undefined && (
+        <ChargeDrawer
+          id={open}
+          onClose={() => show(undefined)}
+          onPrevious={move(at - 1)}
+          onNext={move(at + 1)}
+        />
+      )}
     </>
   );
 }
 
 const pageSizes = ['25', '50', '100'] as const;
 
-function RowsPerPage({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }): ReactNode {
+function RowsPerPage({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}): ReactNode {
   const { table } = useWords(sharedWords);
   return (
     <label className="flex items-center gap-2 text-caption text-muted">
@@ -89,7 +123,13 @@ function useOpenCharge(): (id: string | undefined) => void {
   return (id) => {
     const there = location.pathname !== '/usage';
     const to = id === undefined ? '/usage' : '/usage/$requestId';
-    void navigate({ to, params: { requestId: id }, search: (old: object) => old, replace: there, resetScroll: false } as never);
+    void navigate({
+      to,
+      params: { requestId: id },
+      search: (old: object) => old,
+      replace: there,
+      resetScroll: false,
+    } as never);
   };
 }
 
@@ -100,7 +140,13 @@ function useFocusBack(open: string | undefined): void {
     const closed = open === undefined ? last.current : undefined;
     last.current = open;
     if (closed === undefined) return undefined;
-    const timer = setTimeout(() => document.querySelector<HTMLElement>(`[data-row-link][href="/usage/${CSS.escape(closed)}"]`)?.focus(), 0);
+    const timer = setTimeout(
+      () =>
+        document
+          .querySelector<HTMLElement>(`[data-row-link][href="/usage/${CSS.escape(closed)}"]`)
+          ?.focus(),
+      0,
+    );
     return () => clearTimeout(timer);
   }, [open]);
 }
@@ -114,20 +160,53 @@ interface ChargeTableProps {
 
 /** Where all columns stand beside each other; with less the cost would be out of sight. */
 const roomForAll = '(min-width: 1400px)';
-const costOf = (row: ChargeRow): ReactNode => <Money amount={row.cost} as="row" estimated={row.estimated} />;
+const costOf = (row: ChargeRow): ReactNode => (
+  <Money amount={row.cost} as="row" estimated={row.estimated} />
+);
 
 function useChargeColumns(): readonly Column<ChargeRow>[] {
   const { columns } = useWords(usageWords);
   const kind = useKind();
   return [
     { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
-    { id: 'model', header: columns.model, cell: ({ model }) => <Cut text={model} className="max-w-56" /> },
+    {
+      id: 'model',
+      header: columns.model,
+      cell: ({ model }) => <Cut text={model} className="max-w-56" />,
+    },
     { id: 'kind', header: columns.kind, cell: (row) => kind(row.kind), className: 'text-muted' },
-    { id: 'key', header: columns.key, cell: ({ key_name: name }) => <Cut text={name} className="max-w-36" />, className: 'text-muted' },
-    { id: 'input', header: columns.input, align: 'right', cell: (row) => <InputCell charge={row} /> },
-    { id: 'output', header: columns.output, align: 'right', cell: (row) => <OutputCell charge={row} /> },
-    { id: 'first', header: columns.firstByte, align: 'right', cell: (row) => duration(row.first_byte_ms), className: 'text-muted' },
-    { id: 'total', header: columns.total, align: 'right', cell: (row) => duration(row.total_ms), className: 'text-muted' },
+    {
+      id: 'key',
+      header: columns.key,
+      cell: ({ key_name: name }) => <Cut text={name} className="max-w-36" />,
+      className: 'text-muted',
+    },
+    {
+      id: 'input',
+      header: columns.input,
+      align: 'right',
+      cell: (row) => <InputCell charge={row} />,
+    },
+    {
+      id: 'output',
+      header: columns.output,
+      align: 'right',
+      cell: (row) => <OutputCell charge={row} />,
+    },
+    {
+      id: 'first',
+      header: columns.firstByte,
+      align: 'right',
+      cell: (row) => duration(row.first_byte_ms),
+      className: 'text-muted',
+    },
+    {
+      id: 'total',
+      header: columns.total,
+      align: 'right',
+      cell: (row) => duration(row.total_ms),
+      className: 'text-muted',
+    },
     { id: 'status', header: columns.status, cell: (row) => <ChargeStatus charge={row} /> },
     { id: 'cost', header: columns.cost, align: 'right', cell: costOf, className: 'font-medium' },
   ];
@@ -159,7 +238,13 @@ function ChargeTable({ rows, columns, selected, onOpen }: ChargeTableProps): Rea
   );
 }
 
-function Cut({ text, className }: { readonly text: string; readonly className: string }): ReactNode {
+function Cut({
+  text,
+  className,
+}: {
+  readonly text: string;
+  readonly className: string;
+}): ReactNode {
   return (
     <span className={`block truncate ${className}`} data-tip={text}>
       {text}
@@ -175,7 +260,13 @@ const readingFromPx = 160;
 const gatherMs = 1500;
 
 /** New ones come in by themselves while the reader is at the top, and wait behind a button while he reads further down. */
-function NewCharges({ state, quiet }: { readonly state: Asked; readonly quiet: boolean }): ReactNode {
+function NewCharges({
+  state,
+  quiet,
+}: {
+  readonly state: Asked;
+  readonly quiet: boolean;
+}): ReactNode {
   const { live } = useWords(sharedWords);
   const [count, setCount] = useState(0);
   const soon = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -208,7 +299,13 @@ function NewCharges({ state, quiet }: { readonly state: Asked; readonly quiet: b
   };
   return (
     <div className="sticky top-16 z-20 flex h-0 justify-center">
-      <Button look="primary" size="small" icon="up" className="mt-2 rounded-full! shadow-overlay" onClick={show}>
+      <Button
+        look="primary"
+        size="small"
+        icon="up"
+        className="mt-2 rounded-full! shadow-overlay"
+        onClick={show}
+      >
         {live.newRows(count)}
       </Button>
     </div>

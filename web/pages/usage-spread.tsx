@@ -26,7 +26,10 @@ interface UsageSpreadProps {
 /** What each day, model or key cost: a picture, and rows that lead to the requests behind them. */
 export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): ReactNode {
   const words = useWords(usageWords);
-  const series = useData<UsageSeries>('usage/series', { ...filter, by: by === 'key' ? 'key' : 'model' });
+  const series = useData<UsageSeries>('usage/series', {
+    ...filter,
+    by: by === 'key' ? 'key' : 'model',
+  });
   return (
     <Loaded query={series} skeleton={<SpreadSkeleton />}>
       {(view) => (
@@ -76,16 +79,37 @@ function Spread({
   if (rows.length === 0) return <EmptyState text={words.nothing} />;
   const name = ({ name: text, rank }: SpreadRow) => (
     <span className="flex min-w-0 items-center gap-2">
-      {rank !== undefined && <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-[2px] ${seriesBackground(rank)}`} />}
+      {rank !== undefined && (
+        <span
+          aria-hidden="true"
+          className={`size-2.5 shrink-0 rounded-[2px] ${seriesBackground(rank)}`}
+        />
+      )}
       <span className="max-w-80 truncate">{text}</span>
     </span>
   );
   const cost = ({ cost: amount }: SpreadRow) => <Money amount={amount} as="row" />;
   const shown: readonly Column<SpreadRow>[] = [
     { id: 'name', header: columns[by], cell: name },
-    { id: 'requests', header: columns.requests, align: 'right', cell: ({ requests }) => formatCount(requests) },
-    { id: 'bar', header: <span className="sr-only">{columns.share}</span>, cell: (row) => <Bar row={row} />, className: 'w-1/3 min-w-32' },
-    { id: 'share', header: columns.share, align: 'right', cell: ({ share }) => formatShare(share), className: 'text-muted' },
+    {
+      id: 'requests',
+      header: columns.requests,
+      align: 'right',
+      cell: ({ requests }) => formatCount(requests),
+    },
+    {
+      id: 'bar',
+      header: <span className="sr-only">{columns.share}</span>,
+      cell: (row) => <Bar row={row} />,
+      className: 'w-1/3 min-w-32',
+    },
+    {
+      id: 'share',
+      header: columns.share,
+      align: 'right',
+      cell: ({ share }) => formatShare(share),
+      className: 'text-muted',
+    },
     { id: 'cost', header: columns.cost, align: 'right', cell: cost, className: 'font-medium' },
   ];
   return (
@@ -138,7 +162,12 @@ function daysOf({ days, totals, series }: UsageSeries, state: Asked): readonly S
 }
 
 /** Dearest first. */
-function partsOf({ series }: UsageSeries, by: 'model' | 'key', state: Asked, other: string): readonly SpreadRow[] {
+function partsOf(
+  { series }: UsageSeries,
+  by: 'model' | 'key',
+  state: Asked,
+  other: string,
+): readonly SpreadRow[] {
   const rows = series.map(({ id, name, cost, requests }, index) => ({
     id: id ?? 'other',
     name: id === null ? other : name,
@@ -156,14 +185,21 @@ function withShares(rows: readonly Omit<SpreadRow, 'share' | 'ofMost'>[]): reado
   const costs = rows.map(({ cost }) => parseYuan(cost));
   const total = costs.reduce((sum, cost) => sum + cost, 0n);
   const most = costs.reduce((top, cost) => (cost > top ? cost : top), 0n);
-  const share = (cost: bigint, of: bigint) => (of === 0n ? 0 : Number((cost * parts) / of) / Number(parts));
-  return rows.map((row, index) => ({ ...row, share: share(costs[index] ?? 0n, total), ofMost: share(costs[index] ?? 0n, most) }));
+  const share = (cost: bigint, of: bigint) =>
+    of === 0n ? 0 : Number((cost * parts) / of) / Number(parts);
+  return rows.map((row, index) => ({
+    ...row,
+    share: share(costs[index] ?? 0n, total),
+    ofMost: share(costs[index] ?? 0n, most),
+  }));
 }
 
 /** The requests of the filter, as an address. */
 function pathOf(state: Asked): string {
   const defaults: Readonly<Record<string, string>> = asked;
-  const told = Object.entries({ ...state, tab: 'requests', after: '' }).filter(([name, value]) => value !== defaults[name]);
+  const told = Object.entries({ ...state, tab: 'requests', after: '' }).filter(
+    ([name, value]) => value !== defaults[name],
+  );
   return `/usage?${new URLSearchParams(told)}`;
 }
 

@@ -36,13 +36,23 @@ export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
           value={<Count of={tokens.input} />}
           note={tokens.cache_write > 0 && words.written(formatCount(tokens.cache_write))}
         />
-        <FigureCard label={words.cached} value={<Count of={tokens.cached_input} />} note={words.ofInput(cachedShare)} />
+        <FigureCard
+          label={words.cached}
+          value={<Count of={tokens.cached_input} />}
+          note={words.ofInput(cachedShare)}
+        />
         <FigureCard
           label={words.output}
           value={<Count of={tokens.output} />}
-          note={tokens.reasoning > 0 ? <ReasoningNote count={tokens.reasoning} /> : words.noReasoning}
+          note={
+            tokens.reasoning > 0 ? <ReasoningNote count={tokens.reasoning} /> : words.noReasoning
+          }
         />
-        <FigureCard label={words.errors} value={errorShare === null ? '—' : formatShare(errorShare)} note={words.errorsNote} />
+        <FigureCard
+          label={words.errors}
+          value={errorShare === null ? '—' : formatShare(errorShare)}
+          note={words.errorsNote}
+        />
       </Figures>
       <Pieces summary={summary} askedFrom={askedFrom} />
     </div>
@@ -54,8 +64,17 @@ function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: Strip
   const words = useWords(usageWords);
   const zone = useZone();
   const pieces = quantities.flatMap(({ class: of, amount, cost }) => {
-    const unit = of === 'image' || of === 'megapixel' || of === 'second' || of === 'character' || of === 'request' ? of : undefined;
-    return unit === undefined ? [] : [{ of, cost, text: words.units[unit](formatQuantity(amount)) }];
+    const unit =
+      of === 'image' ||
+      of === 'megapixel' ||
+      of === 'second' ||
+      of === 'character' ||
+      of === 'request'
+        ? of
+        : undefined;
+    return unit === undefined
+      ? []
+      : [{ of, cost, text: words.units[unit](formatQuantity(amount)) }];
   });
   const late = Date.parse(from) - beginOf(askedFrom, Date.parse(asOf)) > slackMs;
   return (
@@ -70,7 +89,9 @@ function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: Strip
           ))}
         </p>
       )}
-      {late && <p className="text-caption text-muted">{words.figures.from(formatTime(from, zone))}</p>}
+      {late && (
+        <p className="text-caption text-muted">{words.figures.from(formatTime(from, zone))}</p>
+      )}
     </>
   );
 }
@@ -92,7 +113,11 @@ function meanOf(cost: string, requests: number): string {
 function ReasoningNote({ count }: { readonly count: number }): ReactNode {
   const { figures } = useWords(usageWords);
   const language = useLanguage();
-  return <span data-tip={figures.exactly(formatCount(count))}>{figures.reasoning(formatCompact(count, language))}</span>;
+  return (
+    <span data-tip={figures.exactly(formatCount(count))}>
+      {figures.reasoning(formatCompact(count, language))}
+    </span>
+  );
 }
 
 function Count({ of }: { readonly of: number }): ReactNode {

@@ -1,6 +1,11 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { ChargeDetail, ChargeRow, Page as PageOf, UsageSummary } from '../../src/console/contract.ts';
+import type {
+  ChargeDetail,
+  ChargeRow,
+  Page as PageOf,
+  UsageSummary,
+} from '../../src/console/contract.ts';
 import { addressOf, type Query } from '../api/client.ts';
 import { data, queryClient, sessionData, useData } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
@@ -25,13 +30,15 @@ interface Visited {
 
 /** Both requests of the page are under way while its script loads. */
 export function ahead({ params: { requestId }, search }: Visited): void {
-  if (requestId !== undefined) return void queryClient.prefetchQuery(data<ChargeDetail>(`usage/${requestId}`));
+  if (requestId !== undefined)
+    return void queryClient.prefetchQuery(data<ChargeDetail>(`usage/${requestId}`));
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   if (zone === undefined) return;
   const state = { ...asked, ...search } as Asked; // the router reads addresses as texts
   const filter = filterOf(state, zone);
   void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
-  if (state.tab === 'requests') void queryClient.prefetchQuery(data<PageOf<ChargeRow>>('usage', listOf(state, filter)));
+  if (state.tab === 'requests')
+    void queryClient.prefetchQuery(data<PageOf<ChargeRow>>('usage', listOf(state, filter)));
 }
 
 const listOf = ({ after, limit }: Asked, filter: Query): Query => ({
@@ -59,9 +66,18 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const summary = useData<UsageSummary>('usage/summary', filter);
   const tab = tabs.find((each) => each === state.tab) ?? 'requests';
   return (
-    <Page title={words.title} wide note={<ZoneNote at={summary.data?.as_of ?? new Date(summary.dataUpdatedAt).toISOString()} />}>
+    <Page
+      title={words.title}
+      wide
+      note={<ZoneNote at={summary.data?.as_of ?? new Date(summary.dataUpdatedAt).toISOString()} />}
+    >
       <UsageFilter state={state} onChange={change}>
-        <ButtonAnchor icon="download" href={addressOf('usage.csv', filter)} download data-tip={words.csvTip}>
+        <ButtonAnchor
+          icon="download"
+          href={addressOf('usage.csv', filter)}
+          download
+          data-tip={words.csvTip}
+        >
           {words.csv}
         </ButtonAnchor>
       </UsageFilter>
@@ -76,7 +92,12 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
       >
         {tab === 'requests' ? (
           <Panel flush>
-            <UsageRequests query={listOf(state, filter)} state={state} open={open} onChange={change} />
+            <UsageRequests
+              query={listOf(state, filter)}
+              state={state}
+              open={open}
+              onChange={change}
+            />
           </Panel>
         ) : (
           <UsageSpread by={tab} filter={filter} state={state} onChange={change} />

@@ -8,10 +8,18 @@ export function chatSample(baseUrl: string, body: Body): Sample {
   const stream = body['stream'] === true;
   return {
     curl: curlJson(`${baseUrl}/v1/chat/completions`, body, stream ? '-N ' : ''),
-    python: [pythonStart(baseUrl, needsFiles(body)), '', pythonCall(body), stream ? pythonStream : pythonWhole].join('\n'),
-    typescript: [typescriptStart(baseUrl, needsFiles(body)), '', typescriptCall(body), stream ? typescriptStream : typescriptWhole].join(
-      '\n',
-    ),
+    python: [
+      pythonStart(baseUrl, needsFiles(body)),
+      '',
+      pythonCall(body),
+      stream ? pythonStream : pythonWhole,
+    ].join('\n'),
+    typescript: [
+      typescriptStart(baseUrl, needsFiles(body)),
+      '',
+      typescriptCall(body),
+      stream ? typescriptStream : typescriptWhole,
+    ].join('\n'),
   };
 }
 

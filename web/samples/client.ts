@@ -30,7 +30,9 @@ export function typescriptStart(baseUrl: string, { files = false } = {}): string
   ].join('\n');
 }
 
-export const needsFiles = (body: Value): { readonly files: boolean } => ({ files: holdsFile(body) });
+export const needsFiles = (body: Value): { readonly files: boolean } => ({
+  files: holdsFile(body),
+});
 
 const pythonFile = `def data_url(path, type):
     with open(path, "rb") as file:

@@ -1,12 +1,25 @@
 import { type Body, pythonMembers } from './chat.ts';
 import { type Sample, pythonStart, typescriptStart } from './client.ts';
-import { type FileData, curlJson, membersOf, quoted, shellQuoted, typescript, written } from './written.ts';
+import {
+  type FileData,
+  curlJson,
+  membersOf,
+  quoted,
+  shellQuoted,
+  typescript,
+  written,
+} from './written.ts';
 
 /** Pictures of words. */
 export function imageSample(baseUrl: string, body: Body): Sample {
   return {
     curl: curlJson(`${baseUrl}/v1/images/generations`, body),
-    python: [pythonStart(baseUrl), '', `answer = client.images.generate(\n${pythonMembers(body)}\n)`, pythonEnd].join('\n'),
+    python: [
+      pythonStart(baseUrl),
+      '',
+      `answer = client.images.generate(\n${pythonMembers(body)}\n)`,
+      pythonEnd,
+    ].join('\n'),
     typescript: [
       typescriptStart(baseUrl),
       '',
@@ -18,14 +31,20 @@ export function imageSample(baseUrl: string, body: Body): Sample {
 
 /** Pictures of a picture: sent as files of a form. */
 export function editSample(baseUrl: string, body: Body, image: FileData, mask?: FileData): Sample {
-  const files = [['image', image] as const, ...(mask === undefined ? [] : [['mask', mask] as const])];
+  const files = [
+    ['image', image] as const,
+    ...(mask === undefined ? [] : [['mask', mask] as const]),
+  ];
   return {
     curl: [
       `curl ${baseUrl}/v1/images/edits`,
       '  -H "Authorization: Bearer $TOLLGATE_API_KEY"',
-      ...files.map(([field, { name, type }]) => `  -F ${shellQuoted(`${field}=@${name};type=${type}`)}`),
+      ...files.map(
+        ([field, { name, type }]) => `  -F ${shellQuoted(`${field}=@${name};type=${type}`)}`,
+      ),
       ...membersOf(body).map(
-        ([name, value]) => `  --form-string ${shellQuoted(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)}`,
+        ([name, value]) =>
+          `  --form-string ${shellQuoted(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)}`,
       ),
     ].join(' \\\n'),
     python: [
@@ -45,9 +64,12 @@ export function editSample(baseUrl: string, body: Body, image: FileData, mask?: 
       '',
       'const answer = await client.images.edit({',
       ...files.map(
-        ([field, { name, type }]) => `  ${field}: await toFile(createReadStream(${quoted(name)}), null, { type: ${quoted(type)} }),`,
+        ([field, { name, type }]) =>
+          `  ${field}: await toFile(createReadStream(${quoted(name)}), null, { type: ${quoted(type)} }),`,
       ),
-      ...membersOf(body).map(([name, value]) => `  ${typescript.member(name)}: ${written(value, typescript, '  ')},`),
+      ...membersOf(body).map(
+        ([name, value]) => `  ${typescript.member(name)}: ${written(value, typescript, '  ')},`,
+      ),
       '});',
       typescriptEnd,
     ].join('\n'),

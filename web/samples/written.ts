@@ -1,5 +1,12 @@
 /** What a request says, as JSON has it. */
-export type Value = null | boolean | number | string | FileData | readonly Value[] | { readonly [name: string]: Value | undefined };
+export type Value =
+  | null
+  | boolean
+  | number
+  | string
+  | FileData
+  | readonly Value[]
+  | { readonly [name: string]: Value | undefined };
 
 /** A picture of the reader's disk: code reads the file instead of holding its bytes. */
 export class FileData {
@@ -34,7 +41,13 @@ export function written(value: Value, tongue: Tongue, indent = ''): string {
   const inner = `${indent}  `;
   const [open, close, parts] = isList(value)
     ? (['[', ']', value.map((each) => written(each, tongue, inner))] as const)
-    : (['{', '}', membersOf(value).map(([name, each]) => `${tongue.member(name)}: ${written(each, tongue, inner)}`)] as const);
+    : ([
+        '{',
+        '}',
+        membersOf(value).map(
+          ([name, each]) => `${tongue.member(name)}: ${written(each, tongue, inner)}`,
+        ),
+      ] as const);
   if (parts.length === 0) return open + close;
   const gap = open === '{' ? ' ' : '';
   const short = `${open}${gap}${parts.join(', ')}${gap}${close}`;
@@ -43,17 +56,26 @@ export function written(value: Value, tongue: Tongue, indent = ''): string {
 }
 
 /** `name=value` of a call, a line each. */
-export function membersOf(value: { readonly [name: string]: Value | undefined }): (readonly [string, Value])[] {
-  return Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, each] as const]));
+export function membersOf(value: {
+  readonly [name: string]: Value | undefined;
+}): (readonly [string, Value])[] {
+  return Object.entries(value).flatMap(([name, each]) =>
+    each === undefined ? [] : [[name, each] as const],
+  );
 }
 
-function isList(value: readonly Value[] | { readonly [name: string]: Value | undefined }): value is readonly Value[] {
+function isList(
+  value: readonly Value[] | { readonly [name: string]: Value | undefined },
+): value is readonly Value[] {
   return Array.isArray(value);
 }
 
 /** A JSON string is a Python string and a TypeScript string; what only JSON takes unescaped in it is escaped. */
 const quoted = (text: string): string =>
-  JSON.stringify(text).replace(/[\u007f\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  JSON.stringify(text).replace(
+    /[\u007f\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 export const python: Tongue = {
   none: 'None',
@@ -88,7 +110,8 @@ const json: Tongue = { ...document, text: quoted, member: quoted };
 /** What a here document would take for its own. */
 const shielded = (text: string): string => text.replace(/[\\$`]/g, '\\$&');
 
-export const shellQuoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+export const shellQuoted = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** A call of curl that posts JSON; files go by standard input, since arguments have a limit. `options`: in front of the address. */
 export function curlJson(address: string, body: Value, options = ''): string {
@@ -97,14 +120,16 @@ export function curlJson(address: string, body: Value, options = ''): string {
     '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',
     '  -H "Content-Type: application/json" \\',
   ];
-  if (holdsFile(body)) return [...head, '  -d @- <<JSON', jsonOf(body, document), 'JSON'].join('\n');
+  if (holdsFile(body))
+    return [...head, '  -d @- <<JSON', jsonOf(body, document), 'JSON'].join('\n');
   return [...head, `  -d ${singleQuoted(jsonOf(body, json, '  '))}`].join('\n');
 }
 
 const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** JSON takes no comma behind the last member. */
-const jsonOf = (body: Value, tongue: Tongue, indent = ''): string => written(body, tongue, indent).replace(/,(?=\n\s*[}\]])/g, '');
+const jsonOf = (body: Value, tongue: Tongue, indent = ''): string =>
+  written(body, tongue, indent).replace(/,(?=\n\s*[}\]])/g, '');
 
 export function holdsFile(value: Value | undefined): boolean {
   if (value === null || typeof value !== 'object') return false;

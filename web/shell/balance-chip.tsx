@@ -12,7 +12,10 @@ const lowRunwayDays = 3;
 export type BalanceState = 'fine' | 'unfunded' | 'low' | 'empty';
 
 /** `unfunded`: nothing was paid in yet. `empty`: not even the cheapest model can be paid. `low`: under three days of runway, or under what the reader set. */
-export function balanceState({ empty, unfunded, runway, available }: BalanceView, { low_balance: lowBalance }: Settings): BalanceState {
+export function balanceState(
+  { empty, unfunded, runway, available }: BalanceView,
+  { low_balance: lowBalance }: Settings,
+): BalanceState {
   if (unfunded) return 'unfunded';
   if (empty) return 'empty';
   if (runway.state === 'days' && runway.days < lowRunwayDays) return 'low';
@@ -27,15 +30,21 @@ export function BalanceChip(): ReactNode {
   if (balance === null) return null;
   const state = balanceState(balance, settings);
   const amount = formatYuan(balance.available, 'balance');
-  const held = parseYuan(balance.held) > 0n ? ` · ${words.balance.held(formatYuan(balance.held, 'balance'))}` : '';
+  const held =
+    parseYuan(balance.held) > 0n
+      ? ` · ${words.balance.held(formatYuan(balance.held, 'balance'))}`
+      : '';
   return (
     <PathLink
       path="/top-up"
-      aria-label={[words.balance.label, state === 'fine' ? '' : words.balance[state], amount].filter(Boolean).join(' ')}
+      aria-label={[words.balance.label, state === 'fine' ? '' : words.balance[state], amount]
+        .filter(Boolean)
+        .join(' ')}
       data-tip={`${words.balance.label} ${formatYuan(balance.available, 'exact')}${held}`}
       className={clsx(
         'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2.5 text-table font-medium figures touch:h-10',
-        (state === 'fine' || state === 'unfunded') && 'border-line bg-surface text-text hover:bg-sunken',
+        (state === 'fine' || state === 'unfunded') &&
+          'border-line bg-surface text-text hover:bg-sunken',
         state === 'low' && 'border-warn bg-warn-soft text-warn',
         state === 'empty' && 'border-bad bg-bad-soft text-bad',
       )}

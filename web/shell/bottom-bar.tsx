@@ -25,11 +25,22 @@ export function BottomBar(): ReactNode {
       className="fixed inset-x-0 bottom-0 z-20 grid grid-cols-5 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)]"
     >
       {barred.map(({ path: to, word, icon }) => (
-        <PathLink key={to} path={to} aria-current={isAt(to, path) ? 'page' : undefined} className={tabLook(isAt(to, path))}>
+        <PathLink
+          key={to}
+          path={to}
+          aria-current={isAt(to, path) ? 'page' : undefined}
+          className={tabLook(isAt(to, path))}
+        >
           <Tab icon={icon} label={words.nav[word]} />
         </PathLink>
       ))}
-      <button type="button" aria-haspopup="dialog" aria-expanded={open} onClick={() => setOpen(true)} className={tabLook(elsewhere)}>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        onClick={() => setOpen(true)}
+        className={tabLook(elsewhere)}
+      >
         <Tab icon="more" label={words.nav.more} />
       </button>
       <Drawer open={open} onClose={() => setOpen(false)} title={words.nav.more}>
@@ -40,7 +51,10 @@ export function BottomBar(): ReactNode {
 }
 
 function tabLook(here: boolean): string {
-  return clsx('flex h-14 flex-col items-center justify-center gap-0.5 text-caption', here ? 'font-medium text-accent' : 'text-muted');
+  return clsx(
+    'flex h-14 flex-col items-center justify-center gap-0.5 text-caption',
+    here ? 'font-medium text-accent' : 'text-muted',
+  );
 }
 
 function Tab({ icon, label }: { readonly icon: IconName; readonly label: string }): ReactNode {
@@ -71,7 +85,13 @@ function More({ onGo }: { readonly onGo: () => void }): ReactNode {
   );
 }
 
-function Entries({ destinations, onGo }: { readonly destinations: readonly Destination[]; readonly onGo: () => void }): ReactNode {
+function Entries({
+  destinations,
+  onGo,
+}: {
+  readonly destinations: readonly Destination[];
+  readonly onGo: () => void;
+}): ReactNode {
   const words = useWords(sharedWords);
   return (
     <ul className="grid grid-cols-2 gap-1">

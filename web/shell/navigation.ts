@@ -38,6 +38,7 @@ export const operatorDestinations: readonly Destination[] = [
 
 /** Whether `path` is the destination or below it; the two overviews are only themselves. */
 export function isAt(destination: string, path: string): boolean {
-  if (destination === '/' || destination === '/operator') return path === destination || path === `${destination}/`;
+  if (destination === '/' || destination === '/operator')
+    return path === destination || path === `${destination}/`;
   return path === destination || path.startsWith(`${destination}/`);
 }

@@ -86,11 +86,20 @@ interface ChoicesProps {
 function Choices({ id, choices, chosen, onGo }: ChoicesProps): ReactNode {
   const words = useWords(sharedWords);
   return (
-    <div id={id} role="listbox" aria-label={words.palette.found} className="min-h-0 overflow-y-auto p-2">
-      {choices.length === 0 && <p className="p-4 text-center text-table text-muted">{words.palette.nothing}</p>}
+    <div
+      id={id}
+      role="listbox"
+      aria-label={words.palette.found}
+      className="min-h-0 overflow-y-auto p-2"
+    >
+      {choices.length === 0 && (
+        <p className="p-4 text-center text-table text-muted">{words.palette.nothing}</p>
+      )}
       {choices.map((choice, index) => (
         <div key={choice.path}>
-          {choice.section !== choices[index - 1]?.section && <p className="px-2 py-1 text-caption text-muted">{choice.section}</p>}
+          {choice.section !== choices[index - 1]?.section && (
+            <p className="px-2 py-1 text-caption text-muted">{choice.section}</p>
+          )}
           <div
             id={`${id}-${index}`}
             role="option"
@@ -107,7 +116,11 @@ function Choices({ id, choices, chosen, onGo }: ChoicesProps): ReactNode {
           >
             <Icon name={choice.icon} className="text-muted" />
             <span className="min-w-0 truncate">{choice.label}</span>
-            {choice.detail && <span className="ml-auto max-w-1/2 truncate text-caption text-muted">{choice.detail}</span>}
+            {choice.detail && (
+              <span className="ml-auto max-w-1/2 truncate text-caption text-muted">
+                {choice.detail}
+              </span>
+            )}
           </div>
         </div>
       ))}
@@ -129,14 +142,36 @@ function useChoices(typed: string): Choice[] {
   const words = useWords(sharedWords);
   const operator = useMe().role === 'operator';
   const wanted = useDeferredValue(typed.trim());
-  const found = useQuery({ ...data<List<Found>>('find', { q: wanted }), enabled: wanted.length > 1 });
+  const found = useQuery({
+    ...data<List<Found>>('find', { q: wanted }),
+    enabled: wanted.length > 1,
+  });
   const { nav, palette } = words;
   const pages = [
-    ...userDestinations.map(({ path, word, icon }) => ({ path, label: nav[word], icon, section: palette.pages })),
-    ...(operator ? operatorDestinations.map(({ path, word, icon }) => ({ path, label: nav[word], icon, section: nav.operator })) : []),
-    { path: '/keys/new', label: palette.createKey, icon: 'plus' as const, section: palette.actions },
+    ...userDestinations.map(({ path, word, icon }) => ({
+      path,
+      label: nav[word],
+      icon,
+      section: palette.pages,
+    })),
+    ...(operator
+      ? operatorDestinations.map(({ path, word, icon }) => ({
+          path,
+          label: nav[word],
+          icon,
+          section: nav.operator,
+        }))
+      : []),
+    {
+      path: '/keys/new',
+      label: palette.createKey,
+      icon: 'plus' as const,
+      section: palette.actions,
+    },
   ];
-  const matching = pages.filter(({ label, path }) => `${label} ${path}`.toLowerCase().includes(wanted.toLowerCase()));
+  const matching = pages.filter(({ label, path }) =>
+    `${label} ${path}`.toLowerCase().includes(wanted.toLowerCase()),
+  );
   const records = wanted.length > 1 ? (found.data?.items ?? []) : [];
   return [
     ...matching,

@@ -31,7 +31,12 @@ function useFocusOnNavigation(): void {
   useEffect(
     () =>
       router.subscribe('onRendered', ({ pathChanged, fromLocation }) => {
-        if (!pathChanged || fromLocation === undefined || document.querySelector('[role="dialog"]') !== null) return;
+        if (
+          !pathChanged ||
+          fromLocation === undefined ||
+          document.querySelector('[role="dialog"]') !== null
+        )
+          return;
         document.querySelector('h1')?.focus({ preventScroll: true });
       }),
     [router],
@@ -41,7 +46,9 @@ function useFocusOnNavigation(): void {
 export function OperatorFrame(): ReactNode {
   const words = useWords(sharedWords);
   if (useMe().role === 'operator') return <Outlet />;
-  const refusal = new ApiError(403, { error: { code: 'operator_only', message: '', type: '', param: null, request_id: '' } });
+  const refusal = new ApiError(403, {
+    error: { code: 'operator_only', message: '', type: '', param: null, request_id: '' },
+  });
   return (
     <Page title={words.nav.operator}>
       <Panel>

@@ -2,7 +2,12 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { SessionView } from '../../src/console/contract.ts';
 import { get, rememberCsrf } from '../api/client.ts';
 import { queryClient, sessionData } from '../api/data.ts';
-import { sessionIsBack, sessionStaysGone, signInChannel, useSessionGone } from '../api/session-gone.ts';
+import {
+  sessionIsBack,
+  sessionStaysGone,
+  signInChannel,
+  useSessionGone,
+} from '../api/session-gone.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { sharedWords } from '../words/families.ts';
@@ -36,7 +41,11 @@ export function SessionGone(): ReactNode {
     };
   }, [gone]);
   const signIn = () => {
-    const opened = window.open('/sign-in?next=%2Fsign-in%2Fdone', 'tollgate-sign-in', 'popup,width=480,height=720');
+    const opened = window.open(
+      '/sign-in?next=%2Fsign-in%2Fdone',
+      'tollgate-sign-in',
+      'popup,width=480,height=720',
+    );
     setBlocked(opened === null);
   };
   const leave = () => {

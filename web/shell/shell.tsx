@@ -66,7 +66,10 @@ function Connection(): ReactNode {
   const liveness = useLiveness();
   if (online && liveness === 'live') return null;
   return (
-    <p role="status" className="border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6">
+    <p
+      role="status"
+      className="border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6"
+    >
       {online ? words.live.paused : words.live.offline}
     </p>
   );

@@ -9,7 +9,9 @@ export default function ShortcutList({ onClose }: { readonly onClose: () => void
   const { shortcuts, nav } = words;
   const rows: readonly (readonly [keys: readonly string[], what: string])[] = [
     [['Ctrl K', '⌘K'], shortcuts.palette],
-    ...userDestinations.flatMap(({ letter, word }) => (letter === undefined ? [] : [[[`g ${letter}`], shortcuts.go(nav[word])] as const])),
+    ...userDestinations.flatMap(({ letter, word }) =>
+      letter === undefined ? [] : [[[`g ${letter}`], shortcuts.go(nav[word])] as const],
+    ),
     [['/'], shortcuts.filter],
     [['c'], shortcuts.create],
     [['j', 'k'], shortcuts.rows],
@@ -25,7 +27,10 @@ export default function ShortcutList({ onClose }: { readonly onClose: () => void
           <div key={what} className="contents">
             <dt className="flex gap-1">
               {keys.map((key) => (
-                <kbd key={key} className="rounded-badge border border-line bg-sunken px-1.5 font-mono text-caption">
+                <kbd
+                  key={key}
+                  className="rounded-badge border border-line bg-sunken px-1.5 font-mono text-caption"
+                >
                   {key}
                 </kbd>
               ))}

@@ -21,7 +21,9 @@ export function useShortcuts(open: (overlay: Overlay) => void): void {
         return;
       }
       if (!shortcuts || isTyping(event.target) || dialogIsOpen()) return;
-      const destination = event.timeStamp - goAt.current < goWithinMs && userDestinations.find(({ letter }) => letter === event.key);
+      const destination =
+        event.timeStamp - goAt.current < goWithinMs &&
+        userDestinations.find(({ letter }) => letter === event.key);
       goAt.current = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (destination) router.history.push(destination.path);
       else if (event.key === '?') open('shortcuts');
@@ -59,7 +61,10 @@ function moveRow(step: number): boolean {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || target.closest('input, textarea, select, [role="menu"]') !== null);
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.closest('input, textarea, select, [role="menu"]') !== null)
+  );
 }
 
 function dialogIsOpen(): boolean {

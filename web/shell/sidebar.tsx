@@ -27,7 +27,11 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
         narrow ? 'w-14' : 'w-58',
       )}
     >
-      <PathLink path="/" className="mb-2 flex h-10 items-center gap-2 rounded-control px-2 font-semibold text-text" aria-label={site}>
+      <PathLink
+        path="/"
+        className="mb-2 flex h-10 items-center gap-2 rounded-control px-2 font-semibold text-text"
+        aria-label={site}
+      >
         <Mark />
         {!narrow && <span className="truncate">{site}</span>}
       </PathLink>
@@ -51,7 +55,12 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
         </>
       )}
       {onToggle !== undefined && (
-        <div className={clsx('sticky bottom-0 mt-auto flex bg-surface pt-2', narrow && 'justify-center')}>
+        <div
+          className={clsx(
+            'sticky bottom-0 mt-auto flex bg-surface pt-2',
+            narrow && 'justify-center',
+          )}
+        >
           <IconButton
             icon="sidebar"
             label={narrow ? words.nav.expand : words.nav.collapse}
@@ -65,7 +74,13 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
   );
 }
 
-function Entry({ destination, narrow }: { readonly destination: Destination; readonly narrow: boolean }): ReactNode {
+function Entry({
+  destination,
+  narrow,
+}: {
+  readonly destination: Destination;
+  readonly narrow: boolean;
+}): ReactNode {
   const words = useWords(sharedWords);
   const path = useLocation({ select: (location) => location.pathname });
   const here = isAt(destination.path, path);
@@ -77,7 +92,9 @@ function Entry({ destination, narrow }: { readonly destination: Destination; rea
       {...(narrow && { 'data-tip': label, 'aria-label': label })}
       className={clsx(
         'flex h-8 shrink-0 items-center gap-2.5 rounded-control px-2.5 text-table touch:h-11',
-        here ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:bg-sunken hover:text-text',
+        here
+          ? 'bg-accent-soft font-medium text-accent'
+          : 'text-muted hover:bg-sunken hover:text-text',
       )}
     >
       <Icon name={destination.icon} />

@@ -16,9 +16,17 @@ export function TopBar({ onSearch }: { readonly onSearch: () => void }): ReactNo
     <header className="sticky top-0 z-20 flex h-12 items-center gap-1 border-b border-line bg-canvas px-4 md:gap-2 md:px-6">
       <Breadcrumb />
       {wide ? (
-        <Button look="ghost" size="small" icon="search" onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
+        <Button
+          look="ghost"
+          size="small"
+          icon="search"
+          onClick={onSearch}
+          aria-keyshortcuts="Control+K Meta+K"
+        >
           <span className="max-lg:sr-only">{words.palette.open}</span>
-          <kbd className="rounded-badge border border-line px-1 font-sans text-caption text-muted">{commandKey()}</kbd>
+          <kbd className="rounded-badge border border-line px-1 font-sans text-caption text-muted">
+            {commandKey()}
+          </kbd>
         </Button>
       ) : (
         <IconButton icon="search" label={words.palette.open} size="small" onClick={onSearch} />
@@ -42,7 +50,10 @@ function Breadcrumb(): ReactNode {
     <nav aria-label="Breadcrumb" className="mr-auto min-w-0">
       <ol className="flex min-w-0 items-center gap-1.5 text-table text-muted">
         {crumbs.map(({ label, to }, index) => (
-          <li key={`${index}${label}`} className="flex min-w-0 items-center gap-1.5 max-sm:not-last:hidden">
+          <li
+            key={`${index}${label}`}
+            className="flex min-w-0 items-center gap-1.5 max-sm:not-last:hidden"
+          >
             {index > 0 && (
               <span aria-hidden="true" className="text-faint max-sm:hidden">
                 /

@@ -5,7 +5,8 @@ export const languages = ['zh', 'en'] as const;
 export type Language = (typeof languages)[number];
 
 const listeners = new Set<() => void>();
-let current: Language = typeof document !== 'undefined' && document.documentElement.lang.startsWith('zh') ? 'zh' : 'en';
+let current: Language =
+  typeof document !== 'undefined' && document.documentElement.lang.startsWith('zh') ? 'zh' : 'en';
 
 export function language(): Language {
   return current;

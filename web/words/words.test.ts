@@ -9,7 +9,8 @@ function entries(value: unknown, path: string): Entry[] {
   return Object.entries(value).flatMap(([name, each]) => entries(each, `${path}.${name}`));
 }
 
-const places = (text: unknown) => (typeof text === 'string' ? [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort() : []);
+const places = (text: unknown) =>
+  typeof text === 'string' ? [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort() : [];
 
 /** A word as it is read: functions are called with values that stand out. */
 function said(value: unknown): string {
@@ -40,7 +41,9 @@ describe.each(Object.entries<Family<unknown>>(families))('%s', (_, { files }) =>
     }
     for (const [path, value] of entries(zh.default, '')) {
       expect(said(value), path).not.toBe('');
-      expect(said(value), `${path}: Chinese ends sentences by 。`).not.toMatch(/\p{Script=Han}[,.!?;:]/u);
+      expect(said(value), `${path}: Chinese ends sentences by 。`).not.toMatch(
+        /\p{Script=Han}[,.!?;:]/u,
+      );
     }
   });
 });

@@ -37,9 +37,14 @@ export const audioOperations: Operations = {
         { model: text('A model that hears.', { minLength: 1 }), file: recording },
         {
           ...heard(scripts),
-          language: text('ISO 639, such as `en` or `zh`.', { pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$' }),
+          language: text('ISO 639, such as `en` or `zh`.', {
+            pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
+          }),
           stream: word('Pieces as events.', ['true', 'false']),
-          'timestamp_granularities[]': word('Times of what; with `verbose_json`. May be repeated.', ['word', 'segment']),
+          'timestamp_granularities[]': word(
+            'Times of what; with `verbose_json`. May be repeated.',
+            ['word', 'segment'],
+          ),
           'include[]': word('What else to tell; with `json`.', ['logprobs']),
         },
       ),
@@ -56,7 +61,12 @@ export const audioOperations: Operations = {
     id: 'createTranslation',
     tag: 'Audio',
     summary: 'Write down in English what is said in any language',
-    schemas: { TranslationForm: asked({ model: text('A model that translates.', { minLength: 1 }), file: recording }, heard(translated)) },
+    schemas: {
+      TranslationForm: asked(
+        { model: text('A model that translates.', { minLength: 1 }), file: recording },
+        heard(translated),
+      ),
+    },
     body: { 'multipart/form-data': ref('TranslationForm') },
     answer: { 'application/json': ref('Transcription'), 'text/plain': captions },
   },

@@ -2,7 +2,21 @@ import { choicesMax, stopsMax, topLogprobsMax } from '../chat.ts';
 import { roles } from '../chat-messages.ts';
 import { bestOfMax, logprobsMax, promptsMax } from '../completions.ts';
 import type { Operations } from './operation.ts';
-import { anyObject, answered, asked, flag, list, number, oneOf, passed, ref, type Schema, text, whole, word } from './schema.ts';
+import {
+  anyObject,
+  answered,
+  asked,
+  flag,
+  list,
+  number,
+  oneOf,
+  passed,
+  ref,
+  type Schema,
+  text,
+  whole,
+  word,
+} from './schema.ts';
 
 export const tokensDescription =
   'What was counted. Vendors’ details (`prompt_tokens_details`, `completion_tokens_details`) stand beside it where they tell them.';
@@ -41,7 +55,10 @@ const message: Schema = asked(
   },
 );
 
-const streamOptions = asked({}, { include_usage: flag('A last chunk with `usage` and no choices.') });
+const streamOptions = asked(
+  {},
+  { include_usage: flag('A last chunk with `usage` and no choices.') },
+);
 
 /** Sampling that chat and text completions have alike. */
 const sampling = {
@@ -70,16 +87,25 @@ const chatRequest = asked(
   {
     ...sampling,
     max_tokens: whole('Tokens that are written at most.', 1),
-    max_completion_tokens: whole('The same under its newer name, which is preferred where both are given.', 1),
+    max_completion_tokens: whole(
+      'The same under its newer name, which is preferred where both are given.',
+      1,
+    ),
     n: whole('Answers.', 1, choicesMax),
     stream,
     stream_options: options,
     top_logprobs: whole('Likeliest tokens told of each place.', 0, topLogprobsMax),
     logprobs: passed('Whether to tell probabilities.'),
-    tools: list('What the model may call.', anyObject('`{"type": "function", "function": {"name", "description", "parameters"}}`')),
+    tools: list(
+      'What the model may call.',
+      anyObject('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
+    ),
     tool_choice: passed('`auto`, `none`, `required`, or the function that must be called.'),
     parallel_tool_calls: flag('Whether several calls may come at once.'),
-    response_format: asked({ type: text('`text`, `json_object` or `json_schema`.') }, { json_schema: passed('The schema.') }),
+    response_format: asked(
+      { type: text('`text`, `json_object` or `json_schema`.') },
+      { json_schema: passed('The schema.') },
+    ),
     reasoning_effort: passed('How much is thought before the answer.'),
   },
 );
@@ -87,10 +113,17 @@ const chatRequest = asked(
 const choice = (said: Readonly<Record<string, Schema>>) =>
   answered(
     { index: whole('Which answer.', 0), ...said },
-    { finish_reason: text('`stop`, `length`, `tool_calls`, `content_filter`.'), logprobs: anyObject('Where they were asked for.') },
+    {
+      finish_reason: text('`stop`, `length`, `tool_calls`, `content_filter`.'),
+      logprobs: anyObject('Where they were asked for.'),
+    },
   );
 
-const completionOf = (object: string, choices: Schema, more: Readonly<Record<string, Schema>> = {}) =>
+const completionOf = (
+  object: string,
+  choices: Schema,
+  more: Readonly<Record<string, Schema>> = {},
+) =>
   answered(
     {
       id: text('Names this answer.'),
@@ -110,14 +143,23 @@ const textRequest = asked(
       { type: 'string' },
       { type: 'array', minItems: 1, items: { type: 'string' }, maxItems: promptsMax },
       { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } },
-      { type: 'array', minItems: 1, maxItems: promptsMax, items: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } } },
+      {
+        type: 'array',
+        minItems: 1,
+        maxItems: promptsMax,
+        items: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } },
+      },
     ),
   },
   {
     ...sampling,
     max_tokens: whole('Tokens that are written at most.', 0),
     n: whole('Answers to each prompt.', 1, choicesMax),
-    best_of: whole('Answers that are written for each prompt, of which the best `n` are told; all are paid for.', 1, bestOfMax),
+    best_of: whole(
+      'Answers that are written for each prompt, of which the best `n` are told; all are paid for.',
+      1,
+      bestOfMax,
+    ),
     stream,
     stream_options: options,
     logprobs: whole('Likeliest tokens told of each place.', 0, logprobsMax),
@@ -146,7 +188,10 @@ export const chatOperations: Operations = {
             { role: text('`assistant`.') },
             {
               content: text('The answer.'),
-              tool_calls: list('Calls to be made.', anyObject('`{"id", "type", "function": {"name", "arguments"}}`')),
+              tool_calls: list(
+                'Calls to be made.',
+                anyObject('`{"id", "type", "function": {"name", "arguments"}}`'),
+              ),
             },
           ),
         }),
@@ -154,14 +199,21 @@ export const chatOperations: Operations = {
       ),
       ChatCompletionChunk: completionOf(
         'chat.completion.chunk',
-        choice({ delta: answered({}, { role: text('In the first chunk.'), content: text('The next piece.') }) }),
+        choice({
+          delta: answered(
+            {},
+            { role: text('In the first chunk.'), content: text('The next piece.') },
+          ),
+        }),
         { usage: oneOf('In the last chunk, where it was asked for.', ref('Usage')) },
       ),
     },
     body: { 'application/json': ref('ChatRequest') },
     answer: {
       'application/json': ref('ChatCompletion'),
-      'text/event-stream': text('`data: ` and a ChatCompletionChunk, line by line; `data: [DONE]` at the end.'),
+      'text/event-stream': text(
+        '`data: ` and a ChatCompletionChunk, line by line; `data: [DONE]` at the end.',
+      ),
     },
     once: true,
   },
@@ -169,15 +221,20 @@ export const chatOperations: Operations = {
     id: 'createCompletion',
     tag: 'Chat',
     summary: 'Continue a text',
-    description: 'The older form. Chat models whose vendor has it no more are asked as in a conversation of one message.',
+    description:
+      'The older form. Chat models whose vendor has it no more are asked as in a conversation of one message.',
     schemas: {
       CompletionRequest: textRequest,
-      Completion: completionOf('text_completion', choice({ text: text('What was written.') }), { usage: ref('Usage') }),
+      Completion: completionOf('text_completion', choice({ text: text('What was written.') }), {
+        usage: ref('Usage'),
+      }),
     },
     body: { 'application/json': ref('CompletionRequest') },
     answer: {
       'application/json': ref('Completion'),
-      'text/event-stream': text('`data: ` and a Completion with the next piece; `data: [DONE]` at the end.'),
+      'text/event-stream': text(
+        '`data: ` and a Completion with the next piece; `data: [DONE]` at the end.',
+      ),
     },
     once: true,
   },

@@ -40,7 +40,8 @@ export function pathOf(row: Row): string {
 /** The OpenAPI 3.1 description of these rows, as one JSON value. */
 export function openApi(rows: readonly Row[], { version, publicUrl }: About) {
   const paths: Record<string, Record<string, object>> = {};
-  for (const row of rows) (paths[pathOf(row)] ??= {})[row.method.toLowerCase()] = operationObject(operationOf(row));
+  for (const row of rows)
+    (paths[pathOf(row)] ??= {})[row.method.toLowerCase()] = operationObject(operationOf(row));
   const tags = [...new Set(rows.map((row) => operationOf(row).tag))];
   return {
     openapi: '3.1.0',
@@ -59,11 +60,15 @@ export function openApi(rows: readonly Row[], { version, publicUrl }: About) {
         key: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, made in the console. `/v1/messages` takes it in `x-api-key` as well.',
+          description:
+            'An API key, made in the console. `/v1/messages` takes it in `x-api-key` as well.',
         },
       },
       headers,
-      schemas: { ...errorSchemas, ...Object.assign({}, ...rows.map((row) => operationOf(row).schemas ?? {})) },
+      schemas: {
+        ...errorSchemas,
+        ...Object.assign({}, ...rows.map((row) => operationOf(row).schemas ?? {})),
+      },
       responses: errorAnswers,
     },
   };
@@ -74,10 +79,14 @@ const introduction =
   'What is described here is checked before anything is paid for. Members that are not described are not looked at: they are passed on to the model’s vendor.';
 
 const headers = {
-  'x-request-id': { description: 'Names the request, in the console and in the operator’s log.', schema: { type: 'string' } },
+  'x-request-id': {
+    description: 'Names the request, in the console and in the operator’s log.',
+    schema: { type: 'string' },
+  },
   'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } },
   'idempotent-replayed': {
-    description: '`true` where the answer is that of an earlier request with the same `Idempotency-Key`.',
+    description:
+      '`true` where the answer is that of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string' },
   },
 };
@@ -85,7 +94,8 @@ const headers = {
 const onceParameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Sent again with the same key within 24 hours, a request happens once and is answered the same.',
+  description:
+    'Sent again with the same key within 24 hours, a request happens once and is answered the same.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -93,7 +103,18 @@ const onceParameter = {
 const usualStatuses = [400, 401, 403, 404, 408, 413, 429, 500, 503];
 
 function operationObject(operation: Operation): object {
-  const { id, tag, summary, description, path = {}, query = {}, body, answer, once, also = [] } = operation;
+  const {
+    id,
+    tag,
+    summary,
+    description,
+    path = {},
+    query = {},
+    body,
+    answer,
+    once,
+    also = [],
+  } = operation;
   const { note, example } = examples[id] ?? {};
   const words = [description, note].filter((part) => part !== undefined).join(' ');
   const statuses = [...usualStatuses, ...(once ? [409] : []), ...also].sort((a, b) => a - b);
@@ -103,7 +124,12 @@ function operationObject(operation: Operation): object {
     summary,
     ...(words !== '' && { description: words }),
     parameters: [
-      ...Object.entries(path).map(([name, said]) => ({ name, in: 'path', required: true, schema: text(said) })),
+      ...Object.entries(path).map(([name, said]) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: text(said),
+      })),
       ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
       ...(once ? [onceParameter] : []),
     ],
@@ -113,17 +139,24 @@ function operationObject(operation: Operation): object {
         description: 'The answer.',
         headers: {
           'x-request-id': { $ref: '#/components/headers/x-request-id' },
-          ...(once && { 'idempotent-replayed': { $ref: '#/components/headers/idempotent-replayed' } }),
+          ...(once && {
+            'idempotent-replayed': { $ref: '#/components/headers/idempotent-replayed' },
+          }),
         },
         content: contentOf(answer, undefined),
       },
-      ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
+      ...Object.fromEntries(
+        statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+      ),
     },
   };
 }
 
 function contentOf(schemas: Readonly<Record<string, object>>, example: object | undefined): object {
   return Object.fromEntries(
-    Object.entries(schemas).map(([type, schema]) => [type, { schema, ...(example && type === 'application/json' && { example }) }]),
+    Object.entries(schemas).map(([type, schema]) => [
+      type,
+      { schema, ...(example && type === 'application/json' && { example }) },
+    ]),
   );
 }

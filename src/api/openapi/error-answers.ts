@@ -15,7 +15,9 @@ export const errorSchemas: Readonly<Record<string, Schema>> = {
   }),
 };
 
-const names: readonly RefusalName[] = Object.keys(refusals).filter((name): name is RefusalName => name in refusals);
+const names: readonly RefusalName[] = Object.keys(refusals).filter(
+  (name): name is RefusalName => name in refusals,
+);
 const table: readonly {
   readonly name: RefusalName;
   readonly status: number;
@@ -25,22 +27,37 @@ const table: readonly {
 }[] = names.map((name) => ({ name, ...refusals[name] }));
 
 /** What passes by itself: the answer says when. */
-const waits: ReadonlySet<RefusalName> = new Set(['rate_limit_requests', 'rate_limit_tokens', 'rate_limit_concurrency', 'unavailable']);
+const waits: ReadonlySet<RefusalName> = new Set([
+  'rate_limit_requests',
+  'rate_limit_tokens',
+  'rate_limit_concurrency',
+  'unavailable',
+]);
 
 /** Each status that we say no with: `404` → what it may mean, as the table of refusals has it. */
 export const errorAnswers: Readonly<Record<string, object>> = Object.fromEntries(
-  [...new Set(table.map(({ status }) => status))].sort((a, b) => a - b).map((status) => [`Error${status}`, answerOf(status)]),
+  [...new Set(table.map(({ status }) => status))]
+    .sort((a, b) => a - b)
+    .map((status) => [`Error${status}`, answerOf(status)]),
 );
 
 function answerOf(status: number): object {
   const rows = table.filter((row) => row.status === status);
-  const meanings = rows.map(({ name, code, message }) => `- \`${name}\`${code === null ? '' : ` (code \`${code}\`)`}: ${message}`);
-  const examples = rows.map(({ name, type, code, message }) => [name, { value: { error: { message, type, param: null, code } } }] as const);
+  const meanings = rows.map(
+    ({ name, code, message }) =>
+      `- \`${name}\`${code === null ? '' : ` (code \`${code}\`)`}: ${message}`,
+  );
+  const examples = rows.map(
+    ({ name, type, code, message }) =>
+      [name, { value: { error: { message, type, param: null, code } } }] as const,
+  );
   return {
     description: meanings.join('\n'),
     headers: {
       'x-request-id': { $ref: '#/components/headers/x-request-id' },
-      ...(rows.some(({ name }) => waits.has(name)) && { 'retry-after': { $ref: '#/components/headers/retry-after' } }),
+      ...(rows.some(({ name }) => waits.has(name)) && {
+        'retry-after': { $ref: '#/components/headers/retry-after' },
+      }),
     },
     content: {
       'application/json': {

@@ -1,7 +1,19 @@
 import { partialsMax, words } from '../images-wish.ts';
 import { imagesMax } from '../images-body.ts';
 import type { Operation, Operations } from './operation.ts';
-import { anyObject, answered, asked, flag, list, passed, ref, type Schema, text, whole, word } from './schema.ts';
+import {
+  anyObject,
+  answered,
+  asked,
+  flag,
+  list,
+  passed,
+  ref,
+  type Schema,
+  text,
+  whole,
+  word,
+} from './schema.ts';
 
 const said: Readonly<Record<string, string>> = {
   response_format: 'What an item holds: an address that is good for a day, or the bytes.',
@@ -12,21 +24,29 @@ const said: Readonly<Record<string, string>> = {
   input_fidelity: 'How close to the given pictures to stay.',
 };
 
-const prompt = text('What is to be seen. How long it may be depends on the model.', { minLength: 1 });
+const prompt = text('What is to be seen. How long it may be depends on the model.', {
+  minLength: 1,
+});
 const model = text('An image model.', { minLength: 1 });
 
 const wishes: Readonly<Record<string, Schema>> = {
   n: whole('Pictures, 1 by default. How many at once depends on the model.', 1),
-  size: text('`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.'),
+  size: text(
+    '`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.',
+  ),
   quality: text('`standard` or `hd`, or what else the model has.'),
-  ...Object.fromEntries(Object.entries(words).map(([name, known]) => [name, word(said[name] ?? '', known)])),
+  ...Object.fromEntries(
+    Object.entries(words).map(([name, known]) => [name, word(said[name] ?? '', known)]),
+  ),
   output_compression: whole('Per cent, of `jpeg` and `webp`.', 0, 100),
   stream: flag('Pictures as events, with previews where the model makes them.'),
   partial_images: whole('Previews of each picture; goes with `stream`.', 0, partialsMax),
   user: text('Your name for your user.'),
 };
 
-const reference = passed(`A picture: an address, a data URL, or \`{"image_url": …}\`; up to ${imagesMax}.`);
+const reference = passed(
+  `A picture: an address, a data URL, or \`{"image_url": …}\`; up to ${imagesMax}.`,
+);
 const file: Schema = {
   type: 'string',
   format: 'binary',
@@ -40,7 +60,11 @@ const result = answered(
       'One for each picture.',
       answered(
         {},
-        { url: text('Good for a day.'), b64_json: text('The bytes.'), revised_prompt: text('What the model made of the prompt.') },
+        {
+          url: text('Good for a day.'),
+          b64_json: text('The bytes.'),
+          revised_prompt: text('What the model made of the prompt.'),
+        },
       ),
     ),
   },
@@ -70,13 +94,23 @@ export const imageOperations: Operations = {
       ImageEditForm: asked(
         { model, prompt, image: file },
         {
-          mask: { type: 'string', format: 'binary', description: 'A PNG of the same size, transparent where the picture is to change.' },
+          mask: {
+            type: 'string',
+            format: 'binary',
+            description: 'A PNG of the same size, transparent where the picture is to change.',
+          },
           ...wishes,
         },
       ),
-      ImageEditRequest: asked({ model, prompt }, { images: reference, image: reference, mask: reference, ...wishes }),
+      ImageEditRequest: asked(
+        { model, prompt },
+        { images: reference, image: reference, mask: reference, ...wishes },
+      ),
     },
-    body: { 'multipart/form-data': ref('ImageEditForm'), 'application/json': ref('ImageEditRequest') },
+    body: {
+      'multipart/form-data': ref('ImageEditForm'),
+      'application/json': ref('ImageEditRequest'),
+    },
     answer,
     once: true,
   },
@@ -88,7 +122,10 @@ export const imageOperations: Operations = {
       ImageVariationForm: asked({ model, image: file }, wishes),
       ImageVariationRequest: asked({ model }, { images: reference, image: reference, ...wishes }),
     },
-    body: { 'multipart/form-data': ref('ImageVariationForm'), 'application/json': ref('ImageVariationRequest') },
+    body: {
+      'multipart/form-data': ref('ImageVariationForm'),
+      'application/json': ref('ImageVariationRequest'),
+    },
     answer,
     once: true,
   },

@@ -1,14 +1,36 @@
 import { roles } from '../messages-content.ts';
 import { toolChoices } from '../messages-endpoint.ts';
 import type { Operations } from './operation.ts';
-import { anyObject, answered, asked, flag, list, number, oneOf, passed, ref, type Schema, text, whole, word } from './schema.ts';
+import {
+  anyObject,
+  answered,
+  asked,
+  flag,
+  list,
+  number,
+  oneOf,
+  passed,
+  ref,
+  type Schema,
+  text,
+  whole,
+  word,
+} from './schema.ts';
 
 const block = asked(
-  { type: text('`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking`, …; others are passed on.') },
-  { text: passed('Of a `text` block.'), source: passed('Of an image or a document: base64, or an address.') },
+  {
+    type: text(
+      '`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking`, …; others are passed on.',
+    ),
+  },
+  {
+    text: passed('Of a `text` block.'),
+    source: passed('Of an image or a document: base64, or an address.'),
+  },
 );
 
-const content = (description: string) => oneOf(description, { type: 'string' }, { type: 'array', items: ref('MessageBlock') });
+const content = (description: string) =>
+  oneOf(description, { type: 'string' }, { type: 'array', items: ref('MessageBlock') });
 
 const question: Readonly<Record<string, Schema>> = {
   model: text('Any chat model, whoever makes it.', { minLength: 1 }),
@@ -17,14 +39,30 @@ const question: Readonly<Record<string, Schema>> = {
 
 const around: Readonly<Record<string, Schema>> = {
   system: content('Instructions that stand before the conversation.'),
-  tools: list('What the model may call: `{"name", "description", "input_schema"}`, or a tool of the vendor’s own by its `type`.', {
-    anyOf: [
-      asked({ name: text('What it is called.'), input_schema: anyObject('What it takes.') }, { type: word('Or none.', ['custom']) }),
-      { type: 'object', required: ['type'], properties: { type: { type: 'string', not: { const: 'custom' } } } },
-    ],
-  }),
-  tool_choice: asked({ type: word('Whether a tool is called.', toolChoices) }, { name: passed('Which, where it is `tool`.') }),
-  thinking: asked({ type: text('`enabled`, `adaptive` or `disabled`.') }, { budget_tokens: passed('Tokens to think in.') }),
+  tools: list(
+    'What the model may call: `{"name", "description", "input_schema"}`, or a tool of the vendor’s own by its `type`.',
+    {
+      anyOf: [
+        asked(
+          { name: text('What it is called.'), input_schema: anyObject('What it takes.') },
+          { type: word('Or none.', ['custom']) },
+        ),
+        {
+          type: 'object',
+          required: ['type'],
+          properties: { type: { type: 'string', not: { const: 'custom' } } },
+        },
+      ],
+    },
+  ),
+  tool_choice: asked(
+    { type: word('Whether a tool is called.', toolChoices) },
+    { name: passed('Which, where it is `tool`.') },
+  ),
+  thinking: asked(
+    { type: text('`enabled`, `adaptive` or `disabled`.') },
+    { budget_tokens: passed('Tokens to think in.') },
+  ),
   output_config: anyObject('Effort, and the schema of the answer.'),
 };
 
@@ -36,7 +74,10 @@ export const messagesOperations: Operations = {
     description: 'Every chat model, whoever makes it. The key may come in `x-api-key`.',
     schemas: {
       MessageBlock: block,
-      MessageTurn: asked({ role: word('Who speaks.', roles), content: content('What is said: a text, or blocks.') }),
+      MessageTurn: asked({
+        role: word('Who speaks.', roles),
+        content: content('What is said: a text, or blocks.'),
+      }),
       MessageRequest: asked(
         { ...question, max_tokens: whole('Tokens that are written at most.', 0) },
         {
@@ -61,13 +102,18 @@ export const messagesOperations: Operations = {
             output_tokens: whole('Tokens that were written.', 0),
           }),
         },
-        { stop_reason: text('`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, …'), stop_sequence: text('Which.') },
+        {
+          stop_reason: text('`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, …'),
+          stop_sequence: text('Which.'),
+        },
       ),
     },
     body: { 'application/json': ref('MessageRequest') },
     answer: {
       'application/json': ref('Message'),
-      'text/event-stream': text('`message_start`, blocks and their deltas, `message_delta`, `message_stop`.'),
+      'text/event-stream': text(
+        '`message_start`, blocks and their deltas, `message_delta`, `message_stop`.',
+      ),
     },
     once: true,
   },
@@ -77,7 +123,9 @@ export const messagesOperations: Operations = {
     summary: 'Count the tokens of a conversation; free',
     schemas: {
       MessageCountRequest: asked(question, around),
-      TokenCount: answered({ input_tokens: whole('As the vendor counts where it tells, else an estimate of ours.', 0) }),
+      TokenCount: answered({
+        input_tokens: whole('As the vendor counts where it tells, else an estimate of ours.', 0),
+      }),
     },
     body: { 'application/json': ref('MessageCountRequest') },
     answer: { 'application/json': ref('TokenCount') },

@@ -16,7 +16,10 @@ export const modelOperations: Operations = {
         },
         { shutdown_date: text('The day after which its vendor has it no more.') },
       ),
-      ModelList: answered({ object: { type: 'string', const: 'list' }, data: list('All of them.', ref('Model')) }),
+      ModelList: answered({
+        object: { type: 'string', const: 'list' },
+        data: list('All of them.', ref('Model')),
+      }),
     },
     answer: { 'application/json': ref('ModelList') },
   },

@@ -46,7 +46,8 @@ function navigation(tag: string, rows: readonly Row[]): string {
   return `<h2>${escaped(tag)}</h2><ul>${items.join('')}</ul>`;
 }
 
-const title = (row: Row): string => `<code>${row.method} ${escaped(pathOf(row)).replaceAll('/', '/<wbr>')}</code>`;
+const title = (row: Row): string =>
+  `<code>${row.method} ${escaped(pathOf(row)).replaceAll('/', '/<wbr>')}</code>`;
 
 function introduction(base: string): string {
   return `<p>The base address is <code>${escaped(base)}/v1</code>. Each request carries a key, made in <a href="/">the console</a>, as <code>Authorization: Bearer KEY</code>. Bodies are JSON in UTF-8 unless another kind is named.</p>
@@ -61,7 +62,9 @@ function article(row: Row, base: string): string {
   const operation = operationOf(row);
   const { id, summary, description, path = {}, query = {}, body = {}, answer, once } = operation;
   const { note } = examples[id] ?? {};
-  const places = Object.entries(path).map(([name, said]) => [name, { type: 'string', description: said }] as const);
+  const places = Object.entries(path).map(
+    ([name, said]) => [name, { type: 'string', description: said }] as const,
+  );
   const said = [description, note].filter((part) => part !== undefined).join(' ');
   return `<article id="${id}"><h3>${title(row)}</h3><p>${prose(summary)}.${said === '' ? '' : ` ${prose(said)}`}</p>
 ${once ? '<p>With an <code>Idempotency-Key</code> (1 to 255 characters) it happens once within 24 hours, however often it is sent.</p>' : ''}
@@ -99,23 +102,31 @@ function members(
 /** The members of an object that stands in another, or of those in a list, one level down. */
 function inner(schema: Schema): string {
   const kinds = resolved(schema).anyOf ?? [schema];
-  const within = kinds.map((kind) => resolved(resolved(kind).items ?? kind)).find(({ properties }) => properties !== undefined);
+  const within = kinds
+    .map((kind) => resolved(resolved(kind).items ?? kind))
+    .find(({ properties }) => properties !== undefined);
   if (within?.properties === undefined) return '';
   const lines = Object.entries(within.properties).map(
-    ([name, member]) => `<li><code>${escaped(name)}</code>: ${prose(resolved(member).description ?? '')}</li>`,
+    ([name, member]) =>
+      `<li><code>${escaped(name)}</code>: ${prose(resolved(member).description ?? '')}</li>`,
   );
   return `<ul>${lines.join('')}</ul>`;
 }
 
 function kindOf(schema: Schema): string {
   const { type = [], enum: words, const: only, minimum, maximum, anyOf } = resolved(schema);
-  if (anyOf !== undefined) return [...new Set(anyOf.map(kindOf).filter((kind) => kind !== 'null'))].join(' or ');
+  if (anyOf !== undefined)
+    return [...new Set(anyOf.map(kindOf).filter((kind) => kind !== 'null'))].join(' or ');
   if (only !== undefined) return `\`${only}\``;
-  if (words !== undefined) return words.flatMap((one) => (one === null ? [] : [`\`${one}\``])).join(' ');
+  if (words !== undefined)
+    return words.flatMap((one) => (one === null ? [] : [`\`${one}\``])).join(' ');
   const written = [type].flat();
-  const kind = written.length === 1 ? written.join() : written.filter((one) => one !== 'null').join(' or ');
+  const kind =
+    written.length === 1 ? written.join() : written.filter((one) => one !== 'null').join(' or ');
   if (minimum === undefined) return kind || 'any';
-  return maximum === undefined ? `${kind}, ${minimum} or more` : `${kind}, ${minimum} to ${maximum}`;
+  return maximum === undefined
+    ? `${kind}, ${minimum} or more`
+    : `${kind}, ${minimum} to ${maximum}`;
 }
 
 function sample(row: Row, { id, body }: Operation, base: string): string {
@@ -142,10 +153,17 @@ const schemas: Readonly<Record<string, Schema>> = Object.assign(
 /** What a reference refers to, with its own description where it has one. */
 function resolved(schema: Schema): Schema {
   const { $ref, ...more } = schema;
-  return $ref !== undefined ? { ...schemas[$ref.slice($ref.lastIndexOf('/') + 1)], ...more } : schema;
+  return $ref !== undefined
+    ? { ...schemas[$ref.slice($ref.lastIndexOf('/') + 1)], ...more }
+    : schema;
 }
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => escapes[sign] ?? sign);
 /** Backticks become code. */
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

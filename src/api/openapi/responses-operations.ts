@@ -29,19 +29,29 @@ const isMessage: Schema = {
 /** Whatever has a role is a message, and says something. */
 const item: Schema = {
   type: 'object',
-  description: 'A message, a call, what a call gave, a thought, …; types that are not known here are passed on.',
+  description:
+    'A message, a call, what a call gave, a thought, …; types that are not known here are passed on.',
   properties: { type: { type: ['string', 'null'] }, role: { type: 'string' } },
   anyOf: [
     { not: isMessage },
-    { required: ['role', 'content'], properties: { role: { enum: roles }, content: { type: ['string', 'array'] } } },
+    {
+      required: ['role', 'content'],
+      properties: { role: { enum: roles }, content: { type: ['string', 'array'] } },
+    },
   ],
 };
 
 /** One of these has to say what is asked. */
 const something: Schema = {
   anyOf: [
-    { required: ['input'], properties: { input: { anyOf: [{ type: 'string' }, { type: 'array', minItems: 1 }] } } },
-    ...['previous_response_id', 'prompt'].map((name) => ({ required: [name], properties: { [name]: { not: { type: 'null' } } } })),
+    {
+      required: ['input'],
+      properties: { input: { anyOf: [{ type: 'string' }, { type: 'array', minItems: 1 }] } },
+    },
+    ...['previous_response_id', 'prompt'].map((name) => ({
+      required: [name],
+      properties: { [name]: { not: { type: 'null' } } },
+    })),
   ],
 };
 
@@ -54,10 +64,16 @@ const conversation: Readonly<Record<string, Schema>> = {
   instructions: text('What stands before the conversation.'),
   previous_response_id: text('A stored response that this one continues.'),
   prompt: passed('A prompt that is kept at the vendor.'),
-  conversation: { type: 'null', description: 'Conversations are not kept here: use `previous_response_id`.' },
+  conversation: {
+    type: 'null',
+    description: 'Conversations are not kept here: use `previous_response_id`.',
+  },
   tools: list(
     'What the model may call.',
-    asked({ type: text('`function`, or a tool of the vendor’s own.') }, { name: passed('Of a function.') }),
+    asked(
+      { type: text('`function`, or a tool of the vendor’s own.') },
+      { name: passed('Of a function.') },
+    ),
   ),
 };
 
@@ -106,11 +122,17 @@ export const responsesOperations: Operations = {
     summary: 'Answer, and remember the answer',
     description:
       'Passed on where the vendor speaks this format, translated elsewhere. Responses are stored here, not at the vendor, and belong to the account.',
-    schemas: { ResponseItem: item, ResponseRequest: { ...request, ...something }, Response: response },
+    schemas: {
+      ResponseItem: item,
+      ResponseRequest: { ...request, ...something },
+      Response: response,
+    },
     body: { 'application/json': ref('ResponseRequest') },
     answer: {
       'application/json': ref('Response'),
-      'text/event-stream': text('Numbered events, from `response.created` to `response.completed`.'),
+      'text/event-stream': text(
+        'Numbered events, from `response.created` to `response.completed`.',
+      ),
     },
     once: true,
   },
@@ -119,7 +141,10 @@ export const responsesOperations: Operations = {
     tag: 'Responses',
     summary: 'Count the tokens of an input; free',
     schemas: {
-      ResponseCountRequest: { ...asked({ model: text('Any chat model.', { minLength: 1 }) }, conversation), ...something },
+      ResponseCountRequest: {
+        ...asked({ model: text('Any chat model.', { minLength: 1 }) }, conversation),
+        ...something,
+      },
       ResponseTokenCount: answered({
         object: { type: 'string', const: 'response.input_tokens' },
         input_tokens: whole('As the vendor counts where it tells.', 0),
@@ -153,7 +178,13 @@ export const responsesOperations: Operations = {
     tag: 'Responses',
     summary: 'Forget a stored response',
     path: id,
-    schemas: { Deleted: answered({ id: text('What was deleted.'), object: text('Its kind.'), deleted: { type: 'boolean', const: true } }) },
+    schemas: {
+      Deleted: answered({
+        id: text('What was deleted.'),
+        object: text('Its kind.'),
+        deleted: { type: 'boolean', const: true },
+      }),
+    },
     answer: { 'application/json': ref('Deleted') },
   },
   'POST /responses/:id/cancel': {

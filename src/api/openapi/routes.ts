@@ -7,31 +7,50 @@ import { style } from './style.ts';
 const stylePath = '/docs/style.css';
 
 /** Nothing runs in it and nothing comes from elsewhere. */
-const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const policy =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** `/openapi.json`, and `/docs` for people: made once, when somebody asks, and asked for again only by their ETag. Who may not call may read. */
 export function openDocuments(server: FastifyInstance, rows: readonly Row[], about: About): void {
-  const served = (type: string, make: () => string, headers: Readonly<Record<string, string>> = {}) => {
+  const served = (
+    type: string,
+    make: () => string,
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
     let made: { readonly text: string; readonly tag: string } | undefined;
     return (request: FastifyRequest, reply: FastifyReply) => {
       made ??= tagged(make());
-      const always = { etag: made.tag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff', ...headers };
-      if (request.headers['if-none-match'] === made.tag) return reply.headers(always).code(304).send();
+      const always = {
+        etag: made.tag,
+        'cache-control': 'no-cache',
+        'x-content-type-options': 'nosniff',
+        ...headers,
+      };
+      if (request.headers['if-none-match'] === made.tag)
+        return reply.headers(always).code(304).send();
       return reply.headers(always).type(type).send(made.text);
     };
   };
   const anyOrigin = { 'access-control-allow-origin': '*' };
   server.get(
     '/openapi.json',
-    served('application/json; charset=utf-8', () => JSON.stringify(openApi(rows, about)), anyOrigin),
+    served(
+      'application/json; charset=utf-8',
+      () => JSON.stringify(openApi(rows, about)),
+      anyOrigin,
+    ),
   );
   server.get(
     '/docs',
-    served('text/html; charset=utf-8', () => page(rows, about.publicUrl ?? '$TOLLGATE_URL', stylePath), {
-      'content-security-policy': policy,
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'same-origin',
-    }),
+    served(
+      'text/html; charset=utf-8',
+      () => page(rows, about.publicUrl ?? '$TOLLGATE_URL', stylePath),
+      {
+        'content-security-policy': policy,
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'same-origin',
+      },
+    ),
   );
   server.get(
     stylePath,
@@ -39,4 +58,7 @@ export function openDocuments(server: FastifyInstance, rows: readonly Row[], abo
   );
 }
 
-const tagged = (text: string) => ({ text, tag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` });
+const tagged = (text: string) => ({
+  text,
+  tag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
+});

@@ -22,10 +22,23 @@ export interface Schema {
 }
 type Members = Readonly<Record<string, Schema>>;
 
-export const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more });
+export const text = (description: string, more: Schema = {}): Schema => ({
+  type: 'string',
+  description,
+  ...more,
+});
 export const flag = (description: string): Schema => ({ type: 'boolean', description });
-export const list = (description: string, items: Schema, more: Schema = {}): Schema => ({ type: 'array', description, items, ...more });
-export const word = (description: string, words: readonly string[]): Schema => ({ type: 'string', description, enum: words });
+export const list = (description: string, items: Schema, more: Schema = {}): Schema => ({
+  type: 'array',
+  description,
+  items,
+  ...more,
+});
+export const word = (description: string, words: readonly string[]): Schema => ({
+  type: 'string',
+  description,
+  enum: words,
+});
 export const number = (description: string, least: number, most: number): Schema => ({
   type: 'number',
   description,
@@ -39,18 +52,29 @@ export const whole = (description: string, least: number, most?: number): Schema
   minimum: least,
   ...(most === undefined ? {} : { maximum: most }),
 });
-export const oneOf = (description: string, ...kinds: readonly Schema[]): Schema => ({ description, anyOf: kinds });
+export const oneOf = (description: string, ...kinds: readonly Schema[]): Schema => ({
+  description,
+  anyOf: kinds,
+});
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /** What is handed to the model's vendor as it came, unlooked at: the convention says what it may be. */
-export const passed = (description: string): Schema => ({ description: `${description} Passed on as it is.` });
+export const passed = (description: string): Schema => ({
+  description: `${description} Passed on as it is.`,
+});
 /** The same where an object is all that is asked for. */
 export const anyObject = (description: string): Schema => ({ type: 'object', description });
 
 /** What a client sends. Absent and null are the same, and members that are not named here are passed on. */
 export function asked(required: Members, optional: Members = {}): Schema {
-  const nullable = Object.fromEntries(Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]));
-  return { type: 'object', required: Object.keys(required), properties: { ...required, ...nullable } };
+  const nullable = Object.fromEntries(
+    Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]),
+  );
+  return {
+    type: 'object',
+    required: Object.keys(required),
+    properties: { ...required, ...nullable },
+  };
 }
 
 /** What says which page of a list is wanted, and the page. */
@@ -61,7 +85,11 @@ export const pageQuery = (most: number): Members => ({
 });
 export const pageOf = (items: Schema): Schema =>
   answered(
-    { object: { type: 'string', const: 'list' }, data: list('One page.', items), has_more: flag('Whether there is another page.') },
+    {
+      object: { type: 'string', const: 'list' },
+      data: list('One page.', items),
+      has_more: flag('Whether there is another page.'),
+    },
     { first_id: text('Of the first.'), last_id: text('Of the last, for `after`.') },
   );
 

@@ -19,7 +19,12 @@ export const vectorOperations: Operations = {
           input: oneOf(
             `A text, tokens, or up to ${inputsMax} of either.`,
             { type: 'string', minLength: 1 },
-            { type: 'array', minItems: 1, maxItems: inputsMax, items: { type: 'string', minLength: 1 } },
+            {
+              type: 'array',
+              minItems: 1,
+              maxItems: inputsMax,
+              items: { type: 'string', minLength: 1 },
+            },
             tokens,
             { type: 'array', minItems: 1, maxItems: inputsMax, items: tokens },
           ),
@@ -30,7 +35,10 @@ export const vectorOperations: Operations = {
           user: text('Your name for your user.'),
         },
       ),
-      VectorUsage: answered({ prompt_tokens: whole('Tokens that were read.', 0), total_tokens: whole('The same.', 0) }),
+      VectorUsage: answered({
+        prompt_tokens: whole('Tokens that were read.', 0),
+        total_tokens: whole('The same.', 0),
+      }),
       Embeddings: answered({
         object: { type: 'string', const: 'list' },
         data: list(
@@ -64,7 +72,12 @@ export const vectorOperations: Operations = {
             'A text, texts, or the parts of one thing: texts and pictures.',
             { type: 'string' },
             { type: 'array', minItems: 1, maxItems: judgedMax, items: { type: 'string' } },
-            { type: 'array', minItems: 1, maxItems: judgedMax, items: asked({ type: word('Of a part.', ['text', 'image_url']) }) },
+            {
+              type: 'array',
+              minItems: 1,
+              maxItems: judgedMax,
+              items: asked({ type: word('Of a part.', ['text', 'image_url']) }),
+            },
           ),
         },
         { model },
@@ -110,12 +123,19 @@ export const vectorOperations: Operations = {
           results: list(
             'The best first.',
             answered(
-              { index: whole('Of which document.', 0), relevance_score: { type: 'number', description: 'From 0 to 1.' } },
+              {
+                index: whole('Of which document.', 0),
+                relevance_score: { type: 'number', description: 'From 0 to 1.' },
+              },
               { document: anyObject('Where it was asked for.') },
             ),
           ),
         },
-        { id: text('Names this answer.'), model: text('The model that was asked for.'), usage: ref('VectorUsage') },
+        {
+          id: text('Names this answer.'),
+          model: text('The model that was asked for.'),
+          usage: ref('VectorUsage'),
+        },
       ),
     },
     body: { 'application/json': ref('RerankRequest') },

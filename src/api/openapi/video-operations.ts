@@ -2,11 +2,27 @@ import { usualDurations } from '../video.ts';
 import { promptCharsMax } from '../video-wish.ts';
 import { pageMax } from '../videos-alias.ts';
 import type { Operations } from './operation.ts';
-import { anyObject, answered, asked, flag, oneOf, pageOf, pageQuery, passed, ref, type Schema, text, whole, word } from './schema.ts';
+import {
+  anyObject,
+  answered,
+  asked,
+  flag,
+  oneOf,
+  pageOf,
+  pageQuery,
+  passed,
+  ref,
+  type Schema,
+  text,
+  whole,
+  word,
+} from './schema.ts';
 
 const model = text('A video model.', { minLength: 1 });
 const prompt = text('What is to be seen.', { minLength: 1, maxLength: promptCharsMax });
-const size = text('`<width>x<height>`, where the model can choose.', { pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$' });
+const size = text('`<width>x<height>`, where the model can choose.', {
+  pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
+});
 const picture = passed('A picture: an address, or a data URL.');
 const tag = 'Videos';
 const seconds = (description: string): Schema => whole(description, 0);
@@ -59,7 +75,11 @@ export const videoOperations: Operations = {
       'Answered at once with an id: ask for that every 5 to 30 seconds until it is `completed` or `failed`. Other members are passed on to vendors of the same words.',
     schemas: {
       VideoTaskRequest: asked(
-        { model, prompt, async: { type: 'boolean', description: 'Films are made asynchronously.', const: true } },
+        {
+          model,
+          prompt,
+          async: { type: 'boolean', description: 'Films are made asynchronously.', const: true },
+        },
         {
           duration: {
             type: 'integer',
@@ -68,13 +88,19 @@ export const videoOperations: Operations = {
           },
           size,
           aspect_ratio: text('Such as `16:9`.', { pattern: '^[0-9]{1,2}:[0-9]{1,2}$' }),
-          resolution: text('Such as `720p` or `4k`.', { pattern: '^(?:[0-9]{3,4}[pP]|[248][kK])$' }),
+          resolution: text('Such as `720p` or `4k`.', {
+            pattern: '^(?:[0-9]{3,4}[pP]|[248][kK])$',
+          }),
           negative_prompt: text('What is not to be seen.'),
           seed: whole('For films that repeat, as far as the model can.', 0),
           audio: flag('Whether there is sound, where the model can choose.'),
           image: picture,
           last_image: picture,
-          images: { type: 'array', description: 'Pictures to go by; a single one is where the film begins.', items: picture },
+          images: {
+            type: 'array',
+            description: 'Pictures to go by; a single one is where the film begins.',
+            items: picture,
+          },
           reference_images: { type: 'array', description: 'Pictures to go by.', items: picture },
         },
       ),
@@ -99,14 +125,22 @@ export const videoOperations: Operations = {
       VideoRequest: asked(
         { model, prompt },
         {
-          seconds: oneOf('Of film, as text.', { type: 'string', pattern: '^[0-9]{1,2}$' }, whole('A number is understood as well.', 1, 60)),
+          seconds: oneOf(
+            'Of film, as text.',
+            { type: 'string', pattern: '^[0-9]{1,2}$' },
+            whole('A number is understood as well.', 1, 60),
+          ),
           size,
           input_reference: passed('A picture to begin with: an address, or `{"image_url": …}`.'),
         },
       ),
       VideoForm: asked(
         { model, prompt },
-        { seconds: text('Of film.'), size, input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' } },
+        {
+          seconds: text('Of film.'),
+          size,
+          input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' },
+        },
       ),
       Video: resource,
     },
@@ -122,7 +156,13 @@ export const videoOperations: Operations = {
     schemas: { VideoList: pageOf(ref('Video')) },
     answer: { 'application/json': ref('VideoList') },
   },
-  'GET /videos/:id': { id: 'getVideo', tag, summary: 'How far a film is', path: id, answer: { 'application/json': ref('Video') } },
+  'GET /videos/:id': {
+    id: 'getVideo',
+    tag,
+    summary: 'How far a film is',
+    path: id,
+    answer: { 'application/json': ref('Video') },
+  },
   'DELETE /videos/:id': {
     id: 'deleteVideo',
     tag,

@@ -58,7 +58,11 @@ export interface KeyAct {
   readonly at: Instant;
   readonly action: string;
   readonly by: 'user' | 'operator' | 'command' | 'system';
-  readonly changes: readonly { readonly member: string; readonly before: string | null; readonly after: string | null }[];
+  readonly changes: readonly {
+    readonly member: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
 }
 
 /** POST `keys`, with `idempotency-key`. */

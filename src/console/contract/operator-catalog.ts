@@ -69,7 +69,11 @@ export interface PricePreview {
   readonly to_version: number;
   /** On the last seven days' usage, at each group's multiplier. */
   readonly lines: readonly PreviewLine[];
-  readonly groups: readonly { readonly group: string; readonly multiplier: string; readonly prices: readonly UnitPrice[] }[];
+  readonly groups: readonly {
+    readonly group: string;
+    readonly multiplier: string;
+    readonly prices: readonly UnitPrice[];
+  }[];
   readonly revenue: { readonly now: Yuan; readonly new: Yuan; readonly change: number | null };
   readonly vendor_cost: Yuan | null;
   readonly margin: { readonly now: number | null; readonly new: number | null } | null;
@@ -88,7 +92,11 @@ export interface PreviewLine {
 }
 
 export interface PriceWarning {
-  readonly code: 'below_vendor_cost' | 'large_change' | 'class_without_price' | 'until_the_configuration_changes';
+  readonly code:
+    | 'below_vendor_cost'
+    | 'large_change'
+    | 'class_without_price'
+    | 'until_the_configuration_changes';
   readonly values: Readonly<Record<string, string>>;
 }
 
@@ -112,7 +120,11 @@ export interface ImportReport {
     }[];
   }[];
   readonly unchanged: readonly string[];
-  readonly refused: readonly { readonly line: number | null; readonly text: string; readonly why: string }[];
+  readonly refused: readonly {
+    readonly line: number | null;
+    readonly text: string;
+    readonly why: string;
+  }[];
   readonly published: boolean;
 }
 

@@ -85,12 +85,20 @@ export interface LedgerCheckEvents {
 export interface AuditEntry {
   readonly id: string;
   readonly at: Instant;
-  readonly actor: { readonly kind: 'user' | 'operator' | 'command' | 'system'; readonly id: string | null; readonly name: string };
+  readonly actor: {
+    readonly kind: 'user' | 'operator' | 'command' | 'system';
+    readonly id: string | null;
+    readonly name: string;
+  };
   readonly action: string;
   readonly target: { readonly kind: string; readonly id: string; readonly name: string | null };
   readonly reason: string | null;
   readonly ip: string | null;
-  readonly changes: readonly { readonly member: string; readonly before: string | null; readonly after: string | null }[];
+  readonly changes: readonly {
+    readonly member: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
 }
 
 /** GET `operator/announcements`; POST, PATCH with the settable members. */

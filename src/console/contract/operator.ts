@@ -51,14 +51,25 @@ export interface Attention {
   readonly path: string;
 }
 
-export type ChannelState = 'healthy' | 'degraded' | 'cooling' | 'parked' | 'draining' | 'drained' | 'disabled';
+export type ChannelState =
+  | 'healthy'
+  | 'degraded'
+  | 'cooling'
+  | 'parked'
+  | 'draining'
+  | 'drained'
+  | 'disabled';
 
 /** GET `operator/channels`, `operator/channels/:name`. The key is never shown again. */
 export interface ChannelView {
   readonly name: string;
   readonly vendor: string;
   readonly base_url: string | null;
-  readonly secret: { readonly set: boolean; readonly last4: string | null; readonly set_at: Instant | null };
+  readonly secret: {
+    readonly set: boolean;
+    readonly last4: string | null;
+    readonly set_at: Instant | null;
+  };
   readonly keys: readonly ChannelKey[];
   readonly groups: readonly string[];
   readonly models: readonly ChannelModel[];
@@ -66,7 +77,11 @@ export interface ChannelView {
   readonly weight: number;
   readonly state: ChannelState;
   /** Why, by code (`rate_limited`, `credentials_refused`, …); `until` of a cooling one. */
-  readonly why: { readonly code: string; readonly since: Instant; readonly until: Instant | null } | null;
+  readonly why: {
+    readonly code: string;
+    readonly since: Instant;
+    readonly until: Instant | null;
+  } | null;
   readonly running: number;
   readonly last_hour: {
     readonly requests: number;
@@ -111,7 +126,11 @@ export interface ChannelBody {
   /** All of its keys, in the place of `secret`: a number is one that it has. Write-only. */
   readonly secrets?: readonly (string | number)[];
   readonly groups?: readonly string[];
-  readonly models?: readonly { readonly id: string; readonly upstream?: string; readonly durations?: readonly number[] }[];
+  readonly models?: readonly {
+    readonly id: string;
+    readonly upstream?: string;
+    readonly durations?: readonly number[];
+  }[];
   readonly priority?: number;
   readonly weight?: number;
   readonly disabled?: boolean;
@@ -136,7 +155,10 @@ export interface ChannelTestBody {
 }
 
 export interface ChannelTestEvents {
-  readonly stage: { readonly stage: 'resolve' | 'connect' | 'first_byte' | 'done'; readonly ms: number };
+  readonly stage: {
+    readonly stage: 'resolve' | 'connect' | 'first_byte' | 'done';
+    readonly ms: number;
+  };
   readonly done: {
     readonly ok: boolean;
     readonly status: number | null;
@@ -156,7 +178,11 @@ export interface ChannelHealth {
     readonly first_byte_median_ms: number | null;
     readonly first_byte_p95_ms: number | null;
   }[];
-  readonly story: readonly { readonly at: Instant; readonly code: string; readonly values: Readonly<Record<string, string>> }[];
+  readonly story: readonly {
+    readonly at: Instant;
+    readonly code: string;
+    readonly values: Readonly<Record<string, string>>;
+  }[];
 }
 
 /** GET `operator/vendors`. */

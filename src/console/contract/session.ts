@@ -22,7 +22,11 @@ export interface BalanceView {
 
 /** available ÷ mean of the last 7 full days. `unknown`: less than two days of data. */
 export type Runway =
-  | { readonly state: 'unknown' | 'over_a_year'; readonly days: null; readonly mean_per_day: Yuan | null }
+  | {
+      readonly state: 'unknown' | 'over_a_year';
+      readonly days: null;
+      readonly mean_per_day: Yuan | null;
+    }
   | { readonly state: 'days'; readonly days: number; readonly mean_per_day: Yuan };
 
 export interface Me {
@@ -57,7 +61,11 @@ export interface SessionView {
   readonly wallets: readonly WalletName[];
   /** The least and the most of one order. */
   readonly top_up: { readonly least: Yuan; readonly most: Yuan };
-  readonly features: { readonly payments: boolean; readonly playground: boolean; readonly email: boolean };
+  readonly features: {
+    readonly payments: boolean;
+    readonly playground: boolean;
+    readonly email: boolean;
+  };
   readonly me: Me | null;
   /** Goes into `x-csrf-token` of everything but GET; null when signed out. */
   readonly csrf: string | null;

@@ -78,7 +78,16 @@ export interface TokenMix {
   readonly reasoning: number;
 }
 
-export type ModelKindName = 'chat' | 'completion' | 'embedding' | 'image' | 'transcription' | 'speech' | 'rerank' | 'moderation' | 'video';
+export type ModelKindName =
+  | 'chat'
+  | 'completion'
+  | 'embedding'
+  | 'image'
+  | 'transcription'
+  | 'speech'
+  | 'rerank'
+  | 'moderation'
+  | 'video';
 
 /** How a request ended. `cut`: its vendor broke off · `left`: its client did · `length`: the money ended. */
 export type ChargeStatus = 'ok' | 'cut' | 'left' | 'length' | 'error';

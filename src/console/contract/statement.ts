@@ -83,6 +83,10 @@ export interface StatementProof {
   readonly closing: Yuan;
   readonly took_ms: number;
   /** The first that differs. */
-  readonly differs: { readonly id: string; readonly recorded: Yuan | null; readonly transferred: Yuan | null } | null;
+  readonly differs: {
+    readonly id: string;
+    readonly recorded: Yuan | null;
+    readonly transferred: Yuan | null;
+  } | null;
   readonly as_of: Instant;
 }

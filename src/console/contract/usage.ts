@@ -1,5 +1,13 @@
 import type { Series } from './overview.ts';
-import type { ChargeStatus, Day, Instant, PriceClass, TokenMix, UnitPrice, Yuan } from './shapes.ts';
+import type {
+  ChargeStatus,
+  Day,
+  Instant,
+  PriceClass,
+  TokenMix,
+  UnitPrice,
+  Yuan,
+} from './shapes.ts';
 
 /** A charge in a list: GET `usage?from&to&key&model&kind&status&min_cost&request&limit&after`, newest first (`from` and `to` are instants or `-7d`, `-24h`; default: the last 30 days; `status` may be `estimated`); `last_charges` of the overview; the event `charge`. */
 export interface ChargeRow {
@@ -18,7 +26,10 @@ export interface ChargeRow {
   readonly streamed: boolean;
   readonly tokens: TokenMix | null;
   /** What is not tokens: 2 images, 5 seconds, … */
-  readonly quantity: { readonly amount: number; readonly unit: 'image' | 'megapixel' | 'second' | 'character' | 'request' } | null;
+  readonly quantity: {
+    readonly amount: number;
+    readonly unit: 'image' | 'megapixel' | 'second' | 'character' | 'request';
+  } | null;
   readonly first_byte_ms: number | null;
   readonly total_ms: number;
   readonly cost: Yuan;
@@ -28,7 +39,12 @@ export interface ChargeRow {
 export interface ChargeDetail extends ChargeRow {
   readonly lines: readonly ChargeLine[];
   /** Paid = the ledger's transfer of the same id. Less than the lines' sum only when the money had ended: then `forgiven` is the rest. */
-  readonly transfer: { readonly id: string; readonly amount: Yuan; readonly at: Instant; readonly equal: boolean } | null;
+  readonly transfer: {
+    readonly id: string;
+    readonly amount: Yuan;
+    readonly at: Instant;
+    readonly equal: boolean;
+  } | null;
   readonly forgiven: Yuan;
   /** `0.85`; null when the group is gone or its multiplier has changed since. */
   readonly multiplier: string | null;
@@ -38,7 +54,11 @@ export interface ChargeDetail extends ChargeRow {
   readonly without_cache: Yuan | null;
   readonly refunds: readonly { readonly id: string; readonly amount: Yuan; readonly at: Instant }[];
   /** For operators alone. */
-  readonly attempts: { readonly count: number; readonly channel: string | null; readonly upstream_id: string | null } | null;
+  readonly attempts: {
+    readonly count: number;
+    readonly channel: string | null;
+    readonly upstream_id: string | null;
+  } | null;
 }
 
 export interface PriceVersionRef {
@@ -70,7 +90,11 @@ export interface UsageSummary {
   readonly cost: Yuan;
   readonly tokens: TokenMix;
   /** What is not tokens, by unit. */
-  readonly quantities: readonly { readonly class: PriceClass; readonly amount: string; readonly cost: Yuan }[];
+  readonly quantities: readonly {
+    readonly class: PriceClass;
+    readonly amount: string;
+    readonly cost: Yuan;
+  }[];
   /** Of all requests those that broke off (`cut`), 0 to 1; null when there were none. */
   readonly error_share: number | null;
   readonly as_of: Instant;

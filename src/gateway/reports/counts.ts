@@ -23,7 +23,10 @@ export interface Count {
 const firstByteKind = (at: number): string => `${firstPrefix}${at}`;
 
 /** Milliseconds below which this share of first bytes came; undefined without any. */
-export function firstByteShare(counts: Iterable<Pick<Count, 'kind' | 'count'>>, share: number): number | undefined {
+export function firstByteShare(
+  counts: Iterable<Pick<Count, 'kind' | 'count'>>,
+  share: number,
+): number | undefined {
   const classes = new Map<number, number>();
   let total = 0;
   for (const { kind, count } of counts) {
@@ -94,7 +97,8 @@ export class Counts {
     const from = this.#clock.now() - recentMinutes * minuteMs;
     const minutes = this.#minutes.filter(({ at }) => at > from - minuteMs);
     const firsts = new Map<number, number>();
-    for (const minute of minutes) for (const [at, count] of minute.firsts) firsts.set(at, (firsts.get(at) ?? 0) + count);
+    for (const minute of minutes)
+      for (const [at, count] of minute.firsts) firsts.set(at, (firsts.get(at) ?? 0) + count);
     return {
       requests: minutes.reduce((sum, { requests }) => sum + requests, 0),
       errors: minutes.reduce((sum, { errors }) => sum + errors, 0),
@@ -127,7 +131,8 @@ export class Counts {
       if (channel !== '' && ok > seen.ok) this.#tally(channel, now).ok += ok - seen.ok;
       Object.assign(seen, { ok, failed, all });
     }
-    for (const [channel, { counts }] of this.#requests.firsts) this.#readFirsts(channel, counts, minute, now);
+    for (const [channel, { counts }] of this.#requests.firsts)
+      this.#readFirsts(channel, counts, minute, now);
   }
 
   #readFirsts(channel: string, counts: readonly number[], minute: Minute, now: number): void {
@@ -165,7 +170,8 @@ export class Counts {
 
   #close(): void {
     for (const [channel, { ok, faults, firsts }] of this.#tallies) {
-      const add = (kind: string, count: number) => this.#waiting.push({ slot: this.#slot, channel, kind, count });
+      const add = (kind: string, count: number) =>
+        this.#waiting.push({ slot: this.#slot, channel, kind, count });
       if (ok > 0) add('ok', ok);
       for (const [fault, count] of faults) add(fault, count);
       for (const [at, count] of firsts) add(firstByteKind(at), count);

@@ -39,10 +39,20 @@ export interface NodeReport {
 export const reportAgeMsMax = 30_000;
 
 /** Of every process that is there. */
-export async function nodeReports(database: Database, clock: Clock): Promise<readonly NodeReport[]> {
-  const rows = await database.query('SELECT node, at, report FROM node_report WHERE at>$1 ORDER BY node', [clock.now() - reportAgeMsMax]);
+export async function nodeReports(
+  database: Database,
+  clock: Clock,
+): Promise<readonly NodeReport[]> {
+  const rows = await database.query(
+    'SELECT node, at, report FROM node_report WHERE at>$1 ORDER BY node',
+    [clock.now() - reportAgeMsMax],
+  );
   // Written by the reporter.
-  return rows.map((row) => ({ ...(JSON.parse(String(row['report'])) as NodeReport), node: String(row['node']), at: Number(row['at']) }));
+  return rows.map((row) => ({
+    ...(JSON.parse(String(row['report'])) as NodeReport),
+    node: String(row['node']),
+    at: Number(row['at']),
+  }));
 }
 
 /** From good to bad. */
@@ -50,7 +60,13 @@ export const badness: readonly ChannelHealthState[] = ['healthy', 'degraded', 'c
 
 /** A channel as all processes see it together: as bad as any of them says, and all that runs there. */
 export function channelTogether(reports: readonly NodeReport[], channel: string): ChannelReport {
-  let worst: ChannelReport = { state: 'healthy', why: undefined, since: 0, until: undefined, running: 0 };
+  let worst: ChannelReport = {
+    state: 'healthy',
+    why: undefined,
+    since: 0,
+    until: undefined,
+    running: 0,
+  };
   let running = 0;
   for (const { channels } of reports) {
     const one = channels[channel];
@@ -62,10 +78,17 @@ export function channelTogether(reports: readonly NodeReport[], channel: string)
 }
 
 /** The same for one of its keys, by its place. */
-export function keyTogether(reports: readonly NodeReport[], channel: string, place: number): KeyReport {
+export function keyTogether(
+  reports: readonly NodeReport[],
+  channel: string,
+  place: number,
+): KeyReport {
   const healthy: KeyReport = { state: 'healthy', why: undefined };
   const seen = reports.flatMap(({ channels }) => channels[channel]?.keys?.[place] ?? []);
-  return seen.reduce((worst, one) => (badness.indexOf(one.state) > badness.indexOf(worst.state) ? one : worst), healthy);
+  return seen.reduce(
+    (worst, one) => (badness.indexOf(one.state) > badness.indexOf(worst.state) ? one : worst),
+    healthy,
+  );
 }
 
 /** All processes' last minutes as one. */
@@ -78,7 +101,8 @@ export interface Now {
 }
 
 export function nowOf(reports: readonly NodeReport[]): Now {
-  const sum = (of: (report: NodeReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
+  const sum = (of: (report: NodeReport) => number): number =>
+    reports.reduce((total, report) => total + of(report), 0);
   const requests = sum(({ recent }) => recent.requests);
   const firsts = reports.flatMap(({ recent }) => recent.firsts);
   return {
@@ -91,12 +115,18 @@ export function nowOf(reports: readonly NodeReport[]): Now {
 }
 
 /** What all processes have counted since `from`, of one channel or of all. */
-export async function channelCounts(database: Database, { from, channel }: { from: number; channel?: string }): Promise<readonly Count[]> {
+export async function channelCounts(
+  database: Database,
+  { from, channel }: { from: number; channel?: string },
+): Promise<readonly Count[]> {
   const first = from - (from % slotMs);
   const rows =
     channel === undefined
       ? await database.query('SELECT * FROM channel_count WHERE slot>=$1 ORDER BY slot', [first])
-      : await database.query('SELECT * FROM channel_count WHERE slot>=$1 AND channel=$2 ORDER BY slot', [first, channel]);
+      : await database.query(
+          'SELECT * FROM channel_count WHERE slot>=$1 AND channel=$2 ORDER BY slot',
+          [first, channel],
+        );
   return rows.map((row) => ({
     slot: Number(row['slot']),
     channel: String(row['channel']),
@@ -122,7 +152,13 @@ export function tallied(counts: readonly Count[]): Tallied {
     else if (!kind.startsWith('first:')) faults[kind] = (faults[kind] ?? 0) + count;
   }
   const errors = Object.values(faults).reduce((sum, count) => sum + count, 0);
-  return { requests: answered + errors, errors, faults, medianMs: firstByteShare(counts, 0.5), p95Ms: firstByteShare(counts, 0.95) };
+  return {
+    requests: answered + errors,
+    errors,
+    faults,
+    medianMs: firstByteShare(counts, 0.5),
+    p95Ms: firstByteShare(counts, 0.95),
+  };
 }
 
 /** When a channel was seen differently than before, the latest first. */
@@ -134,8 +170,15 @@ export interface Turn {
   readonly until: number | undefined;
 }
 
-export async function channelTurns(database: Database, channel: string, limit: number): Promise<readonly Turn[]> {
-  const rows = await database.query('SELECT * FROM channel_turn WHERE channel=$1 ORDER BY at DESC, node LIMIT $2', [channel, limit]);
+export async function channelTurns(
+  database: Database,
+  channel: string,
+  limit: number,
+): Promise<readonly Turn[]> {
+  const rows = await database.query(
+    'SELECT * FROM channel_turn WHERE channel=$1 ORDER BY at DESC, node LIMIT $2',
+    [channel, limit],
+  );
   return rows.map((row) => ({
     at: Number(row['at']),
     node: String(row['node']),
@@ -150,7 +193,11 @@ export interface NewTurn extends Omit<Turn, 'node'> {
 }
 
 /** Adds counts and turns to what is there, and replaces the process's report. */
-export function* writeReport(report: NodeReport, counts: readonly Count[], turns: readonly NewTurn[]): Script<void> {
+export function* writeReport(
+  report: NodeReport,
+  counts: readonly Count[],
+  turns: readonly NewTurn[],
+): Script<void> {
   for (const { slot, channel, kind, count } of counts)
     yield {
       sql: `INSERT INTO channel_count (slot, channel, kind, count) VALUES ($1, $2, $3, $4)

@@ -75,7 +75,13 @@ export class Reporter {
     const { database, clock, counts, watch } = this.#rooms;
     const { channels, turns } = this.#look();
     const waiting = counts.take();
-    const told = { node: this.#node, openStreams: watch.open, recent: counts.recent(), databaseMs: this.#databaseMs, channels };
+    const told = {
+      node: this.#node,
+      openStreams: watch.open,
+      recent: counts.recent(),
+      databaseMs: this.#databaseMs,
+      channels,
+    };
     const at = clock.now();
     const text = JSON.stringify(told);
     const nothingNew = waiting.length === 0 && turns.length === 0 && text === this.#last?.text;
@@ -106,11 +112,16 @@ export class Reporter {
     await this.#writing;
     await this.report();
     // Whoever is gone sees nothing any more.
-    await this.#rooms.database.query('DELETE FROM node_report WHERE node=$1', [this.#node]).catch(() => []);
+    await this.#rooms.database
+      .query('DELETE FROM node_report WHERE node=$1', [this.#node])
+      .catch(() => []);
   }
 
   /** Every channel as it is now, and which of them are not what they were. */
-  #look(): { readonly channels: Readonly<Record<string, ChannelReport>>; readonly turns: readonly NewTurn[] } {
+  #look(): {
+    readonly channels: Readonly<Record<string, ChannelReport>>;
+    readonly turns: readonly NewTurn[];
+  } {
     const { catalog, clock, lanes } = this.#rooms;
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
@@ -120,11 +131,15 @@ export class Reporter {
       const before = this.#channels[name];
       const states = withEachKey(channel).map((keyed) => this.#stateOf(channelId(keyed)));
       const { state, why, forMs } = bestOf(states);
-      const keys = states.length === 1 ? undefined : states.map((key) => ({ state: key.state, why: key.why }));
+      const keys =
+        states.length === 1 ? undefined : states.map((key) => ({ state: key.state, why: key.why }));
       const until = forMs === undefined ? undefined : now + forMs;
       const same = (before?.state ?? 'healthy') === state && (before?.why ?? why) === why;
       // The end of a wait is counted from now again and again: only a longer one is news.
-      const end = same && until !== undefined && before?.until !== undefined && until - before.until < everyMs ? before.until : until;
+      const end =
+        same && until !== undefined && before?.until !== undefined && until - before.until < everyMs
+          ? before.until
+          : until;
       channels[name] = {
         state,
         why,
@@ -139,7 +154,10 @@ export class Reporter {
   }
 
   #stateOf(id: string): KeyState {
-    const { shut, breaker, lastFault } = this.#rooms.health.state(id, this.#rooms.clock.monotonicMs());
+    const { shut, breaker, lastFault } = this.#rooms.health.state(
+      id,
+      this.#rooms.clock.monotonicMs(),
+    );
     if (shut !== undefined) {
       const parked = shut.because === 'credentials' || shut.because === 'quota';
       return { state: parked ? 'parked' : 'cooling', why: shut.because, forMs: shut.forMs };
@@ -152,5 +170,7 @@ export class Reporter {
 
 /** A channel is as well as the best of its keys: that is where its requests go. */
 function bestOf(states: readonly KeyState[]): KeyState {
-  return states.reduce((best, state) => (badness.indexOf(state.state) < badness.indexOf(best.state) ? state : best));
+  return states.reduce((best, state) =>
+    badness.indexOf(state.state) < badness.indexOf(best.state) ? state : best,
+  );
 }

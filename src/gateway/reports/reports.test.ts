@@ -8,17 +8,45 @@ import { Lanes } from '../lanes.ts';
 import { StreamWatch } from '../stream-watch.ts';
 import { Counts } from './counts.ts';
 import { reportsMigrations } from './migrations.ts';
-import { channelCounts, channelTogether, channelTurns, nodeReports, nowOf, tallied } from './report.ts';
+import {
+  channelCounts,
+  channelTogether,
+  channelTurns,
+  nodeReports,
+  nowOf,
+  tallied,
+} from './report.ts';
 import { Reporter } from './reporter.ts';
 
 const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
-  ...{ id: 'req_1', userId: 'u', keyId: 'k', model: 'm', group: 'default', channel: 'ark', stream: true, status: 200, outcome: 'ok' },
-  ...{ attempts: 1, inputTokens: 1, outputTokens: 1, cost: '1', firstByteMs: 400, durationMs: 900, vendorMs: 890 },
+  ...{
+    id: 'req_1',
+    userId: 'u',
+    keyId: 'k',
+    model: 'm',
+    group: 'default',
+    channel: 'ark',
+    stream: true,
+    status: 200,
+    outcome: 'ok',
+  },
+  ...{
+    attempts: 1,
+    inputTokens: 1,
+    outputTokens: 1,
+    cost: '1',
+    firstByteMs: 400,
+    durationMs: 900,
+    vendorMs: 890,
+  },
   ...changed,
 });
 
 /** A process: its own health and counts, on a clock that all share. */
-function node(database: Parameters<typeof nodeReports>[0], clock: { at: number; now(): number; monotonicMs(): number }) {
+function node(
+  database: Parameters<typeof nodeReports>[0],
+  clock: { at: number; now(): number; monotonicMs(): number },
+) {
   const requests = new Requests();
   const counts = new Counts(clock, requests);
   const health = new Health();
@@ -34,12 +62,28 @@ function node(database: Parameters<typeof nodeReports>[0], clock: { at: number; 
     revision: 3,
   };
   const snapshot: Snapshot = {
-    ...{ version: '1', groups: new Map(), models: new Map(), channels: new Map([['ark', channel]]) },
+    ...{
+      version: '1',
+      groups: new Map(),
+      models: new Map(),
+      channels: new Map([['ark', channel]]),
+    },
     offer: () => undefined,
     listing: () => [],
   };
-  const lanes = new Lanes(new Map(), { now: () => clock.at, post: () => Promise.reject(new Error('no vendor')) });
-  const reporter = new Reporter({ database, clock, counts, health, lanes, watch: new StreamWatch(), catalog: () => snapshot });
+  const lanes = new Lanes(new Map(), {
+    now: () => clock.at,
+    post: () => Promise.reject(new Error('no vendor')),
+  });
+  const reporter = new Reporter({
+    database,
+    clock,
+    counts,
+    health,
+    lanes,
+    watch: new StreamWatch(),
+    catalog: () => snapshot,
+  });
   return { requests, counts, health, reporter };
 }
 
@@ -62,14 +106,20 @@ forEachDatabase((_, openFresh) => {
     await two.reporter.report();
     const reports = await nodeReports(db, clock);
     expect(reports).toHaveLength(2);
-    expect(channelTogether(reports, 'ark')).toMatchObject({ state: 'parked', why: 'credentials', since: clock.at });
+    expect(channelTogether(reports, 'ark')).toMatchObject({
+      state: 'parked',
+      why: 'credentials',
+      since: clock.at,
+    });
     const now = nowOf(reports);
     expect(now).toMatchObject({ requestsPerMinute: 2.2, openStreams: 0 });
     expect(now.errorShare).toBeCloseTo(1 / 11);
     expect(now.medianMs).toBeGreaterThan(400 / 1.15);
     expect(now.medianMs).toBeLessThan(400 * 1.15);
     expect(now.p95Ms).toBeGreaterThan(4_000 / 1.15);
-    const counted = tallied(await channelCounts(db, { from: clock.at - 3_600_000, channel: 'ark' }));
+    const counted = tallied(
+      await channelCounts(db, { from: clock.at - 3_600_000, channel: 'ark' }),
+    );
     expect(counted).toMatchObject({ requests: 11, errors: 1, faults: { overloaded: 1 } });
   });
 
@@ -77,7 +127,11 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations: reportsMigrations });
     const clock = clockAt(1_000_000);
     const one = node(db, clock);
-    one.health.faulted('ark@3', { kind: 'rate_limited', message: 'slowly', retryAfterMs: 40_000 }, clock.at);
+    one.health.faulted(
+      'ark@3',
+      { kind: 'rate_limited', message: 'slowly', retryAfterMs: 40_000 },
+      clock.at,
+    );
     await one.reporter.report();
     clock.at += 10_000;
     await one.reporter.report();
@@ -107,7 +161,9 @@ forEachDatabase((_, openFresh) => {
     await one.reporter.close();
     expect(await nodeReports(db, clock)).toEqual([]);
     const counts = await channelCounts(db, { from: 0 });
-    expect(counts.filter(({ kind }) => kind === 'ok').map(({ slot, count }) => [slot, count])).toEqual([
+    expect(
+      counts.filter(({ kind }) => kind === 'ok').map(({ slot, count }) => [slot, count]),
+    ).toEqual([
       [600_000, 1],
       [1_200_000, 1],
     ]);

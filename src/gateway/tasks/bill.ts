@@ -10,7 +10,11 @@ export interface VideoBill {
 }
 
 /** `variants`: the names that its price may go by, the most telling first. */
-export function billOf(tariff: Tariff, quantities: Quantities, variants: readonly string[]): VideoBill {
+export function billOf(
+  tariff: Tariff,
+  quantities: Quantities,
+  variants: readonly string[],
+): VideoBill {
   const variant = variants.find((name) => tariff.variants?.listed.has(name));
   const { lines, total } = costOf(tariff, quantities, variant);
   return { total, text: linesText(lines) };

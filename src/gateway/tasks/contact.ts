@@ -1,7 +1,12 @@
 import type { Fault } from '../../base/fault.ts';
 import { decoded } from '../../http/content-coding.ts';
 import type { ReplyHeaders } from '../../http/reply-head.ts';
-import { type CallStage, UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../../http/upstream.ts';
+import {
+  type CallStage,
+  UpstreamCall,
+  type UpstreamListener,
+  type UpstreamTimes,
+} from '../../http/upstream.ts';
 import type { Ask, Proof } from '../../providers/adapter.ts';
 import type { TaskAdapter, TaskFault } from '../../providers/task-adapter.ts';
 import { protocolFault, transportFault } from '../attempt.ts';
@@ -36,7 +41,9 @@ export async function contact(
   const path = lane.place(ask.path, upstreamModel);
   let headers = { ...lane.sign, ...ask.headers };
   if (authorize !== undefined) {
-    const proof = await proven(async () => authorize({ method, url: upstream.urlOf(path), headers, body: ask.body }));
+    const proof = await proven(async () =>
+      authorize({ method, url: upstream.urlOf(path), headers, body: ask.body }),
+    );
     if ('kind' in proof) return { fault: proof, stage: 'connecting' };
     headers = { ...headers, ...proof.headers };
   }
@@ -53,7 +60,10 @@ export async function contact(
     };
     const leaving = leave(stopped);
     // Silence has its own limits; a reply that trickles must not outlive its task's lease either.
-    const late = setTimeout(leave({ kind: 'timeout', message: 'the reply took too long' }), longestMs(times)).unref();
+    const late = setTimeout(
+      leave({ kind: 'timeout', message: 'the reply took too long' }),
+      longestMs(times),
+    ).unref();
     whole.over = () => {
       clearTimeout(late);
       stop.removeEventListener('abort', leaving);
@@ -73,7 +83,8 @@ async function proven(authorize: () => Promise<Proof>): Promise<Proof> {
   }
 }
 
-const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 class WholeReply implements UpstreamListener {
   stop: () => void = () => {};
@@ -86,7 +97,11 @@ class WholeReply implements UpstreamListener {
   #status = 0;
   #headers: ReplyHeaders | undefined;
 
-  constructor(bytesMax: number, adapter: Pick<TaskAdapter, 'fault'>, resolve: (contacted: Contacted) => void) {
+  constructor(
+    bytesMax: number,
+    adapter: Pick<TaskAdapter, 'fault'>,
+    resolve: (contacted: Contacted) => void,
+  ) {
     this.#bytesMax = bytesMax;
     this.#adapter = adapter;
     this.#resolve = resolve;
@@ -102,7 +117,10 @@ class WholeReply implements UpstreamListener {
     if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece);
     else {
       this.stop();
-      this.#end({ fault: protocolFault(`the reply is larger than ${this.#bytesMax} bytes`), stage: 'waiting' });
+      this.#end({
+        fault: protocolFault(`the reply is larger than ${this.#bytesMax} bytes`),
+        stage: 'waiting',
+      });
     }
     return true;
   }
@@ -115,17 +133,31 @@ class WholeReply implements UpstreamListener {
     const good = this.#status >= 200 && this.#status < 300;
     let reply: Buffer;
     try {
-      reply = decoded(Buffer.concat(this.#pieces), this.#headers?.get('content-encoding'), this.#bytesMax);
+      reply = decoded(
+        Buffer.concat(this.#pieces),
+        this.#headers?.get('content-encoding'),
+        this.#bytesMax,
+      );
     } catch (error) {
       if (good) return { fault: protocolFault(String(error)), stage: 'waiting' };
       reply = Buffer.alloc(0); // The status alone has to say it.
     }
     if (good) return { reply };
-    return { fault: this.#adapter.fault(this.#status, this.#headers?.toObject() ?? {}, reply.toString('utf8')), stage: 'refused' };
+    return {
+      fault: this.#adapter.fault(
+        this.#status,
+        this.#headers?.toObject() ?? {},
+        reply.toString('utf8'),
+      ),
+      stage: 'refused',
+    };
   }
 
   failed(stage: CallStage, error: Error): void {
-    this.#end({ fault: transportFault(error), stage: stage === 'connecting' ? 'connecting' : 'waiting' });
+    this.#end({
+      fault: transportFault(error),
+      stage: stage === 'connecting' ? 'connecting' : 'waiting',
+    });
   }
 
   #end(contacted: Contacted): void {

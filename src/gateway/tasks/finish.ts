@@ -7,10 +7,19 @@ import { endTask, type TaskEnd } from './rows.ts';
 import type { Task, TaskError } from './task.ts';
 
 /** The video is ours: it is charged, recorded and shown, in one transaction. Throws a `DatabaseError`: the next poll repeats it. */
-export async function complete(parts: TaskParts, task: Task, file: StoredFile, metered: Quantities | undefined): Promise<void> {
+export async function complete(
+  parts: TaskParts,
+  task: Task,
+  file: StoredFile,
+  metered: Quantities | undefined,
+): Promise<void> {
   const finishedAt = parts.clock.now();
   const { total, text } = finalBill(parts, task, metered);
-  const record = { table: 'usage', columns: recordColumns, values: recordOf(task, text, finishedAt) };
+  const record = {
+    table: 'usage',
+    columns: recordColumns,
+    values: recordOf(task, text, finishedAt),
+  };
   const ended = await end(parts, task, finishedAt, {
     state: 'completed',
     file: file.id,
@@ -46,15 +55,30 @@ async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Prom
 /** As it was priced when it was asked for; by what the vendor has metered beside seconds and requests, where it is sold by that. */
 function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined): VideoBill {
   const asked: VideoBill = { total: task.cost, text: task.bill };
-  const others = Object.keys(metered ?? {}).some((measure) => measure !== 'second' && measure !== 'request');
+  const others = Object.keys(metered ?? {}).some(
+    (measure) => measure !== 'second' && measure !== 'request',
+  );
   const offer = others ? parts.catalog().offer(task.group, task.model) : undefined;
   if (offer === undefined) return asked;
   return billOf(offer.tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
 }
 
-function recordOf(task: Task, bill: string, finishedAt: number): readonly (string | bigint | number | null)[] {
+function recordOf(
+  task: Task,
+  bill: string,
+  finishedAt: number,
+): readonly (string | bigint | number | null)[] {
   const durationMs = Math.max(0, finishedAt - task.createdAt);
-  const whatFor = [task.keyId, task.createdAt, finishedAt, 'video', task.model, task.group, channelOf(task), task.upstreamId ?? null];
+  const whatFor = [
+    task.keyId,
+    task.createdAt,
+    finishedAt,
+    'video',
+    task.model,
+    task.group,
+    channelOf(task),
+    task.upstreamId ?? null,
+  ];
   return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, bill];
 }
 

@@ -7,7 +7,9 @@ it('a task is asked for ever more rarely, at whole milliseconds', () => {
       const afterMs = pollAfterMs(taskLimits, ageMs, faults);
       expect(Number.isInteger(afterMs)).toBe(true);
       expect(afterMs).toBeGreaterThanOrEqual(taskLimits.pollMsLeast);
-      expect(afterMs).toBeLessThanOrEqual(faults === 0 ? taskLimits.pollMsMost : taskLimits.backoffMsMost);
+      expect(afterMs).toBeLessThanOrEqual(
+        faults === 0 ? taskLimits.pollMsMost : taskLimits.backoffMsMost,
+      );
     }
   }
   expect(pollAfterMs(taskLimits, 0, 0)).toBe(2_000);

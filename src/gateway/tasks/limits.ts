@@ -50,7 +50,8 @@ export const taskLimits: TaskLimits = {
 const leaseSpareMs = 10_000;
 
 /** Connecting, the head and the body, each with a limit of its own. */
-export const longestMs = ({ firstByteTimeoutMs, idleTimeoutMs }: UpstreamTimes): number => 5_000 + firstByteTimeoutMs + idleTimeoutMs;
+export const longestMs = ({ firstByteTimeoutMs, idleTimeoutMs }: UpstreamTimes): number =>
+  5_000 + firstByteTimeoutMs + idleTimeoutMs;
 
 /** How long a submission has a task to itself, for each channel that it tries. */
 export const submitLeaseMs = ({ submit }: TaskLimits): number => longestMs(submit) + leaseSpareMs;
@@ -59,7 +60,13 @@ export const submitLeaseMs = ({ submit }: TaskLimits): number => longestMs(submi
 export const pollLeaseMs = ({ poll }: TaskLimits): number => longestMs(poll) + leaseSpareMs;
 
 /** When a task of this age is asked for again, in whole milliseconds, after so many questions in a row that told nothing. */
-export function pollAfterMs({ pollMsLeast, pollMsMost, backoffMsMost }: TaskLimits, ageMs: number, faults: number): number {
+export function pollAfterMs(
+  { pollMsLeast, pollMsMost, backoffMsMost }: TaskLimits,
+  ageMs: number,
+  faults: number,
+): number {
   const plain = Math.min(pollMsMost, Math.max(pollMsLeast, Math.ceil(ageMs / 4)));
-  return faults === 0 ? plain : Math.min(Math.max(backoffMsMost, plain), plain * 2 ** Math.min(faults, 10));
+  return faults === 0
+    ? plain
+    : Math.min(Math.max(backoffMsMost, plain), plain * 2 ** Math.min(faults, 10));
 }

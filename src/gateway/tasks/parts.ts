@@ -21,7 +21,19 @@ export interface TaskLine {
 
 /** What work that outlives its request needs beside the pipeline's parts. */
 export interface TaskParts
-  extends Pick<Parts, 'clock' | 'random' | 'timers' | 'limiter' | 'health' | 'catalog' | 'lanes' | 'downloads' | 'access' | 'limits'> {
+  extends Pick<
+    Parts,
+    | 'clock'
+    | 'random'
+    | 'timers'
+    | 'limiter'
+    | 'health'
+    | 'catalog'
+    | 'lanes'
+    | 'downloads'
+    | 'access'
+    | 'limits'
+  > {
   readonly database: Database;
   readonly files: Pick<Files, 'put' | 'copy' | 'room' | 'remove'>;
   readonly pins: Pins;

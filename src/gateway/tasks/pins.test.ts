@@ -25,14 +25,19 @@ forEachDatabase((_name, openFresh) => {
   test('a task is asked for with the key that it was submitted with, also when the channel has other keys by then', async () => {
     const database = await openFresh({ migrations });
     const sealer = openSealer(Buffer.alloc(32, 1));
-    const lanes = new Lanes(vendors, { now: () => 0, post: () => Promise.reject(new Error('nobody is asked')) });
+    const lanes = new Lanes(vendors, {
+      now: () => 0,
+      post: () => Promise.reject(new Error('nobody is asked')),
+    });
     let channels: readonly Channel[] = [channel];
-    const catalog = () => buildSnapshot({ version: '1', groups: [], models: [], channels }, () => true);
+    const catalog = () =>
+      buildSnapshot({ version: '1', groups: [], models: [], channels }, () => true);
     const pins = new Pins(database, sealer, lanes, catalog);
     const ids = withEachKey(channel).map(channelId);
     expect(ids).toEqual(['films@3', 'films@3#2', 'films@3#3']);
     for (const keyed of withEachKey(channel)) await pins.write(keyed);
-    const secrets = async (): Promise<readonly unknown[]> => Promise.all(ids.map(async (id) => (await pins.lane(id)).secret));
+    const secrets = async (): Promise<readonly unknown[]> =>
+      Promise.all(ids.map(async (id) => (await pins.lane(id)).secret));
     expect(await secrets()).toEqual(['key-one', 'key-two', 'key-three']);
     channels = [{ ...channel, secret: 'key-four', moreSecrets: ['key-five'], revision: 4 }];
     lanes.keepOnly(catalog());

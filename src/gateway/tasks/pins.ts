@@ -30,7 +30,8 @@ export class Pins {
   async write(channel: Channel): Promise<void> {
     const id = pinOf(channel);
     if (this.#written.has(id)) return;
-    const secret = channel.secret === undefined ? null : this.#sealer.seal(secretPurpose, channel.secret);
+    const secret =
+      channel.secret === undefined ? null : this.#sealer.seal(secretPurpose, channel.secret);
     await this.#database.query(
       'INSERT INTO task_channel (id, name, vendor, base_url, secret) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING',
       [id, channel.name, channel.vendor, channel.baseUrl ?? null, secret],
@@ -42,7 +43,10 @@ export class Pins {
   async lane(id: string): Promise<Lane> {
     const known = this.#gone.get(id) ?? this.#sold(id);
     if (known !== undefined) return this.#lanes.of(known);
-    const [row] = await this.#database.query('SELECT vendor, base_url, secret FROM task_channel WHERE id=$1', [id]);
+    const [row] = await this.#database.query(
+      'SELECT vendor, base_url, secret FROM task_channel WHERE id=$1',
+      [id],
+    );
     if (row === undefined) throw new Error(`there is no channel ${id}`);
     const { base_url: baseUrl, secret } = row;
     const channel: Channel = {
@@ -57,7 +61,8 @@ export class Pins {
       revision: 0,
     };
     this.#gone.set(id, channel);
-    for (const first of this.#gone.keys()) if (this.#gone.size > rememberedMax) this.#gone.delete(first);
+    for (const first of this.#gone.keys())
+      if (this.#gone.size > rememberedMax) this.#gone.delete(first);
     return this.#lanes.of(channel);
   }
 

@@ -36,15 +36,26 @@ export type CopyFile = (
 ) => Promise<StoredFile | Fault> | undefined;
 
 const ended: Polled = { kind: 'ended' };
-const neverSent: TaskError = { code: 'submission_failed', message: 'The video could not be submitted. Please try again.' };
+const neverSent: TaskError = {
+  code: 'submission_failed',
+  message: 'The video could not be submitted. Please try again.',
+};
 const timedOut: TaskError = { code: 'timeout', message: 'Task timed out and was cancelled.' };
-const vanished: TaskError = { code: 'generation_failed', message: 'The video could not be generated: it was lost.' };
+const vanished: TaskError = {
+  code: 'generation_failed',
+  message: 'The video could not be generated: it was lost.',
+};
 
 /**
  * Asks the vendor once for a task that is claimed, and ends it if the vendor has. Only a vendor's explicit word ends a task, or its age: whatever else is wrong is asked
  * again later. Throws a `DatabaseError`, and what the channel's lane throws; then the claim runs out.
  */
-export async function pollTask(parts: TaskParts, task: Task, copy: CopyFile, stop: AbortSignal): Promise<Polled> {
+export async function pollTask(
+  parts: TaskParts,
+  task: Task,
+  copy: CopyFile,
+  stop: AbortSignal,
+): Promise<Polled> {
   // Whoever submitted it did not live to know what came of it, and nobody else does: it is not sent a second time.
   if (task.upstreamId === undefined) return failed(parts, task, neverSent);
   let lane: Lane;
@@ -63,23 +74,37 @@ export async function pollTask(parts: TaskParts, task: Task, copy: CopyFile, sto
     return contact(lane, adapter, question, upstreamModel, { replyBytesMax, times }, stop);
   };
   const contacted = await ask(adapter.poll(accepted));
-  const reported: Progress | TaskFault = 'fault' in contacted ? contacted.fault : read(() => adapter.polled(contacted.reply, accepted));
+  const reported: Progress | TaskFault =
+    'fault' in contacted ? contacted.fault : read(() => adapter.polled(contacted.reply, accepted));
   if (stop.aborted) return stands(parts, task, undefined, undefined);
   if (!isTaskFault(reported)) {
-    if (reported.state === 'failed') return failed(parts, task, errorOf(reported.fault, lane.secret));
+    if (reported.state === 'failed')
+      return failed(parts, task, errorOf(reported.fault, lane.secret));
     if (reported.state === 'completed')
-      return delivered(parts, task, reported, copy, (signal) => keep(parts, lane, adapter, task, reported.file, ask, signal));
-  } else if (reported.gone === true && ageOf(parts, task) >= goneAfterMs && task.faults + 1 >= goneTimes) {
+      return delivered(parts, task, reported, copy, (signal) =>
+        keep(parts, lane, adapter, task, reported.file, ask, signal),
+      );
+  } else if (
+    reported.gone === true &&
+    ageOf(parts, task) >= goneAfterMs &&
+    task.faults + 1 >= goneTimes
+  ) {
     return failed(parts, task, vanished);
   }
   if (!isOver(parts, task))
-    return stands(parts, task, isTaskFault(reported) ? undefined : reported, isTaskFault(reported) ? reported : undefined);
+    return stands(
+      parts,
+      task,
+      isTaskFault(reported) ? undefined : reported,
+      isTaskFault(reported) ? reported : undefined,
+    );
   if (adapter.cancel !== undefined) await ask(adapter.cancel(accepted));
   return failed(parts, task, timedOut);
 }
 
 const ageOf = ({ clock }: TaskParts, { createdAt }: Task): number => clock.now() - createdAt;
-const isOver = (parts: TaskParts, task: Task): boolean => ageOf(parts, task) >= parts.taskLimits.ageMs;
+const isOver = (parts: TaskParts, task: Task): boolean =>
+  ageOf(parts, task) >= parts.taskLimits.ageMs;
 
 function read<T>(reading: () => T): T | Fault {
   try {
@@ -97,7 +122,10 @@ async function failed(parts: TaskParts, task: Task, error: TaskError): Promise<P
 /** In words for the client, who may change what it asked for; a vendor's own trouble is nobody's business. */
 function errorOf(fault: Fault, secret: string | undefined): TaskError {
   if (fault.kind === 'content_policy')
-    return { code: 'content_policy_violation', message: 'The video was refused by the content policy. Please change the prompt.' };
+    return {
+      code: 'content_policy_violation',
+      message: 'The video was refused by the content policy. Please change the prompt.',
+    };
   const told = fault.kind === 'bad_request' ? `: ${without(secret, fault.message)}` : '.';
   return { code: 'generation_failed', message: `The video could not be generated${told}` };
 }
@@ -130,28 +158,48 @@ async function keep(
   ask: (question: Ask) => ReturnType<typeof contact>,
   signal: AbortSignal,
 ): Promise<StoredFile | Fault> {
-  const wanted = { account: task.account, kind: 'video', expiresAt: task.createdAt + taskKeptMs } as const;
+  const wanted = {
+    account: task.account,
+    kind: 'video',
+    expiresAt: task.createdAt + taskKeptMs,
+  } as const;
   if (file.kind === 'asked') {
     const contacted = await ask(file.ask);
     if ('fault' in contacted) return contacted.fault;
     const { upstreamId = '', upstreamModel, seconds } = task;
     const located = read(
-      () => adapter.located?.(contacted.reply, { upstreamId, upstreamModel, seconds }) ?? protocolFault('a file that nobody finds'),
+      () =>
+        adapter.located?.(contacted.reply, { upstreamId, upstreamModel, seconds }) ??
+        protocolFault('a file that nobody finds'),
     );
-    if (isTaskFault(located) || located.kind === 'asked') return isTaskFault(located) ? located : protocolFault('a file behind a file');
+    if (isTaskFault(located) || located.kind === 'asked')
+      return isTaskFault(located) ? located : protocolFault('a file behind a file');
     return keep(parts, lane, adapter, task, located, ask, signal);
   }
   const stored =
-    file.kind === 'bytes' ? await parts.files.put(file.bytes, wanted) : await parts.files.copy(await sourceOf(lane, file), wanted, signal);
+    file.kind === 'bytes'
+      ? await parts.files.put(file.bytes, wanted)
+      : await parts.files.copy(await sourceOf(lane, file), wanted, signal);
   if (!isNotStored(stored)) return stored;
-  return { kind: stored.why === 'unreachable' ? 'network' : 'protocol', message: `the video could not be kept: ${stored.detail}` };
+  return {
+    kind: stored.why === 'unreachable' ? 'network' : 'protocol',
+    message: `the video could not be kept: ${stored.detail}`,
+  };
 }
 
-async function sourceOf(lane: Lane, file: Extract<TaskFile, { readonly kind: 'address' | 'path' }>) {
+async function sourceOf(
+  lane: Lane,
+  file: Extract<TaskFile, { readonly kind: 'address' | 'path' }>,
+) {
   const home = lane.upstream.urlOf('');
   if (file.kind === 'address') return { url: file.url, home };
   const url = lane.upstream.urlOf(file.path);
-  const proof = await lane.authorize?.({ method: 'GET', url, headers: lane.sign, body: Buffer.alloc(0) });
+  const proof = await lane.authorize?.({
+    method: 'GET',
+    url,
+    headers: lane.sign,
+    body: Buffer.alloc(0),
+  });
   if (proof !== undefined && 'kind' in proof) throw new Error(proof.message);
   return { url, headers: { ...lane.sign, ...proof?.headers }, home };
 }
@@ -172,5 +220,9 @@ function stands(
   // Nobody is kept waiting for the end of its time.
   const overAt = task.createdAt + taskLimits.ageMs;
   const nextPollAt = now < overAt ? Math.min(now + afterMs, overAt) : now + afterMs;
-  return { kind: 'standing', standing: { id: task.id, claims: task.claims, state, percent, faults, nextPollAt }, fault };
+  return {
+    kind: 'standing',
+    standing: { id: task.id, claims: task.claims, state, percent, faults, nextPollAt },
+    fault,
+  };
 }

@@ -66,7 +66,8 @@ export class Poller {
       const due = await dueTasks(database, clock.now());
       for (const desk of this.#desks.values()) desk.due = 0;
       for (const { channel, count } of due) this.#desk(channel).due = count;
-      for (const [channel, desk] of this.#desks) if (desk.due === 0 && desk.busy === 0) this.#desks.delete(channel);
+      for (const [channel, desk] of this.#desks)
+        if (desk.due === 0 && desk.busy === 0) this.#desks.delete(channel);
       await Promise.all(due.map(({ channel }) => this.#fill(channel)));
     } catch {
       // Nothing was claimed, or what was claimed is due again when its lease has run out.
@@ -124,13 +125,15 @@ export class Poller {
       this.#busy -= 1;
       if (this.#busy === 0) this.#idle?.();
       // By halves, so that a claim is worth its statement.
-      if (desk.due > 0 && desk.busy <= desk.most / 2) void this.#fill(channel).catch(() => undefined);
+      if (desk.due > 0 && desk.busy <= desk.most / 2)
+        void this.#fill(channel).catch(() => undefined);
     }
   }
 
   #learn(desk: Desk, fault: Fault | undefined): void {
     const { channelPollsMax } = this.#parts.taskLimits;
-    if (fault !== undefined && silences.has(fault.kind)) desk.most = Math.max(channelPollsLeast, Math.floor(desk.most / 2));
+    if (fault !== undefined && silences.has(fault.kind))
+      desk.most = Math.max(channelPollsLeast, Math.floor(desk.most / 2));
     else desk.most = Math.min(channelPollsMax, desk.most + 1);
   }
 

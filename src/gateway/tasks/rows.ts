@@ -1,4 +1,10 @@
-import { type Hold, type HoldEnd, type HoldEnded, endHold, openHold } from '../../ledger/scripts/hold.ts';
+import {
+  type Hold,
+  type HoldEnd,
+  type HoldEnded,
+  endHold,
+  openHold,
+} from '../../ledger/scripts/hold.ts';
 import type { Database, Script, SqlValue } from '../../storage/database.ts';
 import { skipLocked } from '../../storage/skip-locked.ts';
 import { type NewTask, readTask, type Task, type TaskError, type TaskState } from './task.ts';
@@ -7,18 +13,23 @@ import { type NewTask, readTask, type Task, type TaskError, type TaskState } fro
 export const taskKeptMs = 86_400_000;
 
 /** What became of a submission that is to be remembered: `known` is what an earlier one with its idempotency key became. */
-export type Inserted = { readonly kind: 'inserted' | 'insufficient' } | { readonly kind: 'known'; readonly task: Task };
+export type Inserted =
+  | { readonly kind: 'inserted' | 'insufficient' }
+  | { readonly kind: 'known'; readonly task: Task };
 
 /** The task and the money for it, in one transaction: before any vendor hears of it, and until `leaseUntil` nobody's but the submitter's. */
 export function* insertTask(task: NewTask, hold: Hold, leaseUntil: number): Script<Inserted> {
-  const known = task.idempotencyKey === undefined ? undefined : yield* knownBy(task, task.idempotencyKey);
+  const known =
+    task.idempotencyKey === undefined ? undefined : yield* knownBy(task, task.idempotencyKey);
   if (known !== undefined) return { kind: 'known', task: known };
   if ((yield* openHold(hold)) === 'insufficient') return { kind: 'insufficient' };
   const values: Readonly<Record<string, SqlValue>> = {
     id: task.id,
     account: task.account,
     key_id: task.keyId,
-    limits: JSON.stringify(task.limits.map(({ id, amount }) => ({ id, amount: amount.toString() }))),
+    limits: JSON.stringify(
+      task.limits.map(({ id, amount }) => ({ id, amount: amount.toString() })),
+    ),
     capability: 'video',
     model: task.model,
     group_name: task.group,
@@ -55,15 +66,37 @@ function* knownBy({ account, createdAt }: NewTask, key: string): Script<Task | u
 type Pin = Pick<Task, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'>;
 
 /** The next channel that is asked. False: somebody else has given the task up meanwhile. */
-export async function pinTask(database: Database, id: string, pin: Pin, leaseUntil: number): Promise<boolean> {
+export async function pinTask(
+  database: Database,
+  id: string,
+  pin: Pin,
+  leaseUntil: number,
+): Promise<boolean> {
   const sql = `UPDATE task SET channel=$2, upstream_model=$3, variants=$4, cost=$5, bill=$6, next_poll_at=$7
     WHERE id=$1 AND state='new' AND claims=0 RETURNING id`;
   const { channel, upstreamModel, variants, cost, bill } = pin;
-  return (await database.query(sql, [id, channel, upstreamModel, JSON.stringify(variants), cost, bill, leaseUntil])).length > 0;
+  return (
+    (
+      await database.query(sql, [
+        id,
+        channel,
+        upstreamModel,
+        JSON.stringify(variants),
+        cost,
+        bill,
+        leaseUntil,
+      ])
+    ).length > 0
+  );
 }
 
 /** A vendor has it. False: somebody else has given the task up meanwhile. May be repeated. */
-export async function acceptTask(database: Database, id: string, upstreamId: string, nextPollAt: number): Promise<boolean> {
+export async function acceptTask(
+  database: Database,
+  id: string,
+  upstreamId: string,
+  nextPollAt: number,
+): Promise<boolean> {
   const sql = `UPDATE task SET state=CASE WHEN state='new' THEN 'queued' ELSE state END, upstream_id=$2, next_poll_at=$3
     WHERE id=$1 AND claims=0 AND (state='new' OR upstream_id=$2) RETURNING id`;
   return (await database.query(sql, [id, upstreamId, nextPollAt])).length > 0;
@@ -71,7 +104,10 @@ export async function acceptTask(database: Database, id: string, upstreamId: str
 
 /** No vendor has it and its client is told so: there was no task, and its money is free again. False: somebody else has given the task up meanwhile. */
 export function* withdrawTask(task: Pick<NewTask, 'id' | 'limits'>): Script<boolean> {
-  const rows = yield { sql: "DELETE FROM task WHERE id=$1 AND state='new' AND claims=0 RETURNING id", params: [task.id] };
+  const rows = yield {
+    sql: "DELETE FROM task WHERE id=$1 AND state='new' AND claims=0 RETURNING id",
+    params: [task.id],
+  };
   if (rows.length === 0) return false;
   yield* endHold(task.id, { state: 'voided' }, task.limits);
   return true;
@@ -84,8 +120,12 @@ export interface Due {
 
 /** The channels whose tasks wait to be asked for. */
 export async function dueTasks(database: Database, now: number): Promise<readonly Due[]> {
-  const sql = 'SELECT channel, COUNT(*) AS due FROM task WHERE ended_at IS NULL AND next_poll_at<=$1 GROUP BY channel';
-  return (await database.query(sql, [now])).map((row) => ({ channel: String(row['channel']), count: Number(row['due']) }));
+  const sql =
+    'SELECT channel, COUNT(*) AS due FROM task WHERE ended_at IS NULL AND next_poll_at<=$1 GROUP BY channel';
+  return (await database.query(sql, [now])).map((row) => ({
+    channel: String(row['channel']),
+    count: Number(row['due']),
+  }));
 }
 
 /** Takes up to `most` tasks of a channel, those that have waited longest first: until `leaseUntil` they are whoever claimed them last. */
@@ -102,8 +142,15 @@ export async function claimTasks(
 }
 
 /** Keeps a claim that takes longer. */
-export async function renewClaim(database: Database, { id, claims }: Task, leaseUntil: number): Promise<void> {
-  await database.query('UPDATE task SET next_poll_at=$3 WHERE id=$1 AND claims=$2 AND ended_at IS NULL', [id, claims, leaseUntil]);
+export async function renewClaim(
+  database: Database,
+  { id, claims }: Task,
+  leaseUntil: number,
+): Promise<void> {
+  await database.query(
+    'UPDATE task SET next_poll_at=$3 WHERE id=$1 AND claims=$2 AND ended_at IS NULL',
+    [id, claims, leaseUntil],
+  );
 }
 
 /** All that somebody may have claimed, or was about to submit, is due now. */
@@ -126,14 +173,24 @@ const sizes = [64, 16, 4, 1];
 const texts = new Map(sizes.map((size) => [size, standingsText(size)]));
 
 /** Writes many in few statements. Those whose claim another has meanwhile change nothing. */
-export async function writeStandings(database: Database, standings: readonly Standing[]): Promise<void> {
+export async function writeStandings(
+  database: Database,
+  standings: readonly Standing[],
+): Promise<void> {
   let from = 0;
   for (const size of sizes) {
     for (; standings.length - from >= size; from += size) {
       const some = standings.slice(from, from + size);
       await database.query(
         texts.get(size) ?? '',
-        some.flatMap(({ id, claims, state, percent, faults, nextPollAt }) => [id, claims, state, percent, faults, nextPollAt]),
+        some.flatMap(({ id, claims, state, percent, faults, nextPollAt }) => [
+          id,
+          claims,
+          state,
+          percent,
+          faults,
+          nextPollAt,
+        ]),
       );
     }
   }
@@ -141,18 +198,27 @@ export async function writeStandings(database: Database, standings: readonly Sta
 
 function standingsText(count: number): string {
   const types = ['TEXT', 'BIGINT', 'TEXT', 'BIGINT', 'BIGINT', 'BIGINT'];
-  const row = (n: number): string => `(${types.map((type, i) => `CAST($${n * columns + i + 1} AS ${type})`).join(', ')})`;
+  const row = (n: number): string =>
+    `(${types.map((type, i) => `CAST($${n * columns + i + 1} AS ${type})`).join(', ')})`;
   return `WITH s(id, claims, state, percent, faults, next) AS (VALUES ${Array.from({ length: count }, (_, n) => row(n)).join(', ')})
     UPDATE task SET state=s.state, percent=s.percent, faults=s.faults, next_poll_at=s.next FROM s
     WHERE task.id=s.id AND task.claims=s.claims AND task.ended_at IS NULL`;
 }
 
 export type TaskEnd =
-  | { readonly state: 'completed'; readonly file: string; readonly hold: Extract<HoldEnd, { readonly state: 'posted' }> }
+  | {
+      readonly state: 'completed';
+      readonly file: string;
+      readonly hold: Extract<HoldEnd, { readonly state: 'posted' }>;
+    }
   | { readonly state: 'failed'; readonly error: TaskError };
 
 /** The end of a task and of its money. Undefined: it had ended before, or is another's by now. */
-export function* endTask({ id, claims, limits }: Task, end: TaskEnd, at: number): Script<HoldEnded | undefined> {
+export function* endTask(
+  { id, claims, limits }: Task,
+  end: TaskEnd,
+  at: number,
+): Script<HoldEnded | undefined> {
   const file = end.state === 'completed' ? end.file : null;
   const error = end.state === 'failed' ? end.error : undefined;
   const ended = yield {

@@ -13,7 +13,12 @@ export interface TaskPage {
 const rowsKeptMs = 7 * taskKeptMs;
 const expiredMax = 500;
 
-export async function findTask(database: Database, account: string, id: string, now: number): Promise<Task | undefined> {
+export async function findTask(
+  database: Database,
+  account: string,
+  id: string,
+  now: number,
+): Promise<Task | undefined> {
   const sql = 'SELECT * FROM task WHERE id=$1 AND account=$2 AND created_at>$3';
   const [row] = await database.query(sql, [id, account, now - taskKeptMs]);
   return row && readTask(row);
@@ -28,10 +33,13 @@ export async function listTasks(
 ): Promise<readonly Task[] | 'no such task'> {
   const before = after === undefined ? undefined : await findTask(database, account, after, now);
   if (after !== undefined && before === undefined) return 'no such task';
-  const beyond = before === undefined ? '' : `AND (created_at, id) ${order === 'asc' ? '>' : '<'} ($4, $5)`;
+  const beyond =
+    before === undefined ? '' : `AND (created_at, id) ${order === 'asc' ? '>' : '<'} ($4, $5)`;
   const sql = `SELECT * FROM task WHERE account=$1 AND created_at>$2 ${beyond} ORDER BY created_at ${order}, id ${order} LIMIT $3`;
   const place = before === undefined ? [] : [before.createdAt, before.id];
-  return (await database.query(sql, [account, now - taskKeptMs, limit + 1, ...place])).map(readTask);
+  return (await database.query(sql, [account, now - taskKeptMs, limit + 1, ...place])).map(
+    readTask,
+  );
 }
 
 export async function removeTask(
@@ -42,7 +50,10 @@ export async function removeTask(
 ): Promise<Pick<Task, 'file'> | 'unknown' | 'running'> {
   const task = await findTask(database, account, id, now);
   if (task === undefined) return 'unknown';
-  const gone = await database.query('DELETE FROM task WHERE id=$1 AND account=$2 AND ended_at IS NOT NULL RETURNING id', [id, account]);
+  const gone = await database.query(
+    'DELETE FROM task WHERE id=$1 AND account=$2 AND ended_at IS NOT NULL RETURNING id',
+    [id, account],
+  );
   return gone.length > 0 ? task : 'running';
 }
 

@@ -22,10 +22,19 @@ import { type Maker, makersOf, type VideoRequest, wishOf } from './wish.ts';
 import type { Offer } from '../../catalog/snapshot.ts';
 
 /** What the client is told at once. */
-export type SubmittedTask = Pick<Task, 'id' | 'model' | 'seconds' | 'size' | 'createdAt' | 'state' | 'percent'>;
+export type SubmittedTask = Pick<
+  Task,
+  'id' | 'model' | 'seconds' | 'size' | 'createdAt' | 'state' | 'percent'
+>;
 
 /** A fault of these kinds is a vendor's no: another may be asked. */
-const refusedKinds: ReadonlySet<FaultKind> = new Set(['rate_limited', 'overloaded', 'quota', 'credentials', 'unknown_model']);
+const refusedKinds: ReadonlySet<FaultKind> = new Set([
+  'rate_limited',
+  'overloaded',
+  'quota',
+  'credentials',
+  'unknown_model',
+]);
 const awayRetryMs = 5_000;
 const moneyLookMs = 150;
 
@@ -46,13 +55,19 @@ export async function submitTask(
   const wish = wishOf(offer, request);
   const makers = makersOf(parts.lanes, offer, request, wish);
   const { name, limits } = offer.group;
-  const entered = await parts.limiter.enter(`${principal.userId}/${name}`, limits, 0, shareOf(principal));
+  const entered = await parts.limiter.enter(
+    `${principal.userId}/${name}`,
+    limits,
+    0,
+    shareOf(principal),
+  );
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     limitsTold(entered);
     // Nobody is asked, and paid, for a film that there is no room for.
     const room = await parts.files.room(principal.userId);
-    if (room === 'away') refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, awayRetryMs);
+    if (room === 'away')
+      refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, awayRetryMs);
     if (room === 'full') refuse('too_many_files');
     const ready = await withBytes(parts, makers, request, stop);
     return await new Submission(parts, request, offer, ready, stop, startedMs).run();
@@ -71,8 +86,11 @@ async function withBytes(
   { names }: VideoRequest,
   stop: AbortSignal,
 ): Promise<readonly Maker[]> {
-  const isWanted = ({ adapter, call }: Maker, url: string): boolean => !url.startsWith('data:') && adapter.needsBytes?.(url, call) === true;
-  const urls = makers.flatMap((maker) => maker.call.wish.images.map(({ url }) => url).filter((url) => isWanted(maker, url)));
+  const isWanted = ({ adapter, call }: Maker, url: string): boolean =>
+    !url.startsWith('data:') && adapter.needsBytes?.(url, call) === true;
+  const urls = makers.flatMap((maker) =>
+    maker.call.wish.images.map(({ url }) => url).filter((url) => isWanted(maker, url)),
+  );
   if (urls.length === 0) return makers;
   const got = await parts.downloads.all(
     [...new Set(urls)].map((url) => ({ url, kind: 'image' })),
@@ -82,7 +100,9 @@ async function withBytes(
   return makers.map((maker) => {
     const images = maker.call.wish.images.map((image) => {
       const content = isWanted(maker, image.url) ? got.get(image.url) : undefined;
-      return content === undefined ? image : { ...image, url: `data:${content.type};base64,${content.base64}` };
+      return content === undefined
+        ? image
+        : { ...image, url: `data:${content.type};base64,${content.base64}` };
     });
     return { ...maker, call: { ...maker.call, wish: { ...maker.call.wish, images } } };
   });
@@ -98,7 +118,14 @@ class Submission {
   readonly #startedMs: number;
   readonly #tried: Maker[] = [];
 
-  constructor(parts: TaskParts, request: VideoRequest, offer: Offer, makers: readonly Maker[], stop: AbortSignal, startedMs: number) {
+  constructor(
+    parts: TaskParts,
+    request: VideoRequest,
+    offer: Offer,
+    makers: readonly Maker[],
+    stop: AbortSignal,
+    startedMs: number,
+  ) {
     this.#parts = parts;
     this.#request = request;
     this.#offer = offer;
@@ -109,7 +136,8 @@ class Submission {
 
   async run(): Promise<SubmittedTask> {
     const first = this.#pick();
-    if (first === undefined) throw this.#blame({ kind: 'overloaded', message: 'no channel is available' });
+    if (first === undefined)
+      throw this.#blame({ kind: 'overloaded', message: 'no channel is available' });
     const { createdAt, ...task } = this.#taskOf(first);
     const known = await this.#commit({ ...task, createdAt }, first);
     if (known !== undefined) return known;
@@ -160,10 +188,24 @@ class Submission {
     };
   }
 
-  #pinned({ candidate, adapter, call }: Maker): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
+  #pinned({
+    candidate,
+    adapter,
+    call,
+  }: Maker): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
     const variants = adapter.variants(call);
-    const { total, text } = billOf(this.#offer.tariff, { second: call.wish.seconds, ...adapter.worst?.(call) }, variants);
-    return { channel: pinOf(candidate.channel), upstreamModel: call.upstreamModel, variants, cost: total, bill: text };
+    const { total, text } = billOf(
+      this.#offer.tariff,
+      { second: call.wish.seconds, ...adapter.worst?.(call) },
+      variants,
+    );
+    return {
+      channel: pinOf(candidate.channel),
+      upstreamModel: call.upstreamModel,
+      variants,
+      cost: total,
+      bill: text,
+    };
   }
 
   /** The money and the task. What the dearest channel costs is held, so that the next one needs no more of it. */
@@ -180,16 +222,24 @@ class Submission {
     await pins.write(candidate.channel);
     const untilMs = clock.monotonicMs() + taskLimits.moneyWaitMs;
     for (;;) {
-      const inserted = await database.transact(() => insertTask(task, hold, clock.now() + submitLeaseMs(taskLimits))).catch(whenBusy);
+      const inserted = await database
+        .transact(() => insertTask(task, hold, clock.now() + submitLeaseMs(taskLimits)))
+        .catch(whenBusy);
       if (inserted.kind === 'known') return this.#same(inserted.task);
       if (inserted.kind === 'inserted') return undefined;
       if (inserted.kind === 'busy') {
-        if (clock.monotonicMs() >= untilMs) refuse('unavailable', { why: 'accounts cannot be reached', id: this.#request.id }, awayRetryMs);
+        if (clock.monotonicMs() >= untilMs)
+          refuse(
+            'unavailable',
+            { why: 'accounts cannot be reached', id: this.#request.id },
+            awayRetryMs,
+          );
         await pause(timers, moneyLookMs);
         continue;
       }
       const accounts = [account, ...limits.map((window) => window.id)];
-      if (clock.monotonicMs() >= untilMs || !(await couldHold(database, accounts, amount))) refuse('insufficient_quota');
+      if (clock.monotonicMs() >= untilMs || !(await couldHold(database, accounts, amount)))
+        refuse('insufficient_quota');
       await pause(timers, moneyLookMs);
     }
   }
@@ -203,16 +253,31 @@ class Submission {
   async #pin(maker: Maker): Promise<boolean> {
     const { database, pins, clock, taskLimits } = this.#parts;
     await pins.write(maker.candidate.channel);
-    return pinTask(database, this.#request.taskId, this.#pinned(maker), clock.now() + submitLeaseMs(taskLimits));
+    return pinTask(
+      database,
+      this.#request.taskId,
+      this.#pinned(maker),
+      clock.now() + submitLeaseMs(taskLimits),
+    );
   }
 
   /** `next`: this vendor has certainly not taken it, so that another may be asked. */
-  async #ask(maker: Maker): Promise<{ readonly submitted: Submitted | Fault; readonly next: boolean }> {
+  async #ask(
+    maker: Maker,
+  ): Promise<{ readonly submitted: Submitted | Fault; readonly next: boolean }> {
     const { health, clock, taskLimits } = this.#parts;
     const { id, lane, adapter, call } = maker;
     const { replyBytesMax, submit: times } = taskLimits;
-    const contacted = await contact(lane, adapter, adapter.submit(call), call.upstreamModel, { replyBytesMax, times }, this.#stop);
-    const submitted = 'fault' in contacted ? contacted.fault : readSubmitted(maker, contacted.reply, call);
+    const contacted = await contact(
+      lane,
+      adapter,
+      adapter.submit(call),
+      call.upstreamModel,
+      { replyBytesMax, times },
+      this.#stop,
+    );
+    const submitted =
+      'fault' in contacted ? contacted.fault : readSubmitted(maker, contacted.reply, call);
     if (!isTaskFault(submitted)) {
       health.answered(id, clock.monotonicMs());
       return { submitted, next: false };
@@ -228,7 +293,12 @@ class Submission {
     const untilMs = clock.monotonicMs() + submitLeaseMs(taskLimits);
     for (;;) {
       try {
-        return await acceptTask(database, id, upstreamId, clock.now() + pollAfterMs(taskLimits, 0, 0));
+        return await acceptTask(
+          database,
+          id,
+          upstreamId,
+          clock.now() + pollAfterMs(taskLimits, 0, 0),
+        );
       } catch (error) {
         if (clock.monotonicMs() >= untilMs) throw error;
         await pause(timers, moneyLookMs);
@@ -238,11 +308,18 @@ class Submission {
 
   /** This process was so slow that another one has given the task up, and its money back. */
   #lost(): never {
-    refuse('unavailable', { why: 'the task could not be submitted in time', id: this.#request.id }, awayRetryMs);
+    refuse(
+      'unavailable',
+      { why: 'the task could not be submitted in time', id: this.#request.id },
+      awayRetryMs,
+    );
   }
 
   #blame(fault: Fault, maker?: Maker): Error {
-    const retryAfterMs = this.#parts.health.retryAfterMs(this.#makers, this.#parts.clock.monotonicMs());
+    const retryAfterMs = this.#parts.health.retryAfterMs(
+      this.#makers,
+      this.#parts.clock.monotonicMs(),
+    );
     return refusalFor(fault, this.#request.id, retryAfterMs, maker?.candidate.channel.secret);
   }
 

@@ -66,9 +66,13 @@ export type NewTask = Pick<
 /** A row of the table `task`. */
 export function readTask(row: Row): Task {
   const text = (column: string): string => String(row[column] ?? '');
-  const optional = (column: string): string | undefined => (row[column] === null ? undefined : text(column));
+  const optional = (column: string): string | undefined =>
+    row[column] === null ? undefined : text(column);
   const number = (column: string): number => Number(row[column] ?? 0);
-  const limits = JSON.parse(text('limits')) as readonly { readonly id: string; readonly amount: string }[];
+  const limits = JSON.parse(text('limits')) as readonly {
+    readonly id: string;
+    readonly amount: string;
+  }[];
   const errorCode = optional('error_code');
   return {
     id: text('id'),
@@ -87,7 +91,10 @@ export function readTask(row: Row): Task {
     variants: JSON.parse(text('variants')) as readonly string[],
     cost: BigInt(text('cost')),
     bill: text('bill'),
-    error: errorCode === undefined ? undefined : { code: errorCode as TaskError['code'], message: text('error') },
+    error:
+      errorCode === undefined
+        ? undefined
+        : { code: errorCode as TaskError['code'], message: text('error') },
     file: optional('file'),
     createdAt: number('created_at'),
     endedAt: row['ended_at'] === null ? undefined : number('ended_at'),

@@ -33,10 +33,18 @@ forEachDatabase((_name, openFresh) => {
     const { userId: account } = await newCustomer(database, 20n * nanoPerYuan);
     node.tasks.start();
     const task = (id: string): Promise<Task | undefined> => node.tasks.find(account, id);
-    return { database, vendor, node, account, task, spendable: async () => (await balance(database, account))?.spendable ?? -1n };
+    return {
+      database,
+      vendor,
+      node,
+      account,
+      task,
+      spendable: async () => (await balance(database, account))?.spendable ?? -1n,
+    };
   }
 
-  const end = (task: Stage['task'], id: string) => expect.poll(async () => (await task(id))?.state, { timeout: 5_000, interval: 10 });
+  const end = (task: Stage['task'], id: string) =>
+    expect.poll(async () => (await task(id))?.state, { timeout: 5_000, interval: 10 });
   const books = async ({ database }: Stage): Promise<void> =>
     expect(await check(database, taskProof)).toMatchObject({ ok: true, problems: [] });
 
@@ -50,7 +58,10 @@ forEachDatabase((_name, openFresh) => {
       expect(await on.spendable()).toBe(13n * nanoPerYuan);
       node.clock.turnedMs = hour + 1_000;
       await end(on.task, id).toBe('failed');
-      expect((await on.task(id))?.error).toEqual({ code: 'timeout', message: 'Task timed out and was cancelled.' });
+      expect((await on.task(id))?.error).toEqual({
+        code: 'timeout',
+        message: 'Task timed out and was cancelled.',
+      });
       expect(vendor.cancelled).toEqual(['up_1']);
       expect(await on.spendable()).toBe(20n * nanoPerYuan);
       await books(on);
@@ -77,7 +88,14 @@ forEachDatabase((_name, openFresh) => {
         .poll(() => node.told)
         .toEqual([
           {
-            ...{ id, user: account, key: 'key_test', model: 'sora-2', group: 'default', channel: 'films' },
+            ...{
+              id,
+              user: account,
+              key: 'key_test',
+              model: 'sora-2',
+              group: 'default',
+              channel: 'films',
+            },
             ...{ outcome: 'completed', costNano: '7000000000', durationMs: expect.any(Number) },
           },
         ]);
@@ -90,10 +108,14 @@ forEachDatabase((_name, openFresh) => {
       await end(on.task, id).toBe('completed');
       node.clock.turnedMs = 24 * hour - 60_000;
       expect(await on.task(id)).toMatchObject({ id });
-      expect(await node.tasks.list(account, { limit: 10, order: 'desc', after: undefined })).toHaveLength(1);
+      expect(
+        await node.tasks.list(account, { limit: 10, order: 'desc', after: undefined }),
+      ).toHaveLength(1);
       node.clock.turnedMs = 24 * hour;
       expect(await on.task(id)).toBeUndefined();
-      expect(await node.tasks.list(account, { limit: 10, order: 'desc', after: undefined })).toEqual([]);
+      expect(
+        await node.tasks.list(account, { limit: 10, order: 'desc', after: undefined }),
+      ).toEqual([]);
       expect(await node.tasks.remove(account, id)).toBe('unknown');
       node.clock.turnedMs = 8 * 24 * hour;
       expect(await node.tasks.expire()).toBe(1);
@@ -125,9 +147,19 @@ forEachDatabase((_name, openFresh) => {
       );
 
     it.each([
-      ['an answer that cannot be read', (r: Parameters<typeof json>[0]) => r.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
-      ['an answer without an id', (r: Parameters<typeof json>[0]) => json(r, 200, '{"status":"queued"}')],
-      ['a server error', (r: Parameters<typeof json>[0]) => json(r, 500, '{"error":{"message":"oops"}}')],
+      [
+        'an answer that cannot be read',
+        (r: Parameters<typeof json>[0]) =>
+          r.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+      ],
+      [
+        'an answer without an id',
+        (r: Parameters<typeof json>[0]) => json(r, 200, '{"status":"queued"}'),
+      ],
+      [
+        'a server error',
+        (r: Parameters<typeof json>[0]) => json(r, 500, '{"error":{"message":"oops"}}'),
+      ],
       ['a broken connection', (r: Parameters<typeof json>[0]) => r.destroy()],
     ])('that may have been accepted is sent to nobody else: %s', async (_what, answer) => {
       const on = await stage(two);
@@ -142,28 +174,38 @@ forEachDatabase((_name, openFresh) => {
       await books(on);
     });
 
-    it.each([429, 401, 402, 503])('that a vendor refuses with %i goes to the next, which has it from then on', async (status) => {
-      const on = await stage(two);
-      on.vendor.onSubmit = (response, { url }) => {
-        if (!url.startsWith('/v1/')) return false;
-        json(response, status, '{"error":{"message":"no"}}');
-        return true;
-      };
-      const { id } = await on.node.submit(on.account);
-      await end(on.task, id).toBe('completed');
-      expect((await on.task(id))?.channel).toMatch(/^second@/);
-      expect(
-        on.vendor.received
-          .filter(({ method }) => method === 'GET')
-          .every(({ url, headers }) => url.startsWith('/second/') && headers.authorization === 'Bearer second-key'),
-      ).toBe(true);
-      await books(on);
-    });
+    it.each([429, 401, 402, 503])(
+      'that a vendor refuses with %i goes to the next, which has it from then on',
+      async (status) => {
+        const on = await stage(two);
+        on.vendor.onSubmit = (response, { url }) => {
+          if (!url.startsWith('/v1/')) return false;
+          json(response, status, '{"error":{"message":"no"}}');
+          return true;
+        };
+        const { id } = await on.node.submit(on.account);
+        await end(on.task, id).toBe('completed');
+        expect((await on.task(id))?.channel).toMatch(/^second@/);
+        expect(
+          on.vendor.received
+            .filter(({ method }) => method === 'GET')
+            .every(
+              ({ url, headers }) =>
+                url.startsWith('/second/') && headers.authorization === 'Bearer second-key',
+            ),
+        ).toBe(true);
+        await books(on);
+      },
+    );
 
     it('that is wrong is the client’s to mend, and leaves nothing', async () => {
       const on = await stage(two);
       on.vendor.onSubmit = (response) => {
-        json(response, 400, '{"error":{"message":"seconds must be 4, 8 or 12","param":"seconds","code":"invalid_value"}}');
+        json(
+          response,
+          400,
+          '{"error":{"message":"seconds must be 4, 8 or 12","param":"seconds","code":"invalid_value"}}',
+        );
         return true;
       };
       await expect(on.node.submit(on.account)).rejects.toMatchObject({
@@ -171,10 +213,16 @@ forEachDatabase((_name, openFresh) => {
         message: expect.stringContaining('4, 8 or 12'),
       });
       on.vendor.onSubmit = (response) => {
-        json(response, 400, '{"error":{"message":"Your request was blocked","code":"moderation_blocked"}}');
+        json(
+          response,
+          400,
+          '{"error":{"message":"Your request was blocked","code":"moderation_blocked"}}',
+        );
         return true;
       };
-      await expect(on.node.submit(on.account)).rejects.toMatchObject({ refusal: 'content_policy_violation' });
+      await expect(on.node.submit(on.account)).rejects.toMatchObject({
+        refusal: 'content_policy_violation',
+      });
       expect(await on.spendable()).toBe(20n * nanoPerYuan);
       expect(await on.database.query('SELECT id FROM task')).toEqual([]);
       await books(on);
@@ -183,7 +231,10 @@ forEachDatabase((_name, openFresh) => {
     it('goes to a channel that makes the asked length; no channel shortens it', async () => {
       const on = await stage((url) =>
         films(url)
-          .replace('{ id: sora-2, upstream: up-video }', '{ id: sora-2, upstream: short, durations: [5, 10] }')
+          .replace(
+            '{ id: sora-2, upstream: up-video }',
+            '{ id: sora-2, upstream: short, durations: [5, 10] }',
+          )
           .concat(
             `  - { name: long, vendor: openai-compatible, base_url: "${url}/v1", models: [{ id: sora-2, upstream: long, durations: [15] }], priority: 1 }`,
           ),
@@ -195,14 +246,19 @@ forEachDatabase((_name, openFresh) => {
         ['short', '10'],
         ['long', '15'],
       ]);
-      await expect(on.node.submit(userId, { seconds: 20 })).rejects.toMatchObject({ refusal: 'invalid_value', param: 'duration' });
+      await expect(on.node.submit(userId, { seconds: 20 })).rejects.toMatchObject({
+        refusal: 'invalid_value',
+        param: 'duration',
+      });
     });
 
     it('of which nobody knows what came of it fails when its time to be submitted is over, and is not sent again', async () => {
       const on = await stage();
       const { vendor, node, account } = on;
       vendor.onSubmit = () => true;
-      const submitting = node.submit(account, { taskId: 'video_lost' }).catch((error: unknown) => error);
+      const submitting = node
+        .submit(account, { taskId: 'video_lost' })
+        .catch((error: unknown) => error);
       const asked = () => vendor.received.filter(({ method }) => method === 'POST');
       await expect.poll(asked).toHaveLength(1);
       expect((await on.task('video_lost'))?.state).toBe('new');
@@ -238,13 +294,19 @@ forEachDatabase((_name, openFresh) => {
       await end(on.task, id).toBe('running');
       await node.sell(films(`${vendor.url}/elsewhere`).replace('up-key', 'new-key'));
       const before = vendor.received.length;
-      await expect.poll(() => vendor.received.length + 1000 * node.troubles.length).toBeGreaterThan(before + 2);
+      await expect
+        .poll(() => vendor.received.length + 1000 * node.troubles.length)
+        .toBeGreaterThan(before + 2);
       expect(node.troubles).toEqual([]);
       vendor.state = { status: 'completed' };
       await end(on.task, id).toBe('completed');
-      expect(new Set(vendor.received.slice(1).map(({ url, headers }) => `${url.split('/')[1]} ${headers.authorization}`))).toEqual(
-        new Set(['v1 Bearer up-key']),
-      );
+      expect(
+        new Set(
+          vendor.received
+            .slice(1)
+            .map(({ url, headers }) => `${url.split('/')[1]} ${headers.authorization}`),
+        ),
+      ).toEqual(new Set(['v1 Bearer up-key']));
       await node.submit(account);
       expect(vendor.received.at(-1)?.headers.authorization).toBe('Bearer new-key');
       expect(node.troubles).toEqual([]);
@@ -258,8 +320,12 @@ forEachDatabase((_name, openFresh) => {
       const { userId: other } = await newCustomer(on.database, 0n);
       expect(await on.node.tasks.find(other, id)).toBeUndefined();
       expect(await on.node.tasks.remove(other, id)).toBe('unknown');
-      expect(await on.node.tasks.list(other, { limit: 10, order: 'asc', after: undefined })).toEqual([]);
-      expect(await on.node.tasks.list(other, { limit: 10, order: 'asc', after: id })).toBe('no such task');
+      expect(
+        await on.node.tasks.list(other, { limit: 10, order: 'asc', after: undefined }),
+      ).toEqual([]);
+      expect(await on.node.tasks.list(other, { limit: 10, order: 'asc', after: id })).toBe(
+        'no such task',
+      );
     });
   });
 
@@ -275,17 +341,23 @@ forEachDatabase((_name, openFresh) => {
       expiresAt: undefined,
     };
     const { id } = await on.node.submit(on.account, { principal });
-    await expect(on.node.submit(on.account, { principal })).rejects.toMatchObject({ refusal: 'insufficient_quota' });
+    await expect(on.node.submit(on.account, { principal })).rejects.toMatchObject({
+      refusal: 'insufficient_quota',
+    });
     await books(on);
     on.vendor.state = { status: 'failed', error: { code: 'x', message: 'y' } };
     await end(on.task, id).toBe('failed');
     on.vendor.state = { status: 'completed' };
     const second = await on.node.submit(on.account, { principal });
     await end(on.task, second.id).toBe('completed');
-    await expect(on.node.submit(on.account, { principal })).rejects.toMatchObject({ refusal: 'insufficient_quota' });
-    expect(await on.database.query("SELECT debits, held FROM account WHERE kind='limit' ORDER BY id LIMIT 1")).toEqual([
-      { debits: 7n * nanoPerYuan, held: 0n },
-    ]);
+    await expect(on.node.submit(on.account, { principal })).rejects.toMatchObject({
+      refusal: 'insufficient_quota',
+    });
+    expect(
+      await on.database.query(
+        "SELECT debits, held FROM account WHERE kind='limit' ORDER BY id LIMIT 1",
+      ),
+    ).toEqual([{ debits: 7n * nanoPerYuan, held: 0n }]);
     await books(on);
   });
 });

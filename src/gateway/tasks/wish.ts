@@ -41,23 +41,48 @@ const usualSeconds = 5;
 const listed = (seconds: readonly number[]): string => seconds.toSorted((a, b) => a - b).join(', ');
 
 /** The wish with its length. Throws the Refusal of what this model is not for, or does not make. */
-export function wishOf({ model }: Offer, { wish, seconds, usualDurations, moreSeconds, names }: VideoRequest): VideoWish {
+export function wishOf(
+  { model }: Offer,
+  { wish, seconds, usualDurations, moreSeconds, names }: VideoRequest,
+): VideoWish {
   if (!kindsFor.video.includes(model.kind))
-    refuse('wrong_endpoint', { model: model.id, kind: model.kind, endpoint: endpointFor[model.kind], param: 'model' });
+    refuse('wrong_endpoint', {
+      model: model.id,
+      kind: model.kind,
+      endpoint: endpointFor[model.kind],
+      param: 'model',
+    });
   const { modalities, durations = usualDurations } = model;
   if (wish.images.length > 0 && modalities !== undefined && !modalities.in.includes('image')) {
     const accepted = modalities.in.join(', ');
-    refuse('unsupported_content', { model: model.id, content: 'image', param: names.image, accepted });
+    refuse('unsupported_content', {
+      model: model.id,
+      content: 'image',
+      param: names.image,
+      accepted,
+    });
   }
-  if (seconds === undefined) return { ...wish, seconds: durations.includes(usualSeconds) ? usualSeconds : Math.min(...durations) };
+  if (seconds === undefined)
+    return {
+      ...wish,
+      seconds: durations.includes(usualSeconds) ? usualSeconds : Math.min(...durations),
+    };
   const allowed = [...new Set([...durations, ...moreSeconds])];
   if (!allowed.includes(seconds))
-    refuse('invalid_value', { param: names.duration, why: `the model '${model.id}' makes videos of ${listed(allowed)} seconds.` });
+    refuse('invalid_value', {
+      param: names.duration,
+      why: `the model '${model.id}' makes videos of ${listed(allowed)} seconds.`,
+    });
   return { ...wish, seconds };
 }
 
 /** The channels that can make it. Throws the Refusal that tells what is allowed where none can, so that nothing is ever silently shortened. */
-export function makersOf(lanes: Lanes, { candidates, model }: Offer, request: VideoRequest, wish: VideoWish): readonly Maker[] {
+export function makersOf(
+  lanes: Lanes,
+  { candidates, model }: Offer,
+  request: VideoRequest,
+  wish: VideoWish,
+): readonly Maker[] {
   const makers: Maker[] = [];
   let misfit: Misfit | undefined;
   for (const candidate of candidates) {
@@ -70,11 +95,15 @@ export function makersOf(lanes: Lanes, { candidates, model }: Offer, request: Vi
     if (unfit === undefined) makers.push({ candidate, id, priority, weight, lane, adapter, call });
     else misfit ??= unfit;
   }
-  if (makers.length === 0 && misfit !== undefined) refuse('invalid_value', { param: request.names[misfit.param], why: misfit.why });
+  if (makers.length === 0 && misfit !== undefined)
+    refuse('invalid_value', { param: request.names[misfit.param], why: misfit.why });
   return makers;
 }
 
 function tooLong({ durations }: Candidate, { seconds }: VideoWish): Misfit | undefined {
   if (durations === undefined || durations.includes(seconds)) return undefined;
-  return { param: 'duration', why: `it is not available for this model: it makes videos of ${listed(durations)} seconds.` };
+  return {
+    param: 'duration',
+    why: `it is not available for this model: it makes videos of ${listed(durations)} seconds.`,
+  };
 }

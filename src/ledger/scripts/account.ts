@@ -33,16 +33,31 @@ const insertTransfer = `INSERT INTO transfer (id, debit, credit, amount, code, r
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
 /** Does nothing when the account is there. */
-export function* createAccount({ id, kind }: { readonly id: string; readonly kind: 'user' | 'operator' }): Script<void> {
-  yield { sql: 'INSERT INTO account (id, kind) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING', params: [id, kind] };
+export function* createAccount({
+  id,
+  kind,
+}: {
+  readonly id: string;
+  readonly kind: 'user' | 'operator';
+}): Script<void> {
+  yield {
+    sql: 'INSERT INTO account (id, kind) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
+    params: [id, kind],
+  };
 }
 
 /** Money comes in. Frozen accounts are credited too; floats are not looked at. */
 export function* credit({ id, account, amount, from, code, ref, at }: Credit): Script<Credited> {
   assert(amount > 0n, 'a credit is more than nothing');
-  const inserted = yield { sql: insertTransfer, params: [id, from, account, amount, code, ref ?? null, at] };
+  const inserted = yield {
+    sql: insertTransfer,
+    params: [id, from, account, amount, code, ref ?? null, at],
+  };
   if (inserted.length === 0) return yield* compare(id, from, account, amount);
-  const raised = yield { sql: "UPDATE account SET credits=credits+$2 WHERE id=$1 AND kind='user' RETURNING id", params: [account, amount] };
+  const raised = yield {
+    sql: "UPDATE account SET credits=credits+$2 WHERE id=$1 AND kind='user' RETURNING id",
+    params: [account, amount],
+  };
   if (raised.length === 0) throw new NoSuchAccount(account);
   return 'created';
 }
@@ -54,23 +69,43 @@ export class NoSuchAccount extends Error {
   }
 }
 
-function* compare(id: string, debit: string, credited: string, amount: Nano): Script<'exists' | 'exists_different'> {
-  const [row] = yield { sql: 'SELECT debit, credit, amount FROM transfer WHERE id=$1', params: [id] };
-  const same = text(row, 'debit') === debit && text(row, 'credit') === credited && integer(row, 'amount') === amount;
+function* compare(
+  id: string,
+  debit: string,
+  credited: string,
+  amount: Nano,
+): Script<'exists' | 'exists_different'> {
+  const [row] = yield {
+    sql: 'SELECT debit, credit, amount FROM transfer WHERE id=$1',
+    params: [id],
+  };
+  const same =
+    text(row, 'debit') === debit &&
+    text(row, 'credit') === credited &&
+    integer(row, 'amount') === amount;
   return same ? 'exists' : 'exists_different';
 }
 
 /** Pays a charge back to the account it was taken from. The account's lock makes refunds of one original take turns. */
 export function* refund({ id, original, amount, at }: Refund): Script<Refunded> {
   assert(amount > 0n, 'a refund is more than nothing');
-  const [charged] = yield { sql: "SELECT debit, amount FROM transfer WHERE id=$1 AND credit='revenue'", params: [original] };
+  const [charged] = yield {
+    sql: "SELECT debit, amount FROM transfer WHERE id=$1 AND credit='revenue'",
+    params: [original],
+  };
   if (charged === undefined) return 'no_original';
   const account = text(charged, 'debit');
-  const locked = yield { sql: "UPDATE account SET id=id WHERE id=$1 AND kind='user' RETURNING id", params: [account] };
+  const locked = yield {
+    sql: "UPDATE account SET id=id WHERE id=$1 AND kind='user' RETURNING id",
+    params: [account],
+  };
   if (locked.length === 0) return 'no_account';
   const known = yield { sql: 'SELECT id FROM transfer WHERE id=$1', params: [id] };
   if (known.length > 0) return yield* compare(id, 'revenue', account, amount);
-  const [before] = yield { sql: "SELECT SUM(amount) AS paid FROM transfer WHERE ref=$1 AND code='refund'", params: [original] };
+  const [before] = yield {
+    sql: "SELECT SUM(amount) AS paid FROM transfer WHERE ref=$1 AND code='refund'",
+    params: [original],
+  };
   if (integerOrZero(before, 'paid') + amount > integer(charged, 'amount')) return 'too_much';
   yield { sql: insertTransfer, params: [id, 'revenue', account, amount, 'refund', original, at] };
   yield { sql: 'UPDATE account SET credits=credits+$2 WHERE id=$1', params: [account, amount] };
@@ -79,13 +114,22 @@ export function* refund({ id, original, amount, at }: Refund): Script<Refunded> 
 
 /** Of whom nobody knows whether it was charged: it is paid back if it was. */
 export function* payBack({ id, at }: { readonly id: string; readonly at: number }): Script<void> {
-  const [charged] = yield { sql: "SELECT amount FROM transfer WHERE id=$1 AND credit='revenue'", params: [id] };
+  const [charged] = yield {
+    sql: "SELECT amount FROM transfer WHERE id=$1 AND credit='revenue'",
+    params: [id],
+  };
   const amount = integerOrZero(charged, 'amount');
   if (amount > 0n) yield* refund({ id: `${id}/refund`, original: id, amount, at });
 }
 
 /** A frozen account lends nothing more; floats are called in. Credits still arrive. */
-export function* freeze({ account, frozen }: { readonly account: string; readonly frozen: boolean }): Script<boolean> {
+export function* freeze({
+  account,
+  frozen,
+}: {
+  readonly account: string;
+  readonly frozen: boolean;
+}): Script<boolean> {
   const rows = yield {
     sql: 'UPDATE account SET frozen=$2, call_in=call_in+1 WHERE id=$1 RETURNING id',
     params: [account, frozen ? 1 : 0],
@@ -94,7 +138,13 @@ export function* freeze({ account, frozen }: { readonly account: string; readonl
 }
 
 /** Windows that have been used before are changed, those of a day or a month under the id without its date; one that has not is made by its first draw. */
-export function* changeLimit({ id, amount }: { readonly id: string; readonly amount: Nano }): Script<void> {
+export function* changeLimit({
+  id,
+  amount,
+}: {
+  readonly id: string;
+  readonly amount: Nano;
+}): Script<void> {
   yield {
     sql: "UPDATE account SET credits=$2, call_in=call_in+1 WHERE (id=$1 OR substr(id, 1, $4)=$3) AND kind='limit'",
     params: [id, amount, `${id}:`, id.length + 1],

@@ -1,7 +1,13 @@
 import type { RecordTable } from '../contract.ts';
 import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
-import { DatabaseError, type Row, type Script, type SqlValue, type Statement } from '../../storage/database.ts';
+import {
+  DatabaseError,
+  type Row,
+  type Script,
+  type SqlValue,
+  type Statement,
+} from '../../storage/database.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { type AccountFacts, lockAccount, type Move, movesStepByStep } from './move.ts';
 import { movesAtOnce } from './moves-at-once.ts';
@@ -86,7 +92,10 @@ export function* batchStepByStep(input: BatchInput): Script<BatchReply> {
 
 /** The batch over a network: charges are one statement, and without moves that is all there is, committed by itself. */
 export function* batchAtOnce(input: BatchInput): Script<BatchReply> {
-  const statement = input.charges.count === 0 ? { sql: claim, params: [input.process, input.seq] } : chargeAtOnce(input);
+  const statement =
+    input.charges.count === 0
+      ? { sql: claim, params: [input.process, input.seq] }
+      : chargeAtOnce(input);
   const rows = yield input.moves.length === 0 ? { ...statement, autocommit: true } : statement;
   const [first] = rows;
   if (first === undefined || first['alive'] === 0n) return yield* whatBecameOf(input);
@@ -104,7 +113,8 @@ function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): S
   const names = records.columns.map(({ name }) => name);
   const arrays = records.columns.map(({ type }, i) => `$${i + 12}::${type}[]`);
   const width = charges.values.length / charges.count;
-  const column = (c: number) => Array.from({ length: charges.count }, (_, row) => charges.values[row * width + c] ?? null);
+  const column = (c: number) =>
+    Array.from({ length: charges.count }, (_, row) => charges.values[row * width + c] ?? null);
   const more = (list: readonly string[]) => list.map((item) => `, ${item}`).join('');
   return {
     sql: `WITH p AS (UPDATE process SET seq=seq+1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id),
@@ -138,7 +148,8 @@ function* insertCharges({ charges: { count, values }, records: into }: BatchInpu
     const [id = null, account = null, ...transfer] = values.slice(at, at + transferValues);
     transfers.push(id, account, 'revenue', ...transfer);
     records.push(id, account);
-    for (const value of values.slice(at + transferValues, at + values.length / count)) records.push(value);
+    for (const value of values.slice(at + transferValues, at + values.length / count))
+      records.push(value);
   }
   yield* insertRows(intoTransfer, count, transfers);
   yield* insertRows(typeof into === 'string' ? into : intoRecords(into), count, records);
@@ -159,7 +170,10 @@ export function recordInsert(records: RecordTable): string {
  * begun when they are.
  */
 function* whatBecameOf(input: BatchInput): Script<BatchReply> {
-  const [row] = yield { sql: 'UPDATE process SET seq=seq WHERE id=$1 AND fenced=0 RETURNING seq', params: [input.process] };
+  const [row] = yield {
+    sql: 'UPDATE process SET seq=seq WHERE id=$1 AND fenced=0 RETURNING seq',
+    params: [input.process],
+  };
   if (row === undefined) return { outcome: 'fenced' };
   const seq = integer(row, 'seq');
   if (seq === input.seq) throw new DatabaseError('busy', 'the batch may be sent now');
@@ -173,5 +187,9 @@ function* whatBecameOf(input: BatchInput): Script<BatchReply> {
 }
 
 function floatRow(row: Row): FloatRow {
-  return { account: text(row, 'account'), granted: integer(row, 'granted'), spent: integer(row, 'spent') };
+  return {
+    account: text(row, 'account'),
+    granted: integer(row, 'granted'),
+    spent: integer(row, 'spent'),
+  };
 }

@@ -26,11 +26,19 @@ export function* settleLate({ charge, limits, records }: LateInput): Script<Late
   const { id, account, cost, code, at, record } = charge;
   let free = 0n;
   for (const locked of [account, ...limits].sort()) {
-    const [row] = yield { sql: 'UPDATE account SET id=id WHERE id=$1 RETURNING credits, debits, held', params: [locked] };
-    if (locked === account) free = integer(row, 'credits') - integer(row, 'debits') - integer(row, 'held');
+    const [row] = yield {
+      sql: 'UPDATE account SET id=id WHERE id=$1 RETURNING credits, debits, held',
+      params: [locked],
+    };
+    if (locked === account)
+      free = integer(row, 'credits') - integer(row, 'debits') - integer(row, 'held');
   }
   const [known] = yield { sql: 'SELECT debit, amount FROM transfer WHERE id=$1', params: [id] };
-  if (known !== undefined) return { outcome: text(known, 'debit') === account ? 'exists' : 'clash', amount: integer(known, 'amount') };
+  if (known !== undefined)
+    return {
+      outcome: text(known, 'debit') === account ? 'exists' : 'clash',
+      amount: integer(known, 'amount'),
+    };
   const amount = cost < free ? cost : free;
   assert(amount >= 0n, 'an account is never overdrawn');
   for (const debited of [account, ...limits]) {

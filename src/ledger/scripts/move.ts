@@ -75,8 +75,13 @@ export interface Exchange {
  * others' idle floats. Undefined when there is nothing to do. Only under the account row's lock is it true when it is done (R9).
  */
 export function exchange(before: LockedAccount, move: Move): Exchange | undefined {
-  assert(move.back <= before.granted - before.spent, 'a float gives back only what it has not spent');
-  const drawn = before.frozen ? 0n : toDraw(move, before.credits - before.debits - before.held + move.back - move.direct);
+  assert(
+    move.back <= before.granted - before.spent,
+    'a float gives back only what it has not spent',
+  );
+  const drawn = before.frozen
+    ? 0n
+    : toDraw(move, before.credits - before.debits - before.held + move.back - move.direct);
   const debitsMore = before.spent + move.direct;
   const heldMore = drawn - before.spent - move.back;
   const callInMore = move.want > 0n && drawn === 0n ? 1n : 0n;
@@ -111,7 +116,10 @@ export function* movesStepByStep(process: string, moves: readonly Move[]): Scrip
   return floats;
 }
 
-function* perform(process: string, { account, debitsMore, heldMore, callInMore, granted }: Exchange): Script<void> {
+function* perform(
+  process: string,
+  { account, debitsMore, heldMore, callInMore, granted }: Exchange,
+): Script<void> {
   const changed = yield {
     sql: `UPDATE account SET debits=debits+$2, held=held+$3, call_in=call_in+$4
       WHERE id=$1 AND (kind<>'user' OR debits+held+$2+$3<=credits) RETURNING id`,
@@ -119,7 +127,10 @@ function* perform(process: string, { account, debitsMore, heldMore, callInMore, 
   };
   assert(changed.length === 1, 'what is drawn is there');
   if (granted === 0n) {
-    yield { sql: 'DELETE FROM till_float WHERE process=$1 AND account=$2', params: [process, account] };
+    yield {
+      sql: 'DELETE FROM till_float WHERE process=$1 AND account=$2',
+      params: [process, account],
+    };
     return;
   }
   yield {
@@ -130,8 +141,13 @@ function* perform(process: string, { account, debitsMore, heldMore, callInMore, 
 }
 
 /** The float and its account as they are once `done` is. */
-export function floatAfter(account: string, before: LockedAccount, done: Exchange | undefined): FloatRow {
-  if (done === undefined) return { account, granted: before.granted, spent: before.spent, facts: before };
+export function floatAfter(
+  account: string,
+  before: LockedAccount,
+  done: Exchange | undefined,
+): FloatRow {
+  if (done === undefined)
+    return { account, granted: before.granted, spent: before.spent, facts: before };
   const { debitsMore, heldMore, callInMore, granted } = done;
   const facts: AccountFacts = {
     credits: before.credits,

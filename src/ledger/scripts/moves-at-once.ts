@@ -15,7 +15,10 @@ export function* movesAtOnce(process: string, moves: readonly Move[]): Script<Fl
     yield {
       sql: `INSERT INTO account (id, kind, credits) SELECT id, 'limit', credits FROM unnest($1::text[], $2::bigint[]) AS l(id, credits)
         ON CONFLICT (id) DO NOTHING`,
-      params: [arrayLiteral(limits.map(({ account }) => account)), arrayLiteral(limits.map(({ limit }) => limit ?? 0n))],
+      params: [
+        arrayLiteral(limits.map(({ account }) => account)),
+        arrayLiteral(limits.map(({ limit }) => limit ?? 0n)),
+      ],
     };
   }
   const rows = yield {
@@ -55,7 +58,11 @@ function* perform(process: string, done: readonly Exchange[]): Script<void> {
     yield {
       sql: `INSERT INTO till_float (process, account, granted, spent) SELECT $1, account, granted, 0 FROM unnest($2::text[], $3::bigint[]) AS k(account, granted)
         ON CONFLICT (process, account) DO UPDATE SET granted=excluded.granted, spent=0`,
-      params: [process, arrayLiteral(kept.map(({ account }) => account)), arrayLiteral(kept.map(({ granted }) => granted))],
+      params: [
+        process,
+        arrayLiteral(kept.map(({ account }) => account)),
+        arrayLiteral(kept.map(({ granted }) => granted)),
+      ],
     };
   }
   const emptied = done.filter(({ granted }) => granted === 0n);

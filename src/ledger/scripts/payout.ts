@@ -50,7 +50,10 @@ export function* endPayout(id: string, end: PayoutEnd): Script<boolean> {
   if (hold === undefined) return false;
   const account = text(hold, 'account');
   const amount = integer(hold, 'amount');
-  yield { sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1', params: [account, amount, paid ? amount : 0n] };
+  yield {
+    sql: 'UPDATE account SET held=held-$2, debits=debits+$3 WHERE id=$1',
+    params: [account, amount, paid ? amount : 0n],
+  };
   if (paid) {
     yield {
       sql: 'INSERT INTO transfer (id, debit, credit, amount, code, ref, at) VALUES ($1, $2, $3, $4, $5, $6, $7)',

@@ -5,12 +5,19 @@ const sizes = [32, 8, 2, 1];
 const written = new Map<string, string>();
 
 /** Inserts rows in as few statements as their number allows. `into`: `INSERT INTO table (column, …)`; `values`: those of the first row, then of the next. */
-export function* insertRows(into: string, count: number, values: readonly SqlValue[]): Script<void> {
+export function* insertRows(
+  into: string,
+  count: number,
+  values: readonly SqlValue[],
+): Script<void> {
   const columns = values.length / count;
   let from = 0;
   for (const size of sizes) {
     for (; count - from >= size; from += size) {
-      yield { sql: insertOf(into, size, columns), params: values.slice(from * columns, (from + size) * columns) };
+      yield {
+        sql: insertOf(into, size, columns),
+        params: values.slice(from * columns, (from + size) * columns),
+      };
     }
   }
 }
@@ -20,7 +27,8 @@ export function insertOf(into: string, rows: number, columns: number): string {
   const name = `${rows} ${into}`;
   let sql = written.get(name);
   if (sql === undefined) {
-    const row = (r: number): string => `(${Array.from({ length: columns }, (_, c) => `$${r * columns + c + 1}`).join(', ')})`;
+    const row = (r: number): string =>
+      `(${Array.from({ length: columns }, (_, c) => `$${r * columns + c + 1}`).join(', ')})`;
     sql = `${into} VALUES ${Array.from({ length: rows }, (_, r) => row(r)).join(', ')}`;
     written.set(name, sql);
   }

@@ -34,7 +34,15 @@ const aacHzMax = 96_000;
 /** Of the first samples and of the last one, something is left out. */
 const leftOutSeconds = 1;
 
-const newTrack = (): Track => ({ scale: 0, told: 0, timed: 0, fragments: 0, usual: 0, aacHz: 0, samples: 0 });
+const newTrack = (): Track => ({
+  scale: 0,
+  told: 0,
+  timed: 0,
+  fragments: 0,
+  usual: 0,
+  aacHz: 0,
+  samples: 0,
+});
 
 /** Seconds of an MP4 or M4A file (ISO 14496-12): of its longest track, by whatever makes that the longest. */
 export async function mp4Seconds(source: Source): Promise<number | undefined> {
@@ -68,7 +76,11 @@ async function boxAt(source: Source, at: number, to: number): Promise<Box | unde
   const length = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? to - at : short;
   const headBytes = short === 1 ? 16 : 8;
   if (length < headBytes) return undefined;
-  return { type: head.toString('latin1', 4, 8), start: at + headBytes, end: Math.min(to, at + length) };
+  return {
+    type: head.toString('latin1', 4, 8),
+    start: at + headBytes,
+    end: Math.min(to, at + length),
+  };
 }
 
 function trackOf(film: Film, id: number): Track {
@@ -88,8 +100,10 @@ async function read(source: Source, box: Box, film: Film): Promise<void> {
     const told = long ? Number(bytes.readBigUInt64BE(24)) : bytes.readUInt32BE(16);
     track.told = told >= 0xffffffff ? 0 : told;
   }
-  if (type === 'stsd' && bytes.toString('latin1', 12, 16) === 'mp4a') track.aacHz = Math.min(aacHzMax, bytes.readUInt16BE(40));
-  if (type === 'stsz' || type === 'stz2') track.samples += Math.min(samplesMax, bytes.readUInt32BE(8));
+  if (type === 'stsd' && bytes.toString('latin1', 12, 16) === 'mp4a')
+    track.aacHz = Math.min(aacHzMax, bytes.readUInt16BE(40));
+  if (type === 'stsz' || type === 'stz2')
+    track.samples += Math.min(samplesMax, bytes.readUInt32BE(8));
   if (type === 'stts') track.timed += await timesIn(source, start, end);
   if (type === 'trex') trackOf(film, bytes.readUInt32BE(4)).usual = bytes.readUInt32BE(12);
   if (type === 'tfhd') {
@@ -98,7 +112,11 @@ async function read(source: Source, box: Box, film: Film): Promise<void> {
     const at = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
     if (flags & 8) film.track.usual = bytes.readUInt32BE(at);
   }
-  if (type === 'tfdt') track.fragments = Math.max(track.fragments, long ? Number(bytes.readBigUInt64BE(4)) : bytes.readUInt32BE(4));
+  if (type === 'tfdt')
+    track.fragments = Math.max(
+      track.fragments,
+      long ? Number(bytes.readBigUInt64BE(4)) : bytes.readUInt32BE(4),
+    );
   if (type === 'trun') await run(source, box, track);
 }
 
@@ -140,7 +158,11 @@ interface Table {
   readonly bytes: number;
 }
 
-async function entries(source: Source, { from, stop, told, bytes }: Table, each: (table: Buffer, at: number) => void): Promise<void> {
+async function entries(
+  source: Source,
+  { from, stop, told, bytes }: Table,
+  each: (table: Buffer, at: number) => void,
+): Promise<void> {
   const count = Math.min(runMax, told, Math.floor((stop - from) / bytes));
   for (let i = 0; i < count; ) {
     const some = Math.min(count - i, Math.floor(windowBytes / bytes));

@@ -22,10 +22,18 @@ export async function oggSeconds(source: Source): Promise<number | undefined> {
   return heard > told + leftOutSeconds ? heard : told;
 }
 
-async function toldSeconds(source: Source, serial: number, { rate, skip }: Codec): Promise<number | undefined> {
+async function toldSeconds(
+  source: Source,
+  serial: number,
+  { rate, skip }: Codec,
+): Promise<number | undefined> {
   const from = Math.max(0, source.size - tailBytes);
   const tail = await source.bytes(from, Math.min(tailBytes, source.size));
-  for (let at = tail.lastIndexOf('OggS'); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf('OggS', at - 1)) {
+  for (
+    let at = tail.lastIndexOf('OggS');
+    at >= 0;
+    at = at === 0 ? -1 : tail.lastIndexOf('OggS', at - 1)
+  ) {
     if (at + headBytes > tail.length || tail.readUInt32LE(at + 14) !== serial) continue;
     const granule = tail.readBigInt64LE(at + 6);
     if (granule > 0n) return Math.max(0, Number(granule) - skip) / rate;
@@ -41,7 +49,8 @@ interface Codec {
 
 /** What a stream's first packet says. */
 function codecOf(packet: Buffer): Codec | undefined {
-  if (packet.toString('latin1', 0, 8) === 'OpusHead') return { rate: opusHz, skip: packet.readUInt16LE(10), opus: true };
+  if (packet.toString('latin1', 0, 8) === 'OpusHead')
+    return { rate: opusHz, skip: packet.readUInt16LE(10), opus: true };
   if (packet.toString('latin1', 1, 7) === 'vorbis') return some(packet.readUInt32LE(12));
   if (packet.toString('latin1', 0, 8) === 'Speex   ') return some(packet.readUInt32LE(36));
   // FLAC in Ogg: its STREAMINFO stands behind a head of 17 bytes.
@@ -49,7 +58,8 @@ function codecOf(packet: Buffer): Codec | undefined {
   return undefined;
 }
 
-const some = (rate: number): Codec | undefined => (rate === 0 ? undefined : { rate, skip: 0, opus: false });
+const some = (rate: number): Codec | undefined =>
+  rate === 0 ? undefined : { rate, skip: 0, opus: false };
 
 /** Of every page, whatever it says of itself: decoders play the packets that there are. */
 async function opusSeconds(source: Source): Promise<number> {
@@ -80,7 +90,12 @@ function pageSeconds(window: Buffer, body: number, laces: Buffer, fresh: boolean
   let at = body;
   let begins = fresh;
   for (const lace of laces) {
-    if (begins && lace > 0 && at < window.length && (window[at] !== headBegins || window.toString('latin1', at, at + 4) !== 'Opus'))
+    if (
+      begins &&
+      lace > 0 &&
+      at < window.length &&
+      (window[at] !== headBegins || window.toString('latin1', at, at + 4) !== 'Opus')
+    )
       seconds += packetSeconds(window[at] ?? 0, window[at + 1] ?? 1);
     begins = lace < 255;
     at += lace;

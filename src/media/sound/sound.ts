@@ -12,14 +12,15 @@ export interface Sound {
   readonly seconds: number;
 }
 
-const readers: Readonly<Record<Sound['format'], (source: Source) => Promise<number | undefined>>> = {
-  wav: wavSeconds,
-  mp3: mp3Seconds,
-  flac: flacSeconds,
-  ogg: oggSeconds,
-  mp4: mp4Seconds,
-  webm: webmSeconds,
-};
+const readers: Readonly<Record<Sound['format'], (source: Source) => Promise<number | undefined>>> =
+  {
+    wav: wavSeconds,
+    mp3: mp3Seconds,
+    flac: flacSeconds,
+    ogg: oggSeconds,
+    mp4: mp4Seconds,
+    webm: webmSeconds,
+  };
 
 /** Nobody speaks for longer into one file. */
 const secondsMax = 7 * 24 * 3_600;
@@ -30,13 +31,18 @@ const oggBytesPerSecondMax = 64_000;
  * What a recording is and how long, by its bytes alone; `strange`: it is none that is known, `unreadable`: it is one that is broken or empty.
  * Little is read of it, and a bounded number of times.
  */
-export async function soundOf(spool: Pick<Spool, 'size' | 'slice'>): Promise<Sound | 'strange' | 'unreadable'> {
+export async function soundOf(
+  spool: Pick<Spool, 'size' | 'slice'>,
+): Promise<Sound | 'strange' | 'unreadable'> {
   const source = new Source(spool);
   const format = await formatOf(source);
   if (format === undefined) return 'strange';
   const seconds = await readers[format](source);
   if (seconds === undefined || !(seconds > 0 && seconds <= secondsMax)) return 'unreadable';
-  return { format, seconds: format === 'ogg' ? Math.max(seconds, source.size / oggBytesPerSecondMax) : seconds };
+  return {
+    format,
+    seconds: format === 'ogg' ? Math.max(seconds, source.size / oggBytesPerSecondMax) : seconds,
+  };
 }
 
 async function formatOf(source: Source): Promise<Sound['format'] | undefined> {
@@ -47,6 +53,9 @@ async function formatOf(source: Source): Promise<Sound['format'] | undefined> {
   if (text.startsWith('OggS')) return 'ogg';
   if (text.slice(4, 8) === 'ftyp') return 'mp4';
   if (head.readUInt32BE(0) === 0x1a45dfa3) return 'webm';
-  if (text.startsWith('ID3')) return (await source.bytes(await afterTags(source), 4)).toString('latin1') === 'fLaC' ? 'flac' : 'mp3';
+  if (text.startsWith('ID3'))
+    return (await source.bytes(await afterTags(source), 4)).toString('latin1') === 'fLaC'
+      ? 'flac'
+      : 'mp3';
   return frameAt(head) === undefined ? undefined : 'mp3';
 }

@@ -21,7 +21,9 @@ export class Source {
       this.#at = at;
     }
     const part = this.#window.subarray(at - this.#at, at - this.#at + length);
-    return part.length === length ? part : Buffer.concat([part, Buffer.alloc(length - part.length)]);
+    return part.length === length
+      ? part
+      : Buffer.concat([part, Buffer.alloc(length - part.length)]);
   }
 }
 

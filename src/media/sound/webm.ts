@@ -16,7 +16,10 @@ const simpleBlock = 0xa3;
 const block = 0xa1;
 
 /** A number of EBML (RFC 8794 §4): its length is in its first byte. */
-function size(bytes: Buffer, at: number): { readonly value: number; readonly next: number } | undefined {
+function size(
+  bytes: Buffer,
+  at: number,
+): { readonly value: number; readonly next: number } | undefined {
   const first = bytes[at];
   if (first === undefined || first === 0) return undefined;
   const length = Math.clz32(first) - 23;
@@ -27,10 +30,19 @@ function size(bytes: Buffer, at: number): { readonly value: number; readonly nex
 }
 
 /** The content of the first element with these bytes as its id. */
-function element(bytes: Buffer, id: readonly number[], from = 0): { readonly content: Buffer; readonly next: number } | undefined {
+function element(
+  bytes: Buffer,
+  id: readonly number[],
+  from = 0,
+): { readonly content: Buffer; readonly next: number } | undefined {
   const at = bytes.indexOf(Buffer.from(id), from);
   const length = at < 0 ? undefined : size(bytes, at + id.length);
-  return length && { content: bytes.subarray(length.next, length.next + length.value), next: length.next };
+  return (
+    length && {
+      content: bytes.subarray(length.next, length.next + length.value),
+      next: length.next,
+    }
+  );
 }
 
 const unsigned = (bytes: Buffer): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
@@ -40,9 +52,15 @@ export async function webmSeconds(source: Source): Promise<number | undefined> {
   const head = await source.bytes(0, Math.min(headBytes, source.size));
   const info = element(head, [0x15, 0x49, 0xa9, 0x66])?.content;
   if (info === undefined) return undefined;
-  const scale = unsigned(element(info, [0x2a, 0xd7, 0xb1])?.content ?? Buffer.alloc(0)) || nanosecondsUsual;
+  const scale =
+    unsigned(element(info, [0x2a, 0xd7, 0xb1])?.content ?? Buffer.alloc(0)) || nanosecondsUsual;
   const duration = element(info, [0x44, 0x89])?.content;
-  const length = duration?.length === 4 ? duration.readFloatBE(0) : duration?.length === 8 ? duration.readDoubleBE(0) : 0;
+  const length =
+    duration?.length === 4
+      ? duration.readFloatBE(0)
+      : duration?.length === 8
+        ? duration.readDoubleBE(0)
+        : 0;
   const from = Math.max(0, source.size - tailBytes);
   const last = lastTime(await source.bytes(from, Math.min(tailBytes, source.size))) ?? 0;
   const told = (Math.max(Number.isFinite(length) ? length : 0, last) * scale) / 1e9;
@@ -61,7 +79,11 @@ function lastTime(tail: Buffer): number | undefined {
   for (let next = cluster.next + cluster.content.length; next + 8 < tail.length; ) {
     const length = size(tail, next + 1);
     if (length === undefined) break;
-    if (tail[next] === 0xa3) latest = Math.max(latest, start + tail.readInt16BE(Math.min(length.next + 1, tail.length - 2)));
+    if (tail[next] === 0xa3)
+      latest = Math.max(
+        latest,
+        start + tail.readInt16BE(Math.min(length.next + 1, tail.length - 2)),
+      );
     next = length.next + length.value;
   }
   return latest;
@@ -84,13 +106,19 @@ async function opusSeconds(source: Source): Promise<number | undefined> {
     if (length === undefined) return seconds;
     const id = head.readUIntBE(0, idBytes);
     if (id === trackEntry) entry = {};
-    if (id === trackNumber) entry.number = unsigned(head.subarray(length.next, length.next + length.value));
-    if (id === codecId && head.toString('latin1', length.next, length.next + length.value) === 'A_OPUS') entry.opus = true;
+    if (id === trackNumber)
+      entry.number = unsigned(head.subarray(length.next, length.next + length.value));
+    if (
+      id === codecId &&
+      head.toString('latin1', length.next, length.next + length.value) === 'A_OPUS'
+    )
+      entry.opus = true;
     if (entry.opus && entry.number !== undefined) tracks.add(entry.number);
     if (id === simpleBlock || id === block) {
       const track = size(head, length.next);
       // Behind the number of its track: two bytes of time, one of flags.
-      if (track !== undefined && tracks.has(track.value)) seconds += packetSeconds(head[track.next + 3] ?? 0, head[track.next + 4] ?? 1);
+      if (track !== undefined && tracks.has(track.value))
+        seconds += packetSeconds(head[track.next + 3] ?? 0, head[track.next + 4] ?? 1);
     }
     at += length.next + (holders.has(id) ? 0 : length.value);
   }

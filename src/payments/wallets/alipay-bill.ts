@@ -41,7 +41,8 @@ function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
   const at = readPlainTime(row.get('完成时间') ?? '');
   const amount = ofYuanText(row.get('订单金额（元）'));
   const kind = row.get('业务类型') === '退款' ? 'refund' : 'payment';
-  if (number === undefined || orderId === undefined || at === undefined || amount === undefined) return undefined;
+  if (number === undefined || orderId === undefined || at === undefined || amount === undefined)
+    return undefined;
   const refundId = kind === 'refund' ? row.get('退款批次号/请求号') : undefined;
   return { kind, number, orderId, refundId, amount: amount < 0n ? -amount : amount, at };
 }

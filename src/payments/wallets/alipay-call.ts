@@ -19,7 +19,12 @@ export interface AlipayAccount {
 /** `none`: Alipay itself said no, signed. */
 export type AlipayReply =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'none'; readonly code: string; readonly subCode: string; readonly message: string }
+  | {
+      readonly kind: 'none';
+      readonly code: string;
+      readonly subCode: string;
+      readonly message: string;
+    }
   | WalletFault;
 
 /** Failures of Alipay's own: it may have done it all the same. */
@@ -37,18 +42,30 @@ export class AlipayCaller {
   }
 
   /** One call: common parameters in the address, its content in the body, both signed. What Alipay did not sign says nothing. */
-  async call(method: string, content: Readonly<Record<string, unknown>>, more: Parameters = {}): Promise<AlipayReply> {
+  async call(
+    method: string,
+    content: Readonly<Record<string, unknown>>,
+    more: Parameters = {},
+  ): Promise<AlipayReply> {
     const { biz_content, ...query } = this.signed(method, content, more);
     try {
-      const reply = await callControl(`${this.#account.gateway}?${String(new URLSearchParams(query))}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded;charset=utf-8', accept: 'application/json' },
-        body: new URLSearchParams({ biz_content: biz_content ?? '' }).toString(),
-        signal: this.#stop,
-      });
+      const reply = await callControl(
+        `${this.#account.gateway}?${String(new URLSearchParams(query))}`,
+        {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/x-www-form-urlencoded;charset=utf-8',
+            accept: 'application/json',
+          },
+          body: new URLSearchParams({ biz_content: biz_content ?? '' }).toString(),
+          signal: this.#stop,
+        },
+      );
       return this.#read(method, reply.status, reply.bytes.toString('utf8'));
     } catch (error) {
-      return unknown(`Alipay does not answer: ${error instanceof Error ? error.message : String(error)}`);
+      return unknown(
+        `Alipay does not answer: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 
@@ -73,20 +90,29 @@ export class AlipayCaller {
   }
 
   #read(method: string, status: number, text: string): AlipayReply {
-    const part = signedPart(text, `${method.replaceAll('.', '_')}_response`, this.#account.alipayKey);
+    const part = signedPart(
+      text,
+      `${method.replaceAll('.', '_')}_response`,
+      this.#account.alipayKey,
+    );
     // What it says to a request that it could not attribute to anybody (a wrong signature of ours) is not signed.
-    if (part === undefined) return unknown(`Alipay's answer (${status}) is not signed as it should be: ${subCodeOf(text)}`);
+    if (part === undefined)
+      return unknown(
+        `Alipay's answer (${status}) is not signed as it should be: ${subCodeOf(text)}`,
+      );
     const body = jsonObject(part);
     const code = textOf(body?.['code']) ?? '';
     if (body === undefined) return unknown("Alipay's answer is no JSON");
     if (code === '10000') return { kind: 'ok', body };
     const subCode = textOf(body['sub_code']) ?? '';
     const message = textOf(body['sub_msg']) ?? textOf(body['msg']) ?? '';
-    if (code === '20000' || code === '10003' || troubles.test(subCode)) return unknown(`Alipay answers ${code} ${subCode}`);
+    if (code === '20000' || code === '10003' || troubles.test(subCode))
+      return unknown(`Alipay answers ${code} ${subCode}`);
     return { kind: 'none', code, subCode, message };
   }
 }
 
 export const unknown = (why: string): WalletFault => ({ kind: 'fault', sure: false, why });
 
-const subCodeOf = (text: string): string => /"sub_code"\s*:\s*"([\w.-]{1,64})"/.exec(text)?.[1] ?? 'no code';
+const subCodeOf = (text: string): string =>
+  /"sub_code"\s*:\s*"([\w.-]{1,64})"/.exec(text)?.[1] ?? 'no code';

@@ -15,13 +15,17 @@ function signable(parameters: Parameters, without: ReadonlySet<string>): string 
 const ofRequest = new Set(['sign']);
 const ofNotice = new Set(['sign', 'sign_type']);
 
-export const signRequest = (parameters: Parameters, key: KeyObject): string => rsaSign(signable(parameters, ofRequest), key);
+export const signRequest = (parameters: Parameters, key: KeyObject): string =>
+  rsaSign(signable(parameters, ofRequest), key);
 
 /** A notification is signed without its `sign_type`; some of Alipay's products keep it. */
 export function noticeHolds(parameters: Parameters, key: KeyObject): boolean {
   const signature = parameters['sign'] ?? '';
   if (parameters['sign_type'] !== 'RSA2' || signature === '') return false;
-  return rsaVerifies(signable(parameters, ofNotice), signature, key) || rsaVerifies(signable(parameters, ofRequest), signature, key);
+  return (
+    rsaVerifies(signable(parameters, ofNotice), signature, key) ||
+    rsaVerifies(signable(parameters, ofRequest), signature, key)
+  );
 }
 
 /**
@@ -32,7 +36,11 @@ export function signedPart(text: string, member: string, key: KeyObject): string
   const begin = new RegExp(`^\\s*\\{\\s*"${member}"\\s*:\\s*`).exec(text)?.[0].length;
   const end = begin === undefined ? undefined : objectEnd(text, begin);
   const signature =
-    end === undefined ? undefined : /^\s*,(?:\s*"alipay_cert_sn"\s*:\s*"[^"]*"\s*,)?\s*"sign"\s*:\s*"([^"]+)"/.exec(text.slice(end))?.[1];
+    end === undefined
+      ? undefined
+      : /^\s*,(?:\s*"alipay_cert_sn"\s*:\s*"[^"]*"\s*,)?\s*"sign"\s*:\s*"([^"]+)"/.exec(
+          text.slice(end),
+        )?.[1];
   if (begin === undefined || end === undefined || signature === undefined) return undefined;
   const part = text.slice(begin, end);
   return rsaVerifies(part, signature.replaceAll('\\/', '/'), key) ? part : undefined;

@@ -9,6 +9,8 @@ export function rowsByName(
     .filter((line) => line.trim() !== '')
     .map((line) => {
       const cells = split(line, names.length);
-      return new Map(cells.length === names.length ? names.map((name, index) => [name, cells[index] ?? '']) : []);
+      return new Map(
+        cells.length === names.length ? names.map((name, index) => [name, cells[index] ?? '']) : [],
+      );
     });
 }

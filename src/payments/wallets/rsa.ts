@@ -1,7 +1,15 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  sign,
+  verify,
+  X509Certificate,
+} from 'node:crypto';
 
 /** RSA with SHA-256 and PKCS #1 v1.5, base64: how both wallets sign. */
-export const rsaSign = (text: string, key: KeyObject): string => sign('RSA-SHA256', Buffer.from(text, 'utf8'), key).toString('base64');
+export const rsaSign = (text: string, key: KeyObject): string =>
+  sign('RSA-SHA256', Buffer.from(text, 'utf8'), key).toString('base64');
 
 export function rsaVerifies(text: string, signature: string, key: KeyObject): boolean {
   const bytes = Buffer.from(signature, 'base64');
@@ -32,7 +40,8 @@ export function publicKeyFrom(text: string): KeyObject | undefined {
 
 const der = (text: string): Buffer => Buffer.from(text.replace(/\s+/g, ''), 'base64');
 
-const rsaOnly = (key: KeyObject | undefined): KeyObject | undefined => (key?.asymmetricKeyType === 'rsa' ? key : undefined);
+const rsaOnly = (key: KeyObject | undefined): KeyObject | undefined =>
+  key?.asymmetricKeyType === 'rsa' ? key : undefined;
 
 function firstOf(...ways: readonly (() => KeyObject)[]): KeyObject | undefined {
   for (const way of ways) {

@@ -16,7 +16,11 @@ test("WeChat Pay's sealed resource is opened with its APIv3 key, and with no oth
     ciphertext:
       'DUcegK33A8MEOgdCtMPWwAdqzVjy3c3BTENCdjZ/7K2gOkdL0pBpKZrSO4KcjLkLW6SrqBdzgGy/sMCWIPKVQdMoXvM713U3I1EvEj9fVYtOsw/jrE0Vh27rb9zCW9DZUByB2lzJg2pOdnDtdUQex1bqBERj5J4Ugmrod39WsLtHdObj9VNyPRCrkR6b1oO+aMmWJMtSbZlqFmDnTYjTjc2rwRDV3MpI6jPIElWji3HpaGQ+2gcQlaxeQMFUSFfywhrL2Jam857/PgAnN+eNUHdtxDQNKpEzy6orjUQAXGEaWfbUdNi4V9SOg9Se2XlnWUFhv2p49TdnpoS1g0urM06vDl4v/vz5arW7UgZzpRlwTlqwfztUWtnKHCzQwsFY5wWxOEI5ePwBcw4VyHxnT0U5jExpfbpFrqui/EcS+zpAunLSq5xiiUrkzev754ozzMk6J09rx5FSx4xCYhzaTrcEzgtCEr2uH9qlW6n0uW6LLdbdcJX34Q==',
   };
-  expect(JSON.parse(unseal(key, resource) ?? '')).toMatchObject({ out_trade_no: 'T1', transaction_id: '42000001', amount: { total: 100 } });
+  expect(JSON.parse(unseal(key, resource) ?? '')).toMatchObject({
+    out_trade_no: 'T1',
+    transaction_id: '42000001',
+    amount: { total: 100 },
+  });
   expect(unseal(createHash('sha256').update('other').digest(), resource)).toBeUndefined();
   expect(unseal(key, { ...resource, associated_data: 'refund' })).toBeUndefined();
   expect(unseal(key, { ...resource, ciphertext: '' })).toBeUndefined();
@@ -54,21 +58,31 @@ test('an answer is believed for the very bytes that were signed', () => {
   const answer = `{"alipay_trade_precreate_response":${part},"sign":"${rsaSign(part, pair.privateKey)}"}`;
   expect(signedPart(answer, 'alipay_trade_precreate_response', pair.publicKey)).toBe(part);
   expect(signedPart(answer, 'alipay_trade_query_response', pair.publicKey)).toBeUndefined();
-  expect(signedPart(answer.replace('10000', '10001'), 'alipay_trade_precreate_response', pair.publicKey)).toBeUndefined();
-  for (const odd of ['', '<html>', '{"alipay_trade_precreate_response":{"code":"10000"}}', answer.slice(0, 60)])
+  expect(
+    signedPart(answer.replace('10000', '10001'), 'alipay_trade_precreate_response', pair.publicKey),
+  ).toBeUndefined();
+  for (const odd of [
+    '',
+    '<html>',
+    '{"alipay_trade_precreate_response":{"code":"10000"}}',
+    answer.slice(0, 60),
+  ])
     expect(signedPart(odd, 'alipay_trade_precreate_response', pair.publicKey), odd).toBeUndefined();
 });
 
 test("keys are read as PEM and as the bare base64 of wallets' tools", () => {
   const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const old = pair.privateKey.export({ type: 'pkcs1', format: 'der' }).toString('base64');
-  for (const text of [pem, old, pem.replace(/-----.*?-----|\n/g, '')]) expect(privateKeyFrom(text)?.equals(pair.privateKey)).toBe(true);
+  for (const text of [pem, old, pem.replace(/-----.*?-----|\n/g, '')])
+    expect(privateKeyFrom(text)?.equals(pair.privateKey)).toBe(true);
   const open = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  for (const text of [open, open.replace(/-----.*?-----|\n/g, '')]) expect(publicKeyFrom(text)?.equals(pair.publicKey)).toBe(true);
+  for (const text of [open, open.replace(/-----.*?-----|\n/g, '')])
+    expect(publicKeyFrom(text)?.equals(pair.publicKey)).toBe(true);
   expect(privateKeyFrom('nonsense')).toBeUndefined();
   expect(publicKeyFrom('nonsense')).toBeUndefined();
 });
 
 test('what is no ZIP file, or a broken one, is not unpacked', () => {
-  for (const file of [Buffer.alloc(0), Buffer.from('<html>'), Buffer.alloc(64, 0x50)]) expect(unzip(file, 1_000)).toBeUndefined();
+  for (const file of [Buffer.alloc(0), Buffer.from('<html>'), Buffer.alloc(64, 0x50)])
+    expect(unzip(file, 1_000)).toBeUndefined();
 });

@@ -29,7 +29,19 @@ function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
   const at = readPlainTime(row.get('交易时间') ?? '');
   const isRefund = row.get('交易状态') === 'REFUND' || row.get('交易状态') === 'REVOKED';
   // Older bills have the amount that is settled alone, without vouchers.
-  const amount = ofYuanText(isRefund ? (row.get('申请退款金额') ?? row.get('退款金额')) : (row.get('订单金额') ?? row.get('应结订单金额')));
-  if (number === undefined || orderId === undefined || at === undefined || amount === undefined) return undefined;
-  return { kind: isRefund ? 'refund' : 'payment', number, orderId, refundId: isRefund ? row.get('商户退款单号') : undefined, amount, at };
+  const amount = ofYuanText(
+    isRefund
+      ? (row.get('申请退款金额') ?? row.get('退款金额'))
+      : (row.get('订单金额') ?? row.get('应结订单金额')),
+  );
+  if (number === undefined || orderId === undefined || at === undefined || amount === undefined)
+    return undefined;
+  return {
+    kind: isRefund ? 'refund' : 'payment',
+    number,
+    orderId,
+    refundId: isRefund ? row.get('商户退款单号') : undefined,
+    amount,
+    at,
+  };
 }

@@ -6,7 +6,14 @@ import { callControl } from '../../http/control.ts';
 import { jsonObject, objectOf, textOf } from '../json.ts';
 import type { WalletFault } from '../wallet.ts';
 import { publicKeyFrom } from './rsa.ts';
-import { authorize, type Merchant, type Seal, sealHolds, sealOf, unseal } from './wechat-signature.ts';
+import {
+  authorize,
+  type Merchant,
+  type Seal,
+  sealHolds,
+  sealOf,
+  unseal,
+} from './wechat-signature.ts';
 
 export interface WechatAccount extends Merchant {
   readonly appId: string;
@@ -21,7 +28,12 @@ export interface WechatAccount extends Merchant {
 /** `none`: WeChat answered, signed, with a status that says no. */
 export type WechatReply =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'none'; readonly status: number; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'none';
+      readonly status: number;
+      readonly code: string;
+      readonly message: string;
+    }
   | WalletFault;
 
 /** A serial that we do not know makes us ask for certificates, so often at most: anybody can send one. */
@@ -62,8 +74,14 @@ export class WechatCaller {
   /** A file that a signed answer named; the file itself is not signed. */
   async download(url: string, bytesMax: number): Promise<Buffer | WalletFault> {
     try {
-      const reply = await callControl(url, { ...this.#signed('GET', url, ''), bytesMax, signal: this.#stop });
-      return reply.status === 200 ? reply.bytes : unknown(`WeChat Pay's bill cannot be had: ${reply.status}`);
+      const reply = await callControl(url, {
+        ...this.#signed('GET', url, ''),
+        bytesMax,
+        signal: this.#stop,
+      });
+      return reply.status === 200
+        ? reply.bytes
+        : unknown(`WeChat Pay's bill cannot be had: ${reply.status}`);
     } catch (error) {
       return unknown(`WeChat Pay's bill cannot be had: ${messageOf(error)}`);
     }
@@ -83,7 +101,13 @@ export class WechatCaller {
     const headers = {
       accept: 'application/json',
       'user-agent': userAgent,
-      authorization: authorize(this.#account, { method, path: pathname + search, body, timestamp, nonce: randomText(32) }),
+      authorization: authorize(this.#account, {
+        method,
+        path: pathname + search,
+        body,
+        timestamp,
+        nonce: randomText(32),
+      }),
       ...(body === '' ? {} : { 'content-type': 'application/json' }),
       ...(publicKey === undefined ? {} : { 'wechatpay-serial': publicKey.id }),
     };
@@ -93,7 +117,10 @@ export class WechatCaller {
   async #keyOf({ serial }: Seal): Promise<KeyObject | undefined> {
     const { publicKey } = this.#account;
     if (publicKey !== undefined) return serial === publicKey.id ? publicKey.key : undefined;
-    if (!this.#certificates.has(serial) && this.#clock.monotonicMs() - this.#askedAt >= certificatesEveryMs) {
+    if (
+      !this.#certificates.has(serial) &&
+      this.#clock.monotonicMs() - this.#askedAt >= certificatesEveryMs
+    ) {
       this.#askedAt = this.#clock.monotonicMs();
       this.#certificates = (await this.#fetchCertificates()) ?? this.#certificates;
     }
@@ -103,7 +130,10 @@ export class WechatCaller {
   /** They come sealed with the APIv3 key, which is why the first answer can be believed: it is signed with a key that it brings. */
   async #fetchCertificates(): Promise<ReadonlyMap<string, KeyObject> | undefined> {
     const url = `${this.#account.baseUrl}/v3/certificates`;
-    const reply = await callControl(url, { ...this.#signed('GET', url, ''), signal: this.#stop }).catch(() => undefined);
+    const reply = await callControl(url, {
+      ...this.#signed('GET', url, ''),
+      signal: this.#stop,
+    }).catch(() => undefined);
     const text = reply?.bytes.toString('utf8') ?? '';
     const data = jsonObject(text)?.['data'];
     if (reply?.status !== 200 || !Array.isArray(data)) return undefined;
@@ -122,7 +152,8 @@ export class WechatCaller {
 
 export const unknown = (why: string): WalletFault => ({ kind: 'fault', sure: false, why });
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 function read(status: number, text: string): WechatReply {
   const body = text === '' ? {} : jsonObject(text);

@@ -23,7 +23,10 @@ export interface Signable {
 }
 
 /** The `Authorization` header. */
-export function authorize({ mchId, serial, privateKey }: Merchant, { method, path, body, timestamp, nonce }: Signable): string {
+export function authorize(
+  { mchId, serial, privateKey }: Merchant,
+  { method, path, body, timestamp, nonce }: Signable,
+): string {
   const signature = rsaSign(`${method}\n${path}\n${timestamp}\n${nonce}\n${body}\n`, privateKey);
   return `WECHATPAY2-SHA256-RSA2048 mchid="${mchId}",nonce_str="${nonce}",signature="${signature}",timestamp="${timestamp}",serial_no="${serial}"`;
 }
@@ -46,26 +49,52 @@ export function sealOf(headers: IncomingHttpHeaders, now: number): Seal | undefi
   const nonce = textOf(headers['wechatpay-nonce']);
   const signature = textOf(headers['wechatpay-signature']);
   const timestamp = Number(headers['wechatpay-timestamp'] ?? Number.NaN);
-  if (serial === undefined || nonce === undefined || signature === undefined || !Number.isSafeInteger(timestamp)) return undefined;
-  if (signature.startsWith(probe) || Math.abs(now - timestamp * 1_000) > toleranceMs) return undefined;
+  if (
+    serial === undefined ||
+    nonce === undefined ||
+    signature === undefined ||
+    !Number.isSafeInteger(timestamp)
+  )
+    return undefined;
+  if (signature.startsWith(probe) || Math.abs(now - timestamp * 1_000) > toleranceMs)
+    return undefined;
   return { serial, timestamp, nonce, signature };
 }
 
-export function sealHolds({ timestamp, nonce, signature }: Seal, body: string, key: KeyObject): boolean {
+export function sealHolds(
+  { timestamp, nonce, signature }: Seal,
+  body: string,
+  key: KeyObject,
+): boolean {
   return rsaVerifies(`${timestamp}\n${nonce}\n${body}\n`, signature, key);
 }
 
 const tagBytes = 16;
 
 /** What WeChat sends under the APIv3 key (`AEAD_AES_256_GCM`): base64 of the ciphertext and its tag. Undefined when it was not sealed with this key. */
-export function unseal(key: Buffer, resource: Readonly<Record<string, unknown>>): string | undefined {
+export function unseal(
+  key: Buffer,
+  resource: Readonly<Record<string, unknown>>,
+): string | undefined {
   const nonce = textOf(resource['nonce']);
   const bytes = Buffer.from(textOf(resource['ciphertext']) ?? '', 'base64');
-  if (resource['algorithm'] !== 'AEAD_AES_256_GCM' || nonce === undefined || bytes.length < tagBytes) return undefined;
+  if (
+    resource['algorithm'] !== 'AEAD_AES_256_GCM' ||
+    nonce === undefined ||
+    bytes.length < tagBytes
+  )
+    return undefined;
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'utf8'), { authTagLength: tagBytes });
-    decipher.setAuthTag(bytes.subarray(-tagBytes)).setAAD(Buffer.from(textOf(resource['associated_data']) ?? '', 'utf8'));
-    return Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]).toString('utf8');
+    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'utf8'), {
+      authTagLength: tagBytes,
+    });
+    decipher
+      .setAuthTag(bytes.subarray(-tagBytes))
+      .setAAD(Buffer.from(textOf(resource['associated_data']) ?? '', 'utf8'));
+    return Buffer.concat([
+      decipher.update(bytes.subarray(0, -tagBytes)),
+      decipher.final(),
+    ]).toString('utf8');
   } catch {
     return undefined;
   }

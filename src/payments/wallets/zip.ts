@@ -30,7 +30,11 @@ function entries(file: Buffer, bytesMax: number): readonly Buffer[] {
     const content = contentOf(file, at, left);
     left -= content.length;
     contents.push(content);
-    at += entryBytes + file.readUInt16LE(at + 28) + file.readUInt16LE(at + 30) + file.readUInt16LE(at + 32);
+    at +=
+      entryBytes +
+      file.readUInt16LE(at + 28) +
+      file.readUInt16LE(at + 30) +
+      file.readUInt16LE(at + 32);
   }
   return contents;
 }

@@ -1,4 +1,10 @@
-import { type Adapter, type Answer, type Call, isFault, type StreamTranslator } from '../adapter.ts';
+import {
+  type Adapter,
+  type Answer,
+  type Call,
+  isFault,
+  type StreamTranslator,
+} from '../adapter.ts';
 
 /** How one client format is said in chat's words, and what chat answers in the format's own. */
 export interface Bridge {

@@ -6,7 +6,9 @@ export function plainWords(json: string, head: string): string | undefined {
   if (at < 0) return undefined;
   const start = at + head.length - 1;
   const end = stringEnd(json, start);
-  return json.charCodeAt(end) === 0x7d && json.indexOf('"finish_reason":"', end) < 0 ? json.slice(start, end) : undefined;
+  return json.charCodeAt(end) === 0x7d && json.indexOf('"finish_reason":"', end) < 0
+    ? json.slice(start, end)
+    : undefined;
 }
 
 /** What becomes of the chunks that a chat adapter gave. It writes JSON without line ends, so that each event is a line. */

@@ -6,7 +6,8 @@ import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../w
 export const echoOf = (call: Call): string => (call.body['echo'] === true ? onlyPrompt(call) : '');
 
 /** Completions know three ends. */
-export const completionEnd = (finish: unknown): string => (finish === 'length' || finish === 'content_filter' ? finish : 'stop');
+export const completionEnd = (finish: unknown): string =>
+  finish === 'length' || finish === 'content_filter' ? finish : 'stop';
 
 /** A chat completion as a text completion. Thoughts are not part of a text. */
 export function completionFrom(answer: Answer, call: Call): JsonObject {
@@ -18,7 +19,12 @@ export function completionFrom(answer: Answer, call: Call): JsonObject {
       const said = objectOf(choice['message']) ?? {};
       const text = echo + (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
       const logprobs = logprobsFrom(choice['logprobs'], promptLength(call));
-      return { text, index: choice['index'], logprobs, finish_reason: completionEnd(choice['finish_reason']) };
+      return {
+        text,
+        index: choice['index'],
+        logprobs,
+        finish_reason: completionEnd(choice['finish_reason']),
+      };
     });
   const { created, usage, system_fingerprint: fingerprint } = body;
   return {

@@ -1,8 +1,23 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, rawMembers, says, textOf, utf8 } from '../wire/json.ts';
-import { completionEnd, echoOf, logprobsFrom, promptLength } from './completions-over-chat-answer.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  rawMembers,
+  says,
+  textOf,
+  utf8,
+} from '../wire/json.ts';
+import {
+  completionEnd,
+  echoOf,
+  logprobsFrom,
+  promptLength,
+} from './completions-over-chat-answer.ts';
 import { eachChunk, plainWords } from './chat-events.ts';
 
 /** Chat chunks, which the vendor's own adapter has made regular, as chunks of text. */
@@ -36,7 +51,8 @@ export class CompletionEvents implements StreamTranslator {
   }
 
   readonly #chunk = (json: string): string => {
-    const plain = this.#plain && this.#offsets.has(0) ? plainWords(json, '"delta":{"content":"') : undefined;
+    const plain =
+      this.#plain && this.#offsets.has(0) ? plainWords(json, '"delta":{"content":"') : undefined;
     if (plain !== undefined) return this.#write(textChoice(plain, 0));
     const body = parse(utf8(json));
     if (!isObject(body)) return '';
@@ -60,7 +76,12 @@ export class CompletionEvents implements StreamTranslator {
     const logprobs = logprobsFrom(choice['logprobs'], from);
     if (text === '' && logprobs === null && typeof finish !== 'string') return '';
     return this.#write(
-      textChoice(jsonText(text), index, jsonText(logprobs), typeof finish === 'string' ? completionEnd(finish) : undefined),
+      textChoice(
+        jsonText(text),
+        index,
+        jsonText(logprobs),
+        typeof finish === 'string' ? completionEnd(finish) : undefined,
+      ),
     );
   }
 

@@ -21,7 +21,9 @@ export function stopReasonOf(finish: unknown, calls: number): string {
 
 const bytesPerTokenOut = 4;
 /** What is told where the vendor told nothing; the charge is counted by the same rule. */
-export const estimated = (outputBytes: number): Quantities => ({ output: Math.ceil(outputBytes / bytesPerTokenOut) });
+export const estimated = (outputBytes: number): Quantities => ({
+  output: Math.ceil(outputBytes / bytesPerTokenOut),
+});
 
 /** What every message of an answer begins with. */
 export function messageHead(call: Call): JsonObject {
@@ -30,13 +32,20 @@ export function messageHead(call: Call): JsonObject {
 
 /** A chat completion as a message. */
 export function messageFrom(answer: Answer, call: Call): JsonObject {
-  const choice = objectOf(listOf(objectOf(parse(answer.body.toString('utf8')))?.['choices'])[0]) ?? {};
+  const choice =
+    objectOf(listOf(objectOf(parse(answer.body.toString('utf8')))?.['choices'])[0]) ?? {};
   const said = objectOf(choice['message']) ?? {};
   const calls = listOf(said['tool_calls']).filter(isObject);
   const text = (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
-  const stopReason = !said['refusal'] ? stopReasonOf(choice['finish_reason'], calls.length) : 'refusal';
+  const stopReason = !said['refusal']
+    ? stopReasonOf(choice['finish_reason'], calls.length)
+    : 'refusal';
   return Object.assign(messageHead(call), {
-    content: [...thinkingFrom(said), ...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map(toolUse)],
+    content: [
+      ...thinkingFrom(said),
+      ...(text === '' ? [] : [{ type: 'text', text }]),
+      ...calls.map(toolUse),
+    ],
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,
@@ -55,11 +64,18 @@ function thinkingFrom(said: JsonObject): JsonObject[] {
 
 function toolUse(call: JsonObject): JsonObject {
   const fn = objectOf(call['function']) ?? objectOf(call['custom']) ?? {};
-  return { type: 'tool_use', id: call['id'], name: fn['name'], ...vendorsOwn(call), input: inputFrom(textOf(fn['arguments']) ?? '') };
+  return {
+    type: 'tool_use',
+    id: call['id'],
+    name: fn['name'],
+    ...vendorsOwn(call),
+    input: inputFrom(textOf(fn['arguments']) ?? ''),
+  };
 }
 
 /** What a vendor wants back with the call travels in the block, as it does in chat: Gemini's signatures, for one. */
-export const vendorsOwn = ({ extra_content }: JsonObject): JsonObject => (extra_content === undefined ? {} : { extra_content });
+export const vendorsOwn = ({ extra_content }: JsonObject): JsonObject =>
+  extra_content === undefined ? {} : { extra_content };
 
 /** Arguments as an object. What a model wrote wrongly is told as it is, under a name. */
 function inputFrom(args: string): JsonObject {

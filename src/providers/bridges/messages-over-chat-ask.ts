@@ -18,7 +18,9 @@ export function chatBodyFrom(call: Call, marks: boolean): JsonObject {
     model: call.publicModel,
     messages: chatMessages(body, call.publicModel, marks),
     // Whoever asks how many tokens a request has says nothing of the answer's.
-    ...(body['max_tokens'] === undefined ? {} : { max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1) }),
+    ...(body['max_tokens'] === undefined
+      ? {}
+      : { max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1) }),
     ...(call.outputTokensMax === undefined ? {} : { max_tokens: call.outputTokensMax }),
     ...(call.stream ? { stream: true } : {}),
     ...given('temperature', body['temperature']),
@@ -30,7 +32,8 @@ export function chatBodyFrom(call: Call, marks: boolean): JsonObject {
   };
 }
 
-const given = (member: string, value: unknown): JsonObject => (value === undefined || value === null ? {} : { [member]: value });
+const given = (member: string, value: unknown): JsonObject =>
+  value === undefined || value === null ? {} : { [member]: value };
 
 function refuseMember(param: string): never {
   refuse('invalid_value', { param, why: 'it cannot be carried to this model.' });
@@ -45,14 +48,30 @@ function stops(body: JsonObject): JsonObject {
 function chatTool(tool: JsonObject, i: number): JsonObject {
   const { name, description, input_schema: parameters, strict } = tool;
   if (!isObject(parameters))
-    refuse('invalid_value', { param: `tools[${i}].type`, why: `'${String(tool['type'])}' is no tool that this model knows.` });
-  return { type: 'function', function: { name, ...given('description', description), parameters, ...given('strict', strict) } };
+    refuse('invalid_value', {
+      param: `tools[${i}].type`,
+      why: `'${String(tool['type'])}' is no tool that this model knows.`,
+    });
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...given('description', description),
+      parameters,
+      ...given('strict', strict),
+    },
+  };
 }
 
 function toolChoice(choice: JsonObject | undefined): JsonObject {
   if (choice === undefined) return {};
   const named = { type: 'function', function: { name: choice['name'] } };
-  const said: Readonly<Record<string, unknown>> = { auto: 'auto', any: 'required', none: 'none', tool: named };
+  const said: Readonly<Record<string, unknown>> = {
+    auto: 'auto',
+    any: 'required',
+    none: 'none',
+    tool: named,
+  };
   return {
     ...given('tool_choice', said[textOf(choice['type']) ?? '']),
     ...(choice['disable_parallel_tool_use'] === true ? { parallel_tool_calls: false } : {}),
@@ -72,7 +91,8 @@ function effortOf(body: JsonObject): string | undefined {
 }
 
 function formatOf(body: JsonObject): JsonObject | undefined {
-  const format = objectOf(objectOf(body['output_config'])?.['format']) ?? objectOf(body['output_format']);
+  const format =
+    objectOf(objectOf(body['output_config'])?.['format']) ?? objectOf(body['output_format']);
   if (format?.['type'] !== 'json_schema') return undefined;
   const { schema } = format;
   return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isStrict(schema) } };
@@ -85,8 +105,14 @@ function isStrict(schema: unknown): boolean {
   const properties = objectOf(schema['properties']);
   if (properties !== undefined) {
     const required = new Set(listOf(schema['required']));
-    if (schema['additionalProperties'] !== false || !Object.keys(properties).every((name) => required.has(name))) return false;
+    if (
+      schema['additionalProperties'] !== false ||
+      !Object.keys(properties).every((name) => required.has(name))
+    )
+      return false;
     if (!Object.values(properties).every(isStrict)) return false;
   }
-  return [schema['items'], schema['anyOf'], Object.values(objectOf(schema['$defs']) ?? {})].every(isStrict);
+  return [schema['items'], schema['anyOf'], Object.values(objectOf(schema['$defs']) ?? {})].every(
+    isStrict,
+  );
 }

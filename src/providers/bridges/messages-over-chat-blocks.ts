@@ -33,22 +33,33 @@ export class MessageBlocks {
 
   /** `json` is the JSON text of a string, as it came. */
   text(json: string): string {
-    return json === '""' ? '' : this.#begin('text', '"text":""') + this.#delta('text_delta', 'text', json);
+    return json === '""'
+      ? ''
+      : this.#begin('text', '"text":""') + this.#delta('text_delta', 'text', json);
   }
 
   thinking(json: string): string {
-    return json === '""' ? '' : this.#begin('thinking', '"thinking":"","signature":""') + this.#delta('thinking_delta', 'thinking', json);
+    return json === '""'
+      ? ''
+      : this.#begin('thinking', '"thinking":"","signature":""') +
+          this.#delta('thinking_delta', 'thinking', json);
   }
 
   /** Signs the thinking before it, also where nothing of it was told. */
   signature(signature: string): string {
     const begun = this.#begin('thinking', '"thinking":"","signature":""');
-    return begun + this.#delta('signature_delta', 'signature', jsonText(signature)) + this.#stopOpen();
+    return (
+      begun + this.#delta('signature_delta', 'signature', jsonText(signature)) + this.#stopOpen()
+    );
   }
 
   redacted(data: string): string {
     const before = this.#stopOpen() + this.#stopCalls(() => true);
-    return before + this.#start(`{"type":"redacted_thinking","data":${jsonText(data)}}`) + this.#stop(this.#blocks - 1);
+    return (
+      before +
+      this.#start(`{"type":"redacted_thinking","data":${jsonText(data)}}`) +
+      this.#stop(this.#blocks - 1)
+    );
   }
 
   /** `members` of the block, once, and more of its arguments. */
@@ -67,12 +78,15 @@ export class MessageBlocks {
 
   /** The start, if nothing was said, and the end of what is open. */
   close(): string {
-    return (this.#started ? '' : this.#startMessage()) + this.#stopOpen() + this.#stopCalls(() => true);
+    return (
+      (this.#started ? '' : this.#startMessage()) + this.#stopOpen() + this.#stopCalls(() => true)
+    );
   }
 
   #begin(kind: 'text' | 'thinking', members: string): string {
     if (this.#open === kind) return '';
-    const out = this.#stopOpen() + this.#stopCalls(() => true) + this.#start(`{"type":"${kind}",${members}}`);
+    const out =
+      this.#stopOpen() + this.#stopCalls(() => true) + this.#start(`{"type":"${kind}",${members}}`);
     this.#open = kind;
     return out;
   }
@@ -108,7 +122,13 @@ export class MessageBlocks {
 
   #startMessage(): string {
     this.#started = true;
-    const unfinished = { content: [], stop_reason: null, stop_sequence: null, stop_details: null, container: null };
+    const unfinished = {
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+    };
     const message = { ...messageHead(this.#call), ...unfinished, usage: messageUsage({}) };
     return `event: message_start\ndata: {"type":"message_start","message":${jsonText(message)}}\n\nevent: ping\ndata: {"type":"ping"}\n\n`;
   }

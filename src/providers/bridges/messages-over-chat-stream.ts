@@ -3,7 +3,16 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { messageDelta } from '../wire/anthropic-native-stream.ts';
 import { isClaudes } from '../wire/anthropic-messages-signed.ts';
-import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from '../wire/json.ts';
 import { MessageBlocks } from './messages-over-chat-blocks.ts';
 import { estimated, stopReasonOf, vendorsOwn } from './messages-over-chat-answer.ts';
 import { eachChunk, plainWords } from './chat-events.ts';
@@ -41,7 +50,9 @@ export class MessageEvents implements StreamTranslator {
     if (this.#ended) return '';
     this.#ended = true;
     const reason = this.#refused ? 'refusal' : stopReasonOf(this.#finish, this.#blocks.calls);
-    return this.#blocks.close() + messageDelta(reason, quantities ?? estimated(this.meter.outputBytes));
+    return (
+      this.#blocks.close() + messageDelta(reason, quantities ?? estimated(this.meter.outputBytes))
+    );
   }
 
   readonly #chunk = (json: string): string => {
@@ -60,9 +71,11 @@ export class MessageEvents implements StreamTranslator {
     const blocks = this.#blocks;
     let out = '';
     const details = listOf(delta['reasoning_details']).filter(isObject).filter(isClaudes);
-    if (delta['reasoning_content']) out += blocks.thinking(jsonText(textOf(delta['reasoning_content']) ?? ''));
+    if (delta['reasoning_content'])
+      out += blocks.thinking(jsonText(textOf(delta['reasoning_content']) ?? ''));
     for (const detail of details) {
-      if (detail['type'] === 'reasoning.encrypted') out += blocks.redacted(textOf(detail['data']) ?? '');
+      if (detail['type'] === 'reasoning.encrypted')
+        out += blocks.redacted(textOf(detail['data']) ?? '');
       else if (detail['signature']) out += blocks.signature(textOf(detail['signature']) ?? '');
     }
     if (delta['content']) out += blocks.text(jsonText(textOf(delta['content']) ?? ''));
@@ -74,7 +87,11 @@ export class MessageEvents implements StreamTranslator {
       if (!isObject(call)) continue;
       const fn = objectOf(call['function']) ?? {};
       const index = countOf(call['index']) ?? 0;
-      out += blocks.call(index, { id: call['id'], name: fn['name'], ...vendorsOwn(call) }, textOf(fn['arguments']) ?? '');
+      out += blocks.call(
+        index,
+        { id: call['id'], name: fn['name'], ...vendorsOwn(call) },
+        textOf(fn['arguments']) ?? '',
+      );
     }
     return out;
   }

@@ -12,7 +12,8 @@ export function chatMessages(body: JsonObject, model: string, marks: boolean): J
     if (!isObject(message)) return;
     const place: Place = { param: `messages[${i}].content`, model, marks };
     if (message['role'] === 'assistant') messages.push(assistant(message['content'], place));
-    else if (message['role'] === 'system') messages.push({ role: 'system', content: instructions(message['content'], marks) });
+    else if (message['role'] === 'system')
+      messages.push({ role: 'system', content: instructions(message['content'], marks) });
     else messages.push(...user(message['content'], place));
   });
   return messages;
@@ -59,12 +60,16 @@ function user(content: unknown, place: Place): JsonObject[] {
       parts.push(...media);
     }
   });
-  return parts.length || results.length === 0 ? [...results, { role: 'user', content: joined(parts, '\n\n') }] : results;
+  return parts.length || results.length === 0
+    ? [...results, { role: 'user', content: joined(parts, '\n\n') }]
+    : results;
 }
 
 /** Text alone is told as text: not every vendor takes parts. */
 function joined(parts: readonly JsonObject[], between: string): unknown {
-  const plain = parts.every((part) => part['type'] === 'text' && part['cache_control'] === undefined);
+  const plain = parts.every(
+    (part) => part['type'] === 'text' && part['cache_control'] === undefined,
+  );
   return plain ? parts.map((part) => part['text']).join(between) : parts;
 }
 
@@ -80,22 +85,36 @@ function toolResult(block: JsonObject, place: Place): Result {
   const parts =
     typeof content === 'string'
       ? [textPart(content)]
-      : listOf(content).flatMap((part, i) => (isObject(part) ? partsOf(part, within(inside, i)) : []));
+      : listOf(content).flatMap((part, i) =>
+          isObject(part) ? partsOf(part, within(inside, i)) : [],
+        );
   const text = parts.flatMap((part) => textOf(part['text']) ?? []).join('\n\n');
   const media = parts.filter((part) => part['type'] !== 'text');
-  const told = block['is_error'] === true && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
+  const told =
+    block['is_error'] === true && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
   return {
-    message: { role: 'tool', tool_call_id: id, content: told === '' && media.length ? '(see below)' : told, ...markOf(block, place.marks) },
+    message: {
+      role: 'tool',
+      tool_call_id: id,
+      content: told === '' && media.length ? '(see below)' : told,
+      ...markOf(block, place.marks),
+    },
     media: media.length ? [textPart(`Result of the call ${String(id)}:`), ...media] : [],
   };
 }
 
-const textPart = (text: string, mark: JsonObject = {}): JsonObject => ({ type: 'text', text, ...mark });
+const textPart = (text: string, mark: JsonObject = {}): JsonObject => ({
+  type: 'text',
+  text,
+  ...mark,
+});
 
 function partsOf(block: JsonObject, place: Place): JsonObject[] {
   const parts = unmarked(block, place);
   const last = parts.at(-1);
-  return last === undefined ? parts : [...parts.slice(0, -1), { ...last, ...markOf(block, place.marks) }];
+  return last === undefined
+    ? parts
+    : [...parts.slice(0, -1), { ...last, ...markOf(block, place.marks) }];
 }
 
 function unmarked(block: JsonObject, place: Place): JsonObject[] {
@@ -118,16 +137,24 @@ function unmarked(block: JsonObject, place: Place): JsonObject[] {
 }
 
 function unsupported(content: string, { param, model }: Place): never {
-  refuse('unsupported_content', { param, model, content, accepted: 'text, image, document, tool_use, tool_result' });
+  refuse('unsupported_content', {
+    param,
+    model,
+    content,
+    accepted: 'text, image, document, tool_use, tool_result',
+  });
 }
 
 function imagePart(source: JsonObject, place: Place): JsonObject {
   const url = urlOf(source);
-  return url === undefined ? unsupported('an image by file id as', place) : { type: 'image_url', image_url: { url } };
+  return url === undefined
+    ? unsupported('an image by file id as', place)
+    : { type: 'image_url', image_url: { url } };
 }
 
 function urlOf(source: JsonObject): string | undefined {
-  if (source['type'] === 'base64') return `data:${String(source['media_type'])};base64,${String(source['data'])}`;
+  if (source['type'] === 'base64')
+    return `data:${String(source['media_type'])};base64,${String(source['data'])}`;
   return source['type'] === 'url' ? textOf(source['url']) : undefined;
 }
 
@@ -140,7 +167,12 @@ function documentParts(block: JsonObject, source: JsonObject, place: Place): Jso
     const { content } = source;
     if (typeof content === 'string') return [...introduction, textPart(content)];
     const inside: Place = { ...place, param: `${place.param}.source.content` };
-    return [...introduction, ...listOf(content).flatMap((part, i) => (isObject(part) ? partsOf(part, within(inside, i)) : []))];
+    return [
+      ...introduction,
+      ...listOf(content).flatMap((part, i) =>
+        isObject(part) ? partsOf(part, within(inside, i)) : [],
+      ),
+    ];
   }
   const data = urlOf(source);
   if (data === undefined) return unsupported('a document by file id as', place);
@@ -156,9 +188,12 @@ function assistant(content: unknown, place: Place): JsonObject {
   const calls: JsonObject[] = [];
   listOf(content).forEach((block, i) => {
     if (!isObject(block)) return;
-    if (block['type'] === 'text') texts.push(textPart(textOf(block['text']) ?? '', markOf(block, place.marks)));
-    else if (block['type'] === 'tool_use') calls.push({ ...toolCall(block), ...markOf(block, place.marks) });
-    else if (block['type'] === 'redacted_thinking') details.push({ ...redactedDetail(details.length, String(block['data'])) });
+    if (block['type'] === 'text')
+      texts.push(textPart(textOf(block['text']) ?? '', markOf(block, place.marks)));
+    else if (block['type'] === 'tool_use')
+      calls.push({ ...toolCall(block), ...markOf(block, place.marks) });
+    else if (block['type'] === 'redacted_thinking')
+      details.push({ ...redactedDetail(details.length, String(block['data'])) });
     else if (block['type'] === 'thinking') {
       const thought = textOf(block['thinking']) ?? '';
       reasoning += thought;
@@ -179,5 +214,10 @@ function assistant(content: unknown, place: Place): JsonObject {
 
 function toolCall(block: JsonObject): JsonObject {
   const { id, name, input = {} } = block;
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) }, ...vendorsOwn(block) };
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+    ...vendorsOwn(block),
+  };
 }

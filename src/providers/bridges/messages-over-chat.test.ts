@@ -10,7 +10,12 @@ const adapter = messagesOverChat(openaiChat());
 const hello = [{ role: 'user', content: 'Hello' }];
 
 function callFor(body: Record<string, unknown>, more: Partial<Call> = {}): Call {
-  const whole: Record<string, unknown> = { model: 'public', max_tokens: 100, messages: hello, ...body };
+  const whole: Record<string, unknown> = {
+    model: 'public',
+    max_tokens: 100,
+    messages: hello,
+    ...body,
+  };
   return {
     body: whole,
     bytes: Buffer.from(JSON.stringify(whole)),
@@ -28,7 +33,8 @@ function callFor(body: Record<string, unknown>, more: Partial<Call> = {}): Call 
 
 const sent = (body: Record<string, unknown>, marks = false): Record<string, unknown> =>
   JSON.parse(messagesOverChat(openaiChat(), marks).ask(callFor(body)).body.toString('utf8'));
-const sentMessages = (content: unknown, role = 'user'): unknown => sent({ messages: [{ role, content }] })['messages'];
+const sentMessages = (content: unknown, role = 'user'): unknown =>
+  sent({ messages: [{ role, content }] })['messages'];
 
 test('a request becomes a chat request, and what only Claude reads stays behind', () => {
   const schema = { type: 'object', properties: {} };
@@ -45,7 +51,9 @@ test('a request becomes a chat request, and what only Claude reads stays behind'
     metadata: { user_id: 'u' },
     service_tier: 'auto',
     context_management: { edits: [] },
-    tools: [{ name: 'f', description: 'F', input_schema: schema, cache_control: { type: 'ephemeral' } }],
+    tools: [
+      { name: 'f', description: 'F', input_schema: schema, cache_control: { type: 'ephemeral' } },
+    ],
     tool_choice: { type: 'any', disable_parallel_tool_use: true },
     output_config: { effort: 'xhigh', format: { type: 'json_schema', schema } },
   };
@@ -60,19 +68,34 @@ test('a request becomes a chat request, and what only Claude reads stays behind'
     tool_choice: 'required',
     parallel_tool_calls: false,
     reasoning_effort: 'high',
-    response_format: { type: 'json_schema', json_schema: { name: 'output', schema, strict: false } },
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'output', schema, strict: false },
+    },
   });
 });
 
 test('a schema is held to strictly where it can be', () => {
   const strict = (schema: object): unknown => {
-    const format = sent({ output_config: { format: { type: 'json_schema', schema } } })['response_format'];
+    const format = sent({ output_config: { format: { type: 'json_schema', schema } } })[
+      'response_format'
+    ];
     return JSON.parse(JSON.stringify(format)).json_schema.strict;
   };
-  const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+  const closed = {
+    type: 'object',
+    properties: { a: { type: 'string' } },
+    required: ['a'],
+    additionalProperties: false,
+  };
   expect(strict(closed)).toBe(true);
   expect(strict({ ...closed, required: [] })).toBe(false);
-  expect(strict({ ...closed, properties: { a: { type: 'array', items: { ...closed, additionalProperties: true } } } })).toBe(false);
+  expect(
+    strict({
+      ...closed,
+      properties: { a: { type: 'array', items: { ...closed, additionalProperties: true } } },
+    }),
+  ).toBe(false);
   expect(strict({ ...closed, $defs: { b: { ...closed, required: [] } } })).toBe(false);
 });
 
@@ -115,11 +138,16 @@ test.each([
     { type: 'function', function: { name: 'f' } },
   ],
 ])('the choice of tools %j is %j', (tool_choice, want) => {
-  expect(sent({ tools: [{ name: 'f', input_schema: {} }], tool_choice })['tool_choice']).toEqual(want);
+  expect(sent({ tools: [{ name: 'f', input_schema: {} }], tool_choice })['tool_choice']).toEqual(
+    want,
+  );
 });
 
 test('results of tools come first, text alone, and their images follow', () => {
-  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } };
+  const image = {
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/png', data: 'AA==' },
+  };
   const content = [
     { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'seen' }, image] },
     { type: 'tool_result', tool_use_id: 'b', content: 'broken', is_error: true },
@@ -142,16 +170,34 @@ test('results of tools come first, text alone, and their images follow', () => {
 });
 
 test('documents are files or text', () => {
-  const document = (source: object, more: object = {}): object => ({ type: 'document', source, ...more });
-  expect(sentMessages([document({ type: 'base64', media_type: 'application/pdf', data: 'AA==' }, { title: 'a.pdf' })])).toEqual([
-    { role: 'user', content: [{ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } }] },
+  const document = (source: object, more: object = {}): object => ({
+    type: 'document',
+    source,
+    ...more,
+  });
+  expect(
+    sentMessages([
+      document({ type: 'base64', media_type: 'application/pdf', data: 'AA==' }, { title: 'a.pdf' }),
+    ]),
+  ).toEqual([
+    {
+      role: 'user',
+      content: [
+        {
+          type: 'file',
+          file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' },
+        },
+      ],
+    },
   ]);
-  expect(sentMessages([document({ type: 'text', media_type: 'text/plain', data: 'words' }, { title: 'T' })])).toEqual([
-    { role: 'user', content: 'T\n\nwords' },
-  ]);
-  expect(sentMessages([document({ type: 'content', content: [{ type: 'text', text: 'inner' }] })])).toEqual([
-    { role: 'user', content: 'inner' },
-  ]);
+  expect(
+    sentMessages([
+      document({ type: 'text', media_type: 'text/plain', data: 'words' }, { title: 'T' }),
+    ]),
+  ).toEqual([{ role: 'user', content: 'T\n\nwords' }]);
+  expect(
+    sentMessages([document({ type: 'content', content: [{ type: 'text', text: 'inner' }] })]),
+  ).toEqual([{ role: 'user', content: 'inner' }]);
 });
 
 test('an assistant’s turn brings back its calls, its thoughts and their signatures', () => {
@@ -161,7 +207,13 @@ test('an assistant’s turn brings back its calls, its thoughts and their signat
     { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
     { type: 'text', text: 'I ' },
     { type: 'text', text: 'call.' },
-    { type: 'tool_use', id: 't', name: 'f', input: { a: 1 }, extra_content: { google: { thought_signature: 'c2ln' } } },
+    {
+      type: 'tool_use',
+      id: 't',
+      name: 'f',
+      input: { a: 1 },
+      extra_content: { google: { thought_signature: 'c2ln' } },
+    },
   ];
   expect(sentMessages(content, 'assistant')).toMatchObject([
     {
@@ -187,13 +239,25 @@ test('an assistant’s turn brings back its calls, its thoughts and their signat
 test.each([
   ['servers of tools', { mcp_servers: [{ type: 'url', url: 'https://x' }] }, 'mcp_servers'],
   ['a container', { container: 'c' }, 'container'],
-  ['a tool that Anthropic runs', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0].type'],
+  [
+    'a tool that Anthropic runs',
+    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+    'tools[0].type',
+  ],
   [
     'an image by file id',
-    { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] },
+      ],
+    },
     'messages[0].content[0]',
   ],
-  ['a block that nobody knows', { messages: [{ role: 'user', content: [{ type: 'hologram' }] }] }, 'messages[0].content[0]'],
+  [
+    'a block that nobody knows',
+    { messages: [{ role: 'user', content: [{ type: 'hologram' }] }] },
+    'messages[0].content[0]',
+  ],
 ])('%s cannot be carried: a 400 that names it', (_what, body, param) => {
   try {
     sent(body);
@@ -207,7 +271,12 @@ test.each([
 
 const chunk = (delta: object, finish: string | null = null, more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
-const usage = { prompt_tokens: 30, completion_tokens: 7, total_tokens: 37, prompt_tokens_details: { cached_tokens: 10 } };
+const usage = {
+  prompt_tokens: 30,
+  completion_tokens: 7,
+  total_tokens: 37,
+  prompt_tokens_details: { cached_tokens: 10 },
+};
 const called = (index: number, id: string | undefined, args: string): object => ({
   tool_calls: [
     {
@@ -218,11 +287,19 @@ const called = (index: number, id: string | undefined, args: string): object => 
   ],
 });
 
-function streamed(...chunks: string[]): { text: string; events: { type: string; index?: number; [name: string]: unknown }[] } {
+function streamed(...chunks: string[]): {
+  text: string;
+  events: { type: string; index?: number; [name: string]: unknown }[];
+} {
   const translator = adapter.stream(callFor({ stream: true }));
   const text = translator.push(Buffer.from(chunks.join(''))) + translator.end();
   const lines = Buffer.from(text, 'latin1').toString('utf8').split('\n');
-  return { text, events: lines.filter((line) => line.startsWith('data: ')).map((line) => JSON.parse(line.slice(6))) };
+  return {
+    text,
+    events: lines
+      .filter((line) => line.startsWith('data: '))
+      .map((line) => JSON.parse(line.slice(6))),
+  };
 }
 
 test('a stream: thinking, text and usage are blocks and a delta, letters of any script', () => {
@@ -235,7 +312,9 @@ test('a stream: thinking, text and usage are blocks and a delta, letters of any 
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [], usage })}\n\n`,
     'data: [DONE]\n\n',
   );
-  expect(events.map(({ type, index }) => (index === undefined ? type : `${type} ${index}`))).toEqual([
+  expect(
+    events.map(({ type, index }) => (index === undefined ? type : `${type} ${index}`)),
+  ).toEqual([
     'message_start',
     'ping',
     'content_block_start 0',
@@ -247,7 +326,9 @@ test('a stream: thinking, text and usage are blocks and a delta, letters of any 
     'content_block_stop 1',
     'message_delta',
   ]);
-  expect(events[0]).toMatchObject({ message: { id: 'msg_1', model: 'public', role: 'assistant', content: [], stop_reason: null } });
+  expect(events[0]).toMatchObject({
+    message: { id: 'msg_1', model: 'public', role: 'assistant', content: [], stop_reason: null },
+  });
   expect(events[3]).toMatchObject({ delta: { type: 'thinking_delta', thinking: 'Hm “ñ”' } });
   expect(events[6]).toMatchObject({ delta: { type: 'text_delta', text: '你好\n' } });
   expect(events[7]).toMatchObject({ delta: { text: '😀' } });
@@ -262,10 +343,13 @@ test('calls one after the other close one after the other; calls that arrive int
     streamed(chunk({ role: 'assistant' }), ...chunks, chunk({}, 'tool_calls'), 'data: [DONE]\n\n')
       .events.filter(({ type }) => type.startsWith('content_block'))
       .map(({ type, index }) => `${type.slice('content_block_'.length)} ${index}`);
-  expect(order(chunk(called(0, 'a', '{"x":')), chunk(called(0, undefined, '1}')), chunk(called(1, 'b', '{}')))).toEqual([
-    ...['start 0', 'delta 0', 'delta 0', 'stop 0'],
-    ...['start 1', 'delta 1', 'stop 1'],
-  ]);
+  expect(
+    order(
+      chunk(called(0, 'a', '{"x":')),
+      chunk(called(0, undefined, '1}')),
+      chunk(called(1, 'b', '{}')),
+    ),
+  ).toEqual([...['start 0', 'delta 0', 'delta 0', 'stop 0'], ...['start 1', 'delta 1', 'stop 1']]);
   expect(
     order(
       chunk(called(0, 'a', '{"x":')),
@@ -277,7 +361,11 @@ test('calls one after the other close one after the other; calls that arrive int
 });
 
 test('nothing leaves before the first words, so that another vendor may be asked', () => {
-  expect(adapter.stream(callFor({ stream: true })).push(Buffer.from(chunk({ role: 'assistant', content: '' })))).toBe('');
+  expect(
+    adapter
+      .stream(callFor({ stream: true }))
+      .push(Buffer.from(chunk({ role: 'assistant', content: '' }))),
+  ).toBe('');
 });
 
 test('a stream without usage tells what is charged for it; one without an end is a fault', () => {
@@ -287,7 +375,10 @@ test('a stream without usage tells what is charged for it; one without an end is
     chunk({}, 'length'),
     'data: [DONE]\n\n',
   );
-  expect(events.at(-1)).toMatchObject({ delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 3 } });
+  expect(events.at(-1)).toMatchObject({
+    delta: { stop_reason: 'max_tokens' },
+    usage: { output_tokens: 3 },
+  });
   const cut = adapter.stream(callFor({ stream: true }));
   cut.push(Buffer.from(chunk({ content: 'Hel' })));
   expect(cut.end()).toBe('');
@@ -298,14 +389,22 @@ test('when the money ends, what is open is closed', () => {
   const translator = adapter.stream(callFor({ stream: true }));
   translator.push(Buffer.from(chunk({ content: 'Hel' })));
   const out = translator.cutShort({ input: 5, output: 2 });
-  expect([...out.matchAll(/^event: (.*)$/gm)].map((match) => match[1])).toEqual(['content_block_stop', 'message_delta']);
+  expect([...out.matchAll(/^event: (.*)$/gm)].map((match) => match[1])).toEqual([
+    'content_block_stop',
+    'message_delta',
+  ]);
   expect(out).toContain('"stop_reason":"max_tokens"');
   expect(out).toContain('"output_tokens":2');
 });
 
 test('a whole answer: a refusal is one, arguments are an object, and what was wrong in them is kept', () => {
   const read = (message: object, finish_reason = 'stop'): unknown => {
-    const reply = JSON.stringify({ id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage });
+    const reply = JSON.stringify({
+      id: 'c',
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason }],
+      usage,
+    });
     const answer = adapter.read(Buffer.from(reply), 'application/json', callFor({}));
     return 'body' in answer ? JSON.parse(answer.body.toString('utf8')) : answer;
   };
@@ -313,8 +412,18 @@ test('a whole answer: a refusal is one, arguments are an object, and what was wr
     content: [{ type: 'text', text: 'I will not.' }],
     stop_reason: 'refusal',
   });
-  const call = (args: string): object => ({ id: 't', type: 'function', function: { name: 'f', arguments: args } });
-  expect(read({ role: 'assistant', content: null, tool_calls: [call(''), call('{"a":1}'), call('{oops')] })).toMatchObject({
+  const call = (args: string): object => ({
+    id: 't',
+    type: 'function',
+    function: { name: 'f', arguments: args },
+  });
+  expect(
+    read({
+      role: 'assistant',
+      content: null,
+      tool_calls: [call(''), call('{"a":1}'), call('{oops')],
+    }),
+  ).toMatchObject({
     content: [{ input: {} }, { input: { a: 1 } }, { input: { arguments: '{oops' } }],
     stop_reason: 'tool_use',
     usage: { input_tokens: 20, cache_read_input_tokens: 10, output_tokens: 7 },
@@ -322,13 +431,18 @@ test('a whole answer: a refusal is one, arguments are an object, and what was wr
 });
 
 test('whoever sells chat sells messages, natively where the vendor speaks them', () => {
-  for (const vendor of vendors.values()) expect(adaptersOf(vendor).messages === undefined).toBe(vendor.speaks.chat === undefined);
+  for (const vendor of vendors.values())
+    expect(adaptersOf(vendor).messages === undefined).toBe(vendor.speaks.chat === undefined);
   const path = (id: string, upstreamModel: string): string | undefined => {
     const vendor = vendors.get(id);
-    return vendor && adaptersOf(vendor).messages?.ask(callFor({ stream: true }, { upstreamModel })).path;
+    return (
+      vendor && adaptersOf(vendor).messages?.ask(callFor({ stream: true }, { upstreamModel })).path
+    );
   };
   expect(path('anthropic', 'claude-opus-4-6')).toBe('/messages');
-  expect(path('vertex', 'claude-opus-4-6')).toBe('/publishers/anthropic/models/claude-opus-4-6:streamRawPredict');
+  expect(path('vertex', 'claude-opus-4-6')).toBe(
+    '/publishers/anthropic/models/claude-opus-4-6:streamRawPredict',
+  );
   expect(path('vertex', 'gemini-3-pro')).toMatch(/gemini-3-pro:streamGenerateContent/);
   expect(path('deepseek', 'deepseek-chat')).toBe('/chat/completions');
 });
@@ -342,5 +456,7 @@ test('on Vertex the body tells the version and not the model; a speed that has n
     messages: hello,
     stream: true,
   });
-  expect(() => messages?.ask(callFor({ speed: 'fast' }, { upstreamModel: 'claude-opus-4-6' }))).toThrow(Refusal);
+  expect(() =>
+    messages?.ask(callFor({ speed: 'fast' }, { upstreamModel: 'claude-opus-4-6' })),
+  ).toThrow(Refusal);
 });

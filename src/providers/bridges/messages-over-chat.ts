@@ -17,7 +17,14 @@ export function messagesOverChat(chat: Adapter, marks = false): Adapter {
 export function messagesAsChat(call: Call, marks: boolean): Call {
   const body = chatBodyFrom(call, marks);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');
-  return { ...call, clientHeaders: undefined, body, bytes: Buffer.from(JSON.stringify(body)), answerId, includeUsage: false };
+  return {
+    ...call,
+    clientHeaders: undefined,
+    body,
+    bytes: Buffer.from(JSON.stringify(body)),
+    answerId,
+    includeUsage: false,
+  };
 }
 
 function messageAnswer(answer: Answer, call: Call): Answer {

@@ -3,7 +3,13 @@ import type { Call } from '../adapter.ts';
 import { type JsonObject, listOf, objectOf } from '../wire/json.ts';
 import { responsesUsage } from '../wire/responses-usage.ts';
 
-export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'queued' | 'cancelled';
+export type ResponseStatus =
+  | 'in_progress'
+  | 'completed'
+  | 'incomplete'
+  | 'failed'
+  | 'queued'
+  | 'cancelled';
 
 /** How a response stands: what the frame does not take from the request. */
 export interface Standing {
@@ -15,7 +21,10 @@ export interface Standing {
 }
 
 /** A response with every member that the format requires, in the order in which OpenAI writes them: what was asked, with its defaults, and how it stands. */
-export function responseFrame(call: Pick<Call, 'answerId' | 'created' | 'publicModel' | 'body'>, standing: Standing): JsonObject {
+export function responseFrame(
+  call: Pick<Call, 'answerId' | 'created' | 'publicModel' | 'body'>,
+  standing: Standing,
+): JsonObject {
   const { body } = call;
   const { status, output, quantities, incomplete, error } = standing;
   const reasoning = objectOf(body['reasoning']);
@@ -42,7 +51,10 @@ export function responseFrame(call: Pick<Call, 'answerId' | 'created' | 'publicM
     prompt_cache_key: body['prompt_cache_key'] ?? null,
     reasoning: { effort: reasoning?.['effort'] ?? null, summary: reasoning?.['summary'] ?? null },
     safety_identifier: body['safety_identifier'] ?? null,
-    service_tier: body['service_tier'] === undefined || body['service_tier'] === 'auto' ? 'default' : (body['service_tier'] ?? 'default'),
+    service_tier:
+      body['service_tier'] === undefined || body['service_tier'] === 'auto'
+        ? 'default'
+        : (body['service_tier'] ?? 'default'),
     store: body['store'] ?? true,
     temperature: body['temperature'] ?? 1,
     text: { ...text, format: formatAsHeard(objectOf(text?.['format'])) },
@@ -59,7 +71,11 @@ export function responseFrame(call: Pick<Call, 'answerId' | 'created' | 'publicM
 
 function formatAsHeard(format: JsonObject | undefined): unknown {
   if (format?.['type'] !== 'json_schema') return format ?? { type: 'text' };
-  return { ...format, description: format['description'] ?? null, strict: format['strict'] ?? false };
+  return {
+    ...format,
+    description: format['description'] ?? null,
+    strict: format['strict'] ?? false,
+  };
 }
 
 function toolAsHeard(value: unknown): unknown {

@@ -77,7 +77,11 @@ interface Place {
   readonly json: string;
 }
 
-const placeOf = (id: string, index: number): Place => ({ id, index, json: `,"item_id":"${id}","output_index":${index}` });
+const placeOf = (id: string, index: number): Place => ({
+  id,
+  index,
+  json: `,"item_id":"${id}","output_index":${index}`,
+});
 
 /** What the items of one response write to. */
 export interface Output {
@@ -107,16 +111,27 @@ export class OpenReasoning implements OpenItem {
 
   begin(): string {
     const item = { id: this.#place.id, type: 'reasoning', summary: [] };
-    return this.#output.numbered.event('response.output_item.added', { output_index: this.#place.index, item });
+    return this.#output.numbered.event('response.output_item.added', {
+      output_index: this.#place.index,
+      item,
+    });
   }
 
   /** `json`: the JSON text of the words. */
   words(json: string): string {
     if (json === '""') return '';
     const { numbered } = this.#output;
-    const first = this.#said.empty ? numbered.raw('response.reasoning_summary_part.added', this.#part('""')) : '';
+    const first = this.#said.empty
+      ? numbered.raw('response.reasoning_summary_part.added', this.#part('""'))
+      : '';
     this.#said.add(json);
-    return first + numbered.raw('response.reasoning_summary_text.delta', `${this.#place.json},"summary_index":0,"delta":${json}`);
+    return (
+      first +
+      numbered.raw(
+        'response.reasoning_summary_text.delta',
+        `${this.#place.json},"summary_index":0,"delta":${json}`,
+      )
+    );
   }
 
   detail(details: readonly unknown[]): void {
@@ -134,9 +149,18 @@ export class OpenReasoning implements OpenItem {
     const ended =
       text === ''
         ? ''
-        : numbered.raw('response.reasoning_summary_text.done', `${this.#place.json},"summary_index":0,"text":${json}`) +
-          numbered.raw('response.reasoning_summary_part.done', this.#part(json));
-    return ended + done(this.#output, this.#place, reasoningItem(this.#place.id, text, joinedDetails(this.#details)));
+        : numbered.raw(
+            'response.reasoning_summary_text.done',
+            `${this.#place.json},"summary_index":0,"text":${json}`,
+          ) + numbered.raw('response.reasoning_summary_part.done', this.#part(json));
+    return (
+      ended +
+      done(
+        this.#output,
+        this.#place,
+        reasoningItem(this.#place.id, text, joinedDetails(this.#details)),
+      )
+    );
   }
 }
 
@@ -147,11 +171,19 @@ function joinedDetails(details: readonly unknown[]): unknown[] {
     if (typeof detail !== 'object' || detail === null) continue;
     const piece: Record<string, unknown> = { ...detail };
     const last = joined.at(-1);
-    if (last === undefined || last['index'] !== piece['index'] || last['type'] !== piece['type'] || last['signature'] !== undefined)
+    if (
+      last === undefined ||
+      last['index'] !== piece['index'] ||
+      last['type'] !== piece['type'] ||
+      last['signature'] !== undefined
+    )
       joined.push(piece);
     else
       for (const [name, value] of Object.entries(piece))
-        last[name] = name === 'text' && typeof last[name] === 'string' ? `${last[name]}${String(value)}` : value;
+        last[name] =
+          name === 'text' && typeof last[name] === 'string'
+            ? `${last[name]}${String(value)}`
+            : value;
   }
   return joined;
 }
@@ -201,16 +233,26 @@ export class OpenMessage implements OpenItem {
       this.#parts.push(part);
       const at = this.#parts.length - 1;
       this.#deltaHead = `${this.#place.json},"content_index":${at},"delta":`;
-      before += this.#partEvent('response.content_part.added', type === 'refusal' ? refusalPart('') : textPart(''));
+      before += this.#partEvent(
+        'response.content_part.added',
+        type === 'refusal' ? refusalPart('') : textPart(''),
+      );
     }
     part.said.add(json);
     for (const one of logprobs) part.logprobs.push(one);
-    const rest = type === 'refusal' ? '' : `,"logprobs":${logprobs.length ? jsonText(logprobs) : '[]'}`;
-    return before + this.#output.numbered.raw(`response.${type}.delta`, `${this.#deltaHead}${json}${rest}`);
+    const rest =
+      type === 'refusal' ? '' : `,"logprobs":${logprobs.length ? jsonText(logprobs) : '[]'}`;
+    return (
+      before +
+      this.#output.numbered.raw(`response.${type}.delta`, `${this.#deltaHead}${json}${rest}`)
+    );
   }
 
   #partEvent(type: string, part: JsonObject): string {
-    return this.#output.numbered.raw(type, `${this.#place.json},"content_index":${this.#parts.length - 1},"part":${jsonText(part)}`);
+    return this.#output.numbered.raw(
+      type,
+      `${this.#place.json},"content_index":${this.#parts.length - 1},"part":${jsonText(part)}`,
+    );
   }
 
   #closePart(): string {
@@ -223,12 +265,22 @@ export class OpenMessage implements OpenItem {
     const told =
       type === 'refusal'
         ? numbered.raw('response.refusal.done', `${at},"refusal":${json}`)
-        : numbered.raw('response.output_text.done', `${at},"text":${json},"logprobs":${jsonText(logprobs)}`);
+        : numbered.raw(
+            'response.output_text.done',
+            `${at},"text":${json},"logprobs":${jsonText(logprobs)}`,
+          );
     return told + this.#partEvent('response.content_part.done', contentOf(part));
   }
 
   close(status: ItemStatus): string {
-    return this.#closePart() + done(this.#output, this.#place, messageItem(this.#place.id, this.#parts.map(contentOf), status));
+    return (
+      this.#closePart() +
+      done(
+        this.#output,
+        this.#place,
+        messageItem(this.#place.id, this.#parts.map(contentOf), status),
+      )
+    );
   }
 }
 
@@ -252,14 +304,25 @@ export class OpenCall implements OpenItem {
   }
 
   begin(): string {
-    const item = callItem(this.#place.id, { ...this.#called, arguments: '' }, 'in_progress', this.#custom);
-    return this.#output.numbered.event('response.output_item.added', { output_index: this.#place.index, item });
+    const item = callItem(
+      this.#place.id,
+      { ...this.#called, arguments: '' },
+      'in_progress',
+      this.#custom,
+    );
+    return this.#output.numbered.event('response.output_item.added', {
+      output_index: this.#place.index,
+      item,
+    });
   }
 
   delta(text: string): string {
     this.#args += text;
     if (this.#custom || text === '') return '';
-    return this.#output.numbered.raw('response.function_call_arguments.delta', `${this.#place.json},"delta":${jsonText(text)}`);
+    return this.#output.numbered.raw(
+      'response.function_call_arguments.delta',
+      `${this.#place.json},"delta":${jsonText(text)}`,
+    );
   }
 
   close(status: ItemStatus): string {
@@ -267,13 +330,23 @@ export class OpenCall implements OpenItem {
     const args = this.#args;
     const input = this.#custom ? jsonText(inputOf(args)) : '';
     const told = this.#custom
-      ? numbered.raw('response.custom_tool_call_input.delta', `${this.#place.json},"delta":${input}`) +
+      ? numbered.raw(
+          'response.custom_tool_call_input.delta',
+          `${this.#place.json},"delta":${input}`,
+        ) +
         numbered.raw('response.custom_tool_call_input.done', `${this.#place.json},"input":${input}`)
       : numbered.raw(
           'response.function_call_arguments.done',
           `${this.#place.json},"name":${jsonText(this.#called.name)},"arguments":${jsonText(args)}`,
         );
-    return told + done(this.#output, this.#place, callItem(this.#place.id, { ...this.#called, arguments: args }, status, this.#custom));
+    return (
+      told +
+      done(
+        this.#output,
+        this.#place,
+        callItem(this.#place.id, { ...this.#called, arguments: args }, status, this.#custom),
+      )
+    );
   }
 }
 

@@ -29,23 +29,37 @@ function add(messages: Draft[], item: JsonObject, param: string): void {
     case 'function_call':
       return addCall(assistant(messages), item, textOf(item['arguments']) ?? '{}');
     case 'custom_tool_call':
-      return addCall(assistant(messages), item, JSON.stringify({ [customInput]: textOf(item['input']) ?? '' }));
+      return addCall(
+        assistant(messages),
+        item,
+        JSON.stringify({ [customInput]: textOf(item['input']) ?? '' }),
+      );
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const { output } = item;
-      const content = typeof output === 'string' ? output : listOf(output).map((part, i) => chatPart(part, `${param}.output[${i}]`));
+      const content =
+        typeof output === 'string'
+          ? output
+          : listOf(output).map((part, i) => chatPart(part, `${param}.output[${i}]`));
       messages.push({ role: 'tool', tool_call_id: textOf(item['call_id']) ?? '', content });
       return;
     }
     default:
-      refuse('invalid_value', { param: `${param}.type`, why: `items of type '${type}' are not available for this model.` });
+      refuse('invalid_value', {
+        param: `${param}.type`,
+        why: `items of type '${type}' are not available for this model.`,
+      });
   }
 }
 
 /** The assistant's message that is being put together. What it thinks after it has called begins a new one. */
 function assistant(messages: Draft[], thinks = false): Draft {
   const last = messages.at(-1);
-  if (last?.role === 'assistant' && !(thinks && (last['tool_calls'] !== undefined || last['content'] != null))) return last;
+  if (
+    last?.role === 'assistant' &&
+    !(thinks && (last['tool_calls'] !== undefined || last['content'] != null))
+  )
+    return last;
   const made: Draft = { role: 'assistant', content: null };
   messages.push(made);
   return made;
@@ -58,14 +72,20 @@ function addMessage(messages: Draft[], item: JsonObject, param: string): void {
     messages.push({
       // Not everybody knows a developer in chat (api-docs.deepseek.com, create-chat-completion, 2026-11: refused); a system is known to all.
       role: role === 'developer' ? 'system' : role,
-      content: typeof content === 'string' ? content : listOf(content).map((part, i) => chatPart(part, `${param}.content[${i}]`)),
+      content:
+        typeof content === 'string'
+          ? content
+          : listOf(content).map((part, i) => chatPart(part, `${param}.content[${i}]`)),
     });
     return;
   }
   const into = assistant(messages);
-  const parts = typeof content === 'string' ? [{ text: content }] : listOf(content).filter(isObject);
+  const parts =
+    typeof content === 'string' ? [{ text: content }] : listOf(content).filter(isObject);
   const said = parts.map((part) => textOf(part['text']) ?? '').join('');
-  const refusal = parts.map((part) => textOf('refusal' in part ? part['refusal'] : undefined) ?? '').join('');
+  const refusal = parts
+    .map((part) => textOf('refusal' in part ? part['refusal'] : undefined) ?? '')
+    .join('');
   if (said) into['content'] = (textOf(into['content']) ?? '') + said;
   if (refusal) into['refusal'] = refusal;
   else into['content'] ??= '';
@@ -88,25 +108,45 @@ function addReasoning(into: Draft, item: JsonObject): void {
   const text = parts.map((part) => textOf(part['text']) ?? '').join('\n\n');
   const details = opened(textOf(item['encrypted_content']));
   if (text) into['reasoning_content'] = (textOf(into['reasoning_content']) ?? '') + text;
-  if (details.length) into['reasoning_details'] = [...listOf(into['reasoning_details']), ...details];
+  if (details.length)
+    into['reasoning_details'] = [...listOf(into['reasoning_details']), ...details];
 }
 
 function chatPart(value: unknown, param: string): JsonObject {
   const part = isObject(value) ? value : {};
   const { type } = part;
-  if (type === 'input_text' || type === 'output_text' || type === 'text') return { type: 'text', text: textOf(part['text']) ?? '' };
+  if (type === 'input_text' || type === 'output_text' || type === 'text')
+    return { type: 'text', text: textOf(part['text']) ?? '' };
   if (type === 'input_image') {
     if (part['image_url'] == null)
-      refuse('invalid_value', { param: `${param}.file_id`, why: 'this model takes images as `image_url` only.' });
+      refuse('invalid_value', {
+        param: `${param}.file_id`,
+        why: 'this model takes images as `image_url` only.',
+      });
     const detail = textOf(part['detail']);
-    return { type: 'image_url', image_url: { url: part['image_url'], ...(detail && detail !== 'auto' ? { detail } : {}) } };
+    return {
+      type: 'image_url',
+      image_url: { url: part['image_url'], ...(detail && detail !== 'auto' ? { detail } : {}) },
+    };
   }
   if (type === 'input_file') {
     const data = part['file_data'] ?? part['file_url'];
     if (data == null)
-      refuse('invalid_value', { param: `${param}.file_id`, why: 'this model takes files as `file_data` or `file_url` only.' });
-    return { type: 'file', file: { file_data: data, ...(part['filename'] == null ? {} : { filename: part['filename'] }) } };
+      refuse('invalid_value', {
+        param: `${param}.file_id`,
+        why: 'this model takes files as `file_data` or `file_url` only.',
+      });
+    return {
+      type: 'file',
+      file: {
+        file_data: data,
+        ...(part['filename'] == null ? {} : { filename: part['filename'] }),
+      },
+    };
   }
   if (type === 'input_audio') return { type, input_audio: part['input_audio'] };
-  return refuse('invalid_value', { param: `${param}.type`, why: `content of type '${String(type)}' is not available for this model.` });
+  return refuse('invalid_value', {
+    param: `${param}.type`,
+    why: `content of type '${String(type)}' is not available for this model.`,
+  });
 }

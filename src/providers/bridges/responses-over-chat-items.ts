@@ -26,7 +26,11 @@ export const textPart = (text: string, logprobs: readonly unknown[] = []): JsonO
 });
 export const refusalPart = (refusal: string): JsonObject => ({ type: 'refusal', refusal });
 
-export function messageItem(id: string, content: readonly JsonObject[], status: ItemStatus): JsonObject {
+export function messageItem(
+  id: string,
+  content: readonly JsonObject[],
+  status: ItemStatus,
+): JsonObject {
   return { id, type: 'message', status, role: 'assistant', content };
 }
 
@@ -48,14 +52,35 @@ export interface Called {
   readonly extra: unknown;
 }
 
-export function callItem(id: string, called: Called, status: ItemStatus, custom: boolean): JsonObject {
+export function callItem(
+  id: string,
+  called: Called,
+  status: ItemStatus,
+  custom: boolean,
+): JsonObject {
   const beside = {
     ...(called.namespace === undefined ? {} : { namespace: called.namespace }),
     ...(called.extra === undefined ? {} : { extra_content: called.extra }),
   };
   if (custom)
-    return { id, type: 'custom_tool_call', status, call_id: called.callId, name: called.name, input: inputOf(called.arguments), ...beside };
-  return { id, type: 'function_call', status, arguments: called.arguments, call_id: called.callId, name: called.name, ...beside };
+    return {
+      id,
+      type: 'custom_tool_call',
+      status,
+      call_id: called.callId,
+      name: called.name,
+      input: inputOf(called.arguments),
+      ...beside,
+    };
+  return {
+    id,
+    type: 'function_call',
+    status,
+    arguments: called.arguments,
+    call_id: called.callId,
+    name: called.name,
+    ...beside,
+  };
 }
 
 /** By its own names, what chat calls `chatName`. A model may call what it was not given. */

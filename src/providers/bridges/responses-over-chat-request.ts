@@ -38,15 +38,25 @@ export function chatBody(call: Call): JsonObject {
     stream: call.stream ? true : undefined,
     stream_options: call.stream ? { include_usage: true } : undefined,
   };
-  for (const name of carried) if (body[name] != null && (name !== 'parallel_tool_calls' || tools.length)) sent[name] = body[name];
-  if (typeof body['service_tier'] === 'string' && body['service_tier'] !== 'auto') sent['service_tier'] = body['service_tier'];
+  for (const name of carried)
+    if (body[name] != null && (name !== 'parallel_tool_calls' || tools.length))
+      sent[name] = body[name];
+  if (typeof body['service_tier'] === 'string' && body['service_tier'] !== 'auto')
+    sent['service_tier'] = body['service_tier'];
   return sent;
 }
 
 function refuseUncarried(body: JsonObject): void {
-  if (body['prompt'] != null) refuse('invalid_value', { param: 'prompt', why: 'stored prompts are not available for this model.' });
+  if (body['prompt'] != null)
+    refuse('invalid_value', {
+      param: 'prompt',
+      why: 'stored prompts are not available for this model.',
+    });
   if (body['context_management'] != null && listOf(body['context_management']).length)
-    refuse('invalid_value', { param: 'context_management', why: 'it is not available for this model.' });
+    refuse('invalid_value', {
+      param: 'context_management',
+      why: 'it is not available for this model.',
+    });
 }
 
 function formatOf(value: unknown): JsonObject | undefined {
@@ -58,6 +68,8 @@ function formatOf(value: unknown): JsonObject | undefined {
 
 function logprobs(body: JsonObject): JsonObject {
   const top = body['top_logprobs'];
-  const asked = listOf(body['include']).includes('message.output_text.logprobs') || (typeof top === 'number' && top > 0);
+  const asked =
+    listOf(body['include']).includes('message.output_text.logprobs') ||
+    (typeof top === 'number' && top > 0);
   return asked ? { logprobs: true, ...(typeof top === 'number' ? { top_logprobs: top } : {}) } : {};
 }

@@ -7,12 +7,15 @@ import { isObject, type JsonObject, listOf, parse } from '../wire/json.ts';
  */
 const mark = ownSeal;
 
-export const sealed = (details: readonly unknown[]): string => mark + Buffer.from(JSON.stringify(details)).toString('base64url');
+export const sealed = (details: readonly unknown[]): string =>
+  mark + Buffer.from(JSON.stringify(details)).toString('base64url');
 
 const isOurs = (seal: unknown): boolean => typeof seal === 'string' && seal.startsWith(mark);
 
 /** What was sealed here; nothing when another's vendor sealed it, or nobody did. */
 export function opened(seal: string | undefined): readonly JsonObject[] {
   if (seal === undefined || !isOurs(seal)) return [];
-  return listOf(parse(Buffer.from(seal.slice(mark.length), 'base64url').toString('utf8'))).filter(isObject);
+  return listOf(parse(Buffer.from(seal.slice(mark.length), 'base64url').toString('utf8'))).filter(
+    isObject,
+  );
 }

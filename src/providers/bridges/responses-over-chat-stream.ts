@@ -3,7 +3,15 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
 import { eachChunk, plainWords } from './chat-events.ts';
-import { lastEvent, Numbered, OpenCall, type OpenItem, OpenMessage, OpenReasoning, type Output } from './responses-over-chat-events.ts';
+import {
+  lastEvent,
+  Numbered,
+  OpenCall,
+  type OpenItem,
+  OpenMessage,
+  OpenReasoning,
+  type Output,
+} from './responses-over-chat-events.ts';
 import { calledAs, ItemIds, type ItemStatus } from './responses-over-chat-items.ts';
 import { type Tool, toolsByChatName } from './responses-over-chat-tools.ts';
 
@@ -25,7 +33,11 @@ export class ResponseStream implements StreamTranslator {
     this.#call = call;
     this.#chat = chat;
     this.meter = chat.meter;
-    this.#output = { numbered: new Numbered(eventsOfBeginning), ids: new ItemIds(call.answerId), items: [] };
+    this.#output = {
+      numbered: new Numbered(eventsOfBeginning),
+      ids: new ItemIds(call.answerId),
+      items: [],
+    };
     this.#tools = toolsByChatName(call.body);
   }
 
@@ -57,7 +69,8 @@ export class ResponseStream implements StreamTranslator {
     const chunk = parse(utf8(json));
     if (!isObject(chunk)) return '';
     let out = '';
-    for (const choice of listOf(chunk['choices'])) if (isObject(choice) && choice['index'] === 0) out += this.#choice(choice);
+    for (const choice of listOf(chunk['choices']))
+      if (isObject(choice) && choice['index'] === 0) out += this.#choice(choice);
     return out;
   };
 
@@ -65,10 +78,15 @@ export class ResponseStream implements StreamTranslator {
   #plain(json: string): string | undefined {
     const open = this.#speaking;
     if (open instanceof OpenMessage && open.saysText) {
-      const words = json.includes('"logprobs":{') ? undefined : plainWords(json, '{"index":0,"delta":{"content":"');
+      const words = json.includes('"logprobs":{')
+        ? undefined
+        : plainWords(json, '{"index":0,"delta":{"content":"');
       return words && open.words(words);
     }
-    const thoughts = open instanceof OpenReasoning ? plainWords(json, '{"index":0,"delta":{"reasoning_content":"') : undefined;
+    const thoughts =
+      open instanceof OpenReasoning
+        ? plainWords(json, '{"index":0,"delta":{"reasoning_content":"')
+        : undefined;
     return thoughts && open?.words(thoughts);
   }
 
@@ -78,7 +96,10 @@ export class ResponseStream implements StreamTranslator {
     this.#begun = true;
     const numbered = new Numbered(0);
     const standing = { status: 'in_progress', output: [] } as const;
-    return numbered.response('response.created', this.#call, standing) + numbered.response('response.in_progress', this.#call, standing);
+    return (
+      numbered.response('response.created', this.#call, standing) +
+      numbered.response('response.in_progress', this.#call, standing)
+    );
   }
 
   #choice(choice: JsonObject): string {
@@ -109,7 +130,11 @@ export class ResponseStream implements StreamTranslator {
     return text === '' ? out : out + open.words(jsonText(text));
   }
 
-  #say(type: 'output_text' | 'refusal', text: string | undefined, logprobs: readonly unknown[]): string {
+  #say(
+    type: 'output_text' | 'refusal',
+    text: string | undefined,
+    logprobs: readonly unknown[],
+  ): string {
     if (!text) return '';
     let out = '';
     let open = this.#speaking;
@@ -128,7 +153,12 @@ export class ResponseStream implements StreamTranslator {
     const known = this.#calls.get(delta['index']);
     if (known) return known.delta(args);
     const { custom, ...tool } = calledAs(textOf(fn['name']) ?? '', this.#tools);
-    const called = { ...tool, callId: textOf(delta['id']) ?? '', arguments: '', extra: delta['extra_content'] };
+    const called = {
+      ...tool,
+      callId: textOf(delta['id']) ?? '',
+      arguments: '',
+      extra: delta['extra_content'],
+    };
     const before = this.#closeSpeaking('completed');
     const open = new OpenCall(this.#output, this.#items++, called, custom);
     this.#calls.set(delta['index'], open);

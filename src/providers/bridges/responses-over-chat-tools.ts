@@ -43,7 +43,11 @@ function flat(body: JsonObject): readonly Placed[] {
     const param = `tools[${i}]`;
     if (tool['type'] !== 'namespace') return [{ tool, namespace: undefined, param }];
     const namespace = textOf(tool['name']);
-    return listOf(tool['tools']).map((one, j) => ({ tool: objectOf(one) ?? {}, namespace, param: `${param}.tools[${j}]` }));
+    return listOf(tool['tools']).map((one, j) => ({
+      tool: objectOf(one) ?? {},
+      namespace,
+      param: `${param}.tools[${j}]`,
+    }));
   });
 }
 
@@ -53,7 +57,15 @@ function chatTool({ tool, namespace, param }: Placed): JsonObject {
   const told = typeof description === 'string' ? { description } : {};
   if (type === 'function') {
     const strict = tool['strict'] == null ? {} : { strict: tool['strict'] };
-    return { type, function: { name, ...told, parameters: tool['parameters'] ?? { type: 'object', properties: {} }, ...strict } };
+    return {
+      type,
+      function: {
+        name,
+        ...told,
+        parameters: tool['parameters'] ?? { type: 'object', properties: {} },
+        ...strict,
+      },
+    };
   }
   if (type === 'custom') {
     const parameters = {
@@ -64,16 +76,26 @@ function chatTool({ tool, namespace, param }: Placed): JsonObject {
     };
     return { type: 'function', function: { name, ...told, parameters } };
   }
-  return refuse('invalid_value', { param: `${param}.type`, why: `tools of type '${String(type)}' are not available for this model.` });
+  return refuse('invalid_value', {
+    param: `${param}.type`,
+    why: `tools of type '${String(type)}' are not available for this model.`,
+  });
 }
 
 export function chatChoice(value: unknown): unknown {
   if (!isObject(value)) return value ?? undefined;
   const { type } = value;
-  if (type === 'function' || type === 'custom') return { type: 'function', function: { name: chatName(value) } };
+  if (type === 'function' || type === 'custom')
+    return { type: 'function', function: { name: chatName(value) } };
   if (type === 'allowed_tools') {
-    const tools = listOf(value['tools']).map((one) => ({ type: 'function', function: { name: chatName(objectOf(one) ?? {}) } }));
+    const tools = listOf(value['tools']).map((one) => ({
+      type: 'function',
+      function: { name: chatName(objectOf(one) ?? {}) },
+    }));
     return { type, allowed_tools: { mode: value['mode'] ?? 'auto', tools } };
   }
-  return refuse('invalid_value', { param: 'tool_choice.type', why: `'${String(type)}' is not available for this model.` });
+  return refuse('invalid_value', {
+    param: 'tool_choice.type',
+    why: `'${String(type)}' is not available for this model.`,
+  });
 }

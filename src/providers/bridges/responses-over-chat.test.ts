@@ -23,12 +23,19 @@ function callOf(body: Record<string, unknown>, rest: Partial<Call> = {}): Call {
   };
 }
 
-const asked = (call: Call): Record<string, unknown> => JSON.parse(bridge.ask(call).body.toString('utf8'));
+const asked = (call: Call): Record<string, unknown> =>
+  JSON.parse(bridge.ask(call).body.toString('utf8'));
 
 function answered(call: Call, message: object, finish = 'stop'): Record<string, unknown> {
   const reply = {
     id: 'x',
-    choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finish }],
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: null, ...message },
+        finish_reason: finish,
+      },
+    ],
     usage: { prompt_tokens: 3, completion_tokens: 2 },
   };
   const answer = bridge.read(Buffer.from(JSON.stringify(reply)), 'application/json', call);
@@ -52,12 +59,21 @@ test('items become messages: what an assistant thought, said and called between 
             { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'high' },
           ],
         },
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'gAAAA-of-another' },
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          summary: [{ type: 'summary_text', text: 'Hm' }],
+          encrypted_content: 'gAAAA-of-another',
+        },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Looking' }] },
         { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
         { type: 'function_call', call_id: 'b', name: 'look', arguments: '{}' },
         { type: 'function_call_output', call_id: 'a', output: 'Seen' },
-        { type: 'function_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'Too' }] },
+        {
+          type: 'function_call_output',
+          call_id: 'b',
+          output: [{ type: 'input_text', text: 'Too' }],
+        },
       ],
       tools: [{ type: 'function', name: 'look', parameters: { type: 'object' }, strict: true }],
       tool_choice: { type: 'function', name: 'look' },
@@ -69,7 +85,11 @@ test('items become messages: what an assistant thought, said and called between 
       truncation: 'auto',
     }),
   );
-  const call = (id: string): object => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } });
+  const call = (id: string): object => ({
+    id,
+    type: 'function',
+    function: { name: 'look', arguments: '{}' },
+  });
   expect(sent).toEqual({
     model: 'up',
     messages: [
@@ -82,11 +102,21 @@ test('items become messages: what an assistant thought, said and called between 
           { type: 'image_url', image_url: { url: 'data:image/png;base64,AA', detail: 'high' } },
         ],
       },
-      { role: 'assistant', content: 'Looking', reasoning_content: 'Hm', tool_calls: [call('a'), call('b')] },
+      {
+        role: 'assistant',
+        content: 'Looking',
+        reasoning_content: 'Hm',
+        tool_calls: [call('a'), call('b')],
+      },
       { role: 'tool', tool_call_id: 'a', content: 'Seen' },
       { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'Too' }] },
     ],
-    tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' }, strict: true } }],
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'look', parameters: { type: 'object' }, strict: true },
+      },
+    ],
     tool_choice: { type: 'function', function: { name: 'look' } },
     response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {}, strict: true } },
     reasoning_effort: 'low',
@@ -96,13 +126,24 @@ test('items become messages: what an assistant thought, said and called between 
 
 test('what a vendor signed comes back to it inside the reasoning item', () => {
   const details = [{ type: 'reasoning.text', text: 'Hm', signature: 'sig', format: 'f', index: 0 }];
-  const first = answered(callOf({}), { content: 'Hi', reasoning_content: 'Hm', reasoning_details: details });
+  const first = answered(callOf({}), {
+    content: 'Hi',
+    reasoning_content: 'Hm',
+    reasoning_details: details,
+  });
   const { output } = first;
   expect(output).toMatchObject([
-    { id: 'rs_1_0', type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: expect.any(String) },
+    {
+      id: 'rs_1_0',
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'Hm' }],
+      encrypted_content: expect.any(String),
+    },
     { id: 'msg_1_1', type: 'message', role: 'assistant', status: 'completed' },
   ]);
-  const again = asked(callOf({ input: Array.isArray(output) ? [...output, { role: 'user', content: 'And?' }] : [] }));
+  const again = asked(
+    callOf({ input: Array.isArray(output) ? [...output, { role: 'user', content: 'And?' }] : [] }),
+  );
   expect(again['messages']).toEqual([
     { role: 'assistant', content: 'Hi', reasoning_content: 'Hm', reasoning_details: details },
     { role: 'user', content: 'And?' },
@@ -112,11 +153,22 @@ test('what a vendor signed comes back to it inside the reasoning item', () => {
 test('a custom tool is a function with one text, both ways', () => {
   const tools = [{ type: 'custom', name: 'patch', description: 'Patches' }];
   const sent = asked(callOf({ tools }));
-  expect(sent['tools']).toMatchObject([{ type: 'function', function: { name: 'patch', parameters: { required: ['input'] } } }]);
-  const calls = [{ id: 'c', type: 'function', function: { name: 'patch', arguments: '{"input":"*** Begin"}' } }];
+  expect(sent['tools']).toMatchObject([
+    { type: 'function', function: { name: 'patch', parameters: { required: ['input'] } } },
+  ]);
+  const calls = [
+    { id: 'c', type: 'function', function: { name: 'patch', arguments: '{"input":"*** Begin"}' } },
+  ];
   const { output } = answered(callOf({ tools }), { tool_calls: calls }, 'tool_calls');
   expect(output).toEqual([
-    { id: 'ctc_1_0', type: 'custom_tool_call', status: 'completed', call_id: 'c', name: 'patch', input: '*** Begin' },
+    {
+      id: 'ctc_1_0',
+      type: 'custom_tool_call',
+      status: 'completed',
+      call_id: 'c',
+      name: 'patch',
+      input: '*** Begin',
+    },
   ]);
 });
 
@@ -141,9 +193,15 @@ test('a refusal is a part of its own', () => {
 describe('what chat has no word for is refused by its place', () => {
   test.each([
     [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
-    [{ tools: [{ type: 'namespace', name: 'a', tools: [{ type: 'web_search' }] }] }, 'tools[0].tools[0].type'],
+    [
+      { tools: [{ type: 'namespace', name: 'a', tools: [{ type: 'web_search' }] }] },
+      'tools[0].tools[0].type',
+    ],
     [{ input: [{ type: 'computer_call_output', call_id: 'x', output: {} }] }, 'input[0].type'],
-    [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }] }, 'input[0].content[0].file_id'],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }] },
+      'input[0].content[0].file_id',
+    ],
     [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
   ])('%j: %s', (body, param) => {
     expect(() => asked(callOf(body))).toThrow(expect.objectContaining({ param }));
@@ -151,22 +209,70 @@ describe('what chat has no word for is refused by its place', () => {
 });
 
 test('tools of a namespace are functions beside the others, and calls of them are told as theirs', () => {
-  const close = { type: 'function', name: 'close', description: 'Ends one', parameters: { type: 'object' } };
+  const close = {
+    type: 'function',
+    name: 'close',
+    description: 'Ends one',
+    parameters: { type: 'object' },
+  };
   const tools = [
     { type: 'function', name: 'close', parameters: { type: 'object' } },
-    { type: 'namespace', name: 'agents', description: 'Sub-agents', tools: [close, { type: 'custom', name: 'patch' }] },
-    { type: 'namespace', name: 'mcp__files__', tools: [{ type: 'function', name: 'read', parameters: { type: 'object' } }] },
+    {
+      type: 'namespace',
+      name: 'agents',
+      description: 'Sub-agents',
+      tools: [close, { type: 'custom', name: 'patch' }],
+    },
+    {
+      type: 'namespace',
+      name: 'mcp__files__',
+      tools: [{ type: 'function', name: 'read', parameters: { type: 'object' } }],
+    },
   ];
-  const before = { type: 'function_call', call_id: 'a', namespace: 'agents', name: 'close', arguments: '{}' };
-  const input = [{ role: 'user', content: 'Close' }, before, { type: 'function_call_output', call_id: 'a', output: 'Closed' }];
-  const call = callOf({ tools, input, tool_choice: { type: 'function', name: 'close', namespace: 'agents' } });
-  const sent = asked(call) as { tools: { function: { name: string } }[]; messages: Record<string, unknown>[] };
-  expect(sent.tools.map((tool) => tool.function.name)).toEqual(['close', 'agents__close', 'agents__patch', 'mcp__files__read']);
+  const before = {
+    type: 'function_call',
+    call_id: 'a',
+    namespace: 'agents',
+    name: 'close',
+    arguments: '{}',
+  };
+  const input = [
+    { role: 'user', content: 'Close' },
+    before,
+    { type: 'function_call_output', call_id: 'a', output: 'Closed' },
+  ];
+  const call = callOf({
+    tools,
+    input,
+    tool_choice: { type: 'function', name: 'close', namespace: 'agents' },
+  });
+  const sent = asked(call) as {
+    tools: { function: { name: string } }[];
+    messages: Record<string, unknown>[];
+  };
+  expect(sent.tools.map((tool) => tool.function.name)).toEqual([
+    'close',
+    'agents__close',
+    'agents__patch',
+    'mcp__files__read',
+  ]);
   expect(sent).toMatchObject({ tool_choice: { function: { name: 'agents__close' } } });
-  expect(sent.messages[1]).toMatchObject({ tool_calls: [{ id: 'a', function: { name: 'agents__close' } }] });
+  expect(sent.messages[1]).toMatchObject({
+    tool_calls: [{ id: 'a', function: { name: 'agents__close' } }],
+  });
   const names = ['close', 'agents__close', 'mcp__files__read', 'unheard_of'];
-  const calls = names.map((name, index) => ({ index, id: name, type: 'function', function: { name, arguments: '{}' } }));
-  const patch = { index: 4, id: 'p', type: 'function', function: { name: 'agents__patch', arguments: '{"input":"x"}' } };
+  const calls = names.map((name, index) => ({
+    index,
+    id: name,
+    type: 'function',
+    function: { name, arguments: '{}' },
+  }));
+  const patch = {
+    index: 4,
+    id: 'p',
+    type: 'function',
+    function: { name: 'agents__patch', arguments: '{"input":"x"}' },
+  };
   const expected = [
     { type: 'function_call', name: 'close' },
     { type: 'function_call', name: 'close', namespace: 'agents' },
@@ -178,9 +284,16 @@ test('tools of a namespace are functions beside the others, and calls of them ar
   expect(output).toMatchObject(expected);
   expect(listed(output)[0]).not.toHaveProperty('namespace');
   const translator = bridge.stream({ ...call, stream: true, streamUpstream: true });
-  const chunk = { id: 'x', choices: [{ index: 0, delta: { tool_calls: [...calls, patch] }, finish_reason: 'tool_calls' }] };
-  const out = translator.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)) + translator.end();
-  expect(JSON.parse(/event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '').response.output).toMatchObject(expected);
+  const chunk = {
+    id: 'x',
+    choices: [{ index: 0, delta: { tool_calls: [...calls, patch] }, finish_reason: 'tool_calls' }],
+  };
+  const out =
+    translator.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)) +
+    translator.end();
+  expect(
+    JSON.parse(/event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '').response.output,
+  ).toMatchObject(expected);
 });
 
 test('calls whose pieces come in turn are told apart, and text after them is an item of its own', () => {
@@ -188,7 +301,13 @@ test('calls whose pieces come in turn are told apart, and text after them is an 
   const chunk = (delta: object, finish: string | null = null): string =>
     `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
   const piece = (index: number, args: string, id?: string): object => ({
-    tool_calls: [{ index, ...(id ? { id, type: 'function' } : {}), function: { ...(id ? { name: 'look' } : {}), arguments: args } }],
+    tool_calls: [
+      {
+        index,
+        ...(id ? { id, type: 'function' } : {}),
+        function: { ...(id ? { name: 'look' } : {}), arguments: args },
+      },
+    ],
   });
   const all = [
     chunk({ role: 'assistant', content: 'A' }),
@@ -211,26 +330,61 @@ test('calls whose pieces come in turn are told apart, and text after them is an 
 test('thoughts that came signed in pieces go back whole', () => {
   const claude = responsesOverChat(anthropicMessages());
   const events = [
-    { type: 'message_start', message: { id: 'msg_x', usage: { input_tokens: 5, output_tokens: 1 } } },
-    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'First, ' } },
+    {
+      type: 'message_start',
+      message: { id: 'msg_x', usage: { input_tokens: 5, output_tokens: 1 } },
+    },
+    {
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'thinking', thinking: '', signature: '' },
+    },
+    {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'thinking_delta', thinking: 'First, ' },
+    },
     { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'look.' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } },
+    {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'signature_delta', signature: 'c2ln' },
+    },
     { type: 'content_block_stop', index: 0 },
-    { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} } },
-    { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{}' } },
+    {
+      type: 'content_block_start',
+      index: 1,
+      content_block: { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
+    },
+    {
+      type: 'content_block_delta',
+      index: 1,
+      delta: { type: 'input_json_delta', partial_json: '{}' },
+    },
     { type: 'content_block_stop', index: 1 },
     { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
   ];
-  const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }];
+  const tools = [
+    { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } },
+  ];
   const rest = { upstreamModel: 'claude-sonnet-4-5', stream: true, streamUpstream: true };
   const translator = claude.stream(callOf({ tools }, rest));
-  const stream = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  const stream = events
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join('');
   const out = translator.push(Buffer.from(stream)) + translator.end();
-  const { output } = JSON.parse(/event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '').response;
-  const input = [{ role: 'user', content: 'Look' }, ...output, { type: 'function_call_output', call_id: 'toolu_1', output: 'Seen' }];
-  const again = JSON.parse(claude.ask(callOf({ tools, input, reasoning: { effort: 'low' } }, rest)).body.toString('utf8'));
+  const { output } = JSON.parse(
+    /event: response\.completed\ndata: (.*)/.exec(out)?.[1] ?? '',
+  ).response;
+  const input = [
+    { role: 'user', content: 'Look' },
+    ...output,
+    { type: 'function_call_output', call_id: 'toolu_1', output: 'Seen' },
+  ];
+  const again = JSON.parse(
+    claude.ask(callOf({ tools, input, reasoning: { effort: 'low' } }, rest)).body.toString('utf8'),
+  );
   expect(again.messages[1].content).toEqual([
     { type: 'thinking', thinking: 'First, look.', signature: 'c2ln' },
     { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },

@@ -11,7 +11,15 @@ import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
 import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
-import { effortFloors, functionsElsewhere, legacyCompletions, nativeResponses, reasoningModels, speaking, transcribing } from './openai.ts';
+import {
+  effortFloors,
+  functionsElsewhere,
+  legacyCompletions,
+  nativeResponses,
+  reasoningModels,
+  speaking,
+  transcribing,
+} from './openai.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 
 /** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
@@ -25,8 +33,10 @@ const responsesVersion = '2025-04-01-preview';
 function place(prefix: string, path: string, upstreamModel: string): string {
   if (prefix === '') return `/openai/v1${path}`;
   // Responses have one address for all deployments (learn.microsoft.com/azure/ai-foundry/openai/how-to/responses, 2026-08).
-  if (prefix.endsWith('/openai') && path.startsWith('/responses')) return `${path}?api-version=${responsesVersion}`;
-  if (prefix.endsWith('/openai')) return `/deployments/${encodeURIComponent(upstreamModel)}${path}?api-version=${legacyVersion}`;
+  if (prefix.endsWith('/openai') && path.startsWith('/responses'))
+    return `${path}?api-version=${responsesVersion}`;
+  if (prefix.endsWith('/openai'))
+    return `/deployments/${encodeURIComponent(upstreamModel)}${path}?api-version=${legacyVersion}`;
   return prefix.includes('/openai/deployments/') ? `${path}?api-version=${legacyVersion}` : path;
 }
 

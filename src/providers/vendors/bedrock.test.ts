@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import type { Means, Outgoing } from '../adapter.ts';
 import { bedrock } from './bedrock.ts';
 
-const means: Means = { now: () => Date.UTC(2026, 10, 21), post: () => Promise.reject(new Error('nothing is fetched')) };
+const means: Means = {
+  now: () => Date.UTC(2026, 10, 21),
+  post: () => Promise.reject(new Error('nothing is fetched')),
+};
 const outgoing = (host: string): Outgoing => ({
   method: 'POST',
   url: `https://${host}/model/a%3A0/converse`,
@@ -24,7 +27,9 @@ test.each([
   const secret = 'ASIAIOSFODNN7EXAMPLE:wJalr/XUt+nFEMI:session/token=';
   expect(bedrock.sign(secret)).toEqual({});
   const proof = await bedrock.authorizer?.(secret, means)?.(outgoing(host));
-  expect(proof).toMatchObject({ headers: { 'x-amz-date': '20261121T000000Z', 'x-amz-security-token': 'session/token=' } });
+  expect(proof).toMatchObject({
+    headers: { 'x-amz-date': '20261121T000000Z', 'x-amz-security-token': 'session/token=' },
+  });
   expect(JSON.stringify(proof)).toContain(
     `ASIAIOSFODNN7EXAMPLE/20261121/${region}/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-security-token`,
   );

@@ -7,7 +7,8 @@ import { bedrockConverse } from '../wire/bedrock-converse.ts';
 import { bedrockEmbeddings, bedrockRerank } from '../wire/bedrock-embeddings.ts';
 
 /** The region stands in the host's name; a private address that does not tell it is taken for the first one. */
-const regionIn = (host: string): string => /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./.exec(host)?.[1] ?? 'us-east-1';
+const regionIn = (host: string): string =>
+  /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./.exec(host)?.[1] ?? 'us-east-1';
 
 /** An access key pair signs every request; an API key is sent as it is. */
 function authorizer(secret: string | undefined, { now }: Means): Authorize | undefined {

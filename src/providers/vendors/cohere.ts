@@ -9,5 +9,9 @@ export const cohere = defineVendor({
   baseUrl: 'https://api.cohere.com/v2',
   consoleUrl: 'https://dashboard.cohere.com',
   env: { apiKey: 'COHERE_API_KEY', baseUrl: 'COHERE_BASE_URL' },
-  speaks: { chat: cohereChat, embeddings: cohereEmbed, rerank: rerank({ faults: cohereFaultRules }) },
+  speaks: {
+    chat: cohereChat,
+    embeddings: cohereEmbed,
+    rerank: rerank({ faults: cohereFaultRules }),
+  },
 });

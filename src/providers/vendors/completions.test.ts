@@ -4,7 +4,11 @@ import { adaptersOf } from '../bridges/index.ts';
 import { vendors } from '../index.ts';
 
 /** Where each vendor is asked to complete a text. */
-function askedAt(vendor: string, upstreamModel: string, body: Readonly<Record<string, unknown>> = {}): string {
+function askedAt(
+  vendor: string,
+  upstreamModel: string,
+  body: Readonly<Record<string, unknown>> = {},
+): string {
   const call = chatCall({ messages: undefined, prompt: 'Hi', ...body }, upstreamModel);
   const found = vendors.get(vendor);
   const adapter = found && adaptersOf(found).completions;
@@ -44,7 +48,9 @@ test.each([
 
 test('DeepSeek’s beta does not lie below the other name of its address', () => {
   const deepseek = vendors.get('deepseek');
-  expect(deepseek?.home?.('https://api.deepseek.com/v1', undefined)).toBe('https://api.deepseek.com');
+  expect(deepseek?.home?.('https://api.deepseek.com/v1', undefined)).toBe(
+    'https://api.deepseek.com',
+  );
   expect(deepseek?.home?.('https://proxy.example/v1', undefined)).toBe('https://proxy.example/v1');
   expect(deepseek?.place?.('/beta', '/beta/completions', 'deepseek-chat')).toBe('/completions');
   expect(deepseek?.place?.('', '/chat/completions', 'deepseek-chat')).toBe('/chat/completions');
@@ -59,5 +65,7 @@ test('Claude on Vertex is counted where Claude’s own counter is, Gemini by its
     model: 'claude-sonnet-4-5@20250929',
     anthropic_version: 'vertex-2023-10-16',
   });
-  expect(count?.ask(chatCall({}, 'gemini-2.5-flash')).path).toBe('/models/gemini-2.5-flash:countTokens');
+  expect(count?.ask(chatCall({}, 'gemini-2.5-flash')).path).toBe(
+    '/models/gemini-2.5-flash:countTokens',
+  );
 });

@@ -24,7 +24,12 @@ const bridged = completionsOverChat(chat);
 
 /** Text with a prefix and, if given, a suffix (api-docs.deepseek.com/api/create-completion, 2026-08): in beta, one prompt, one answer, of some models. */
 const betaPath = '/beta/completions';
-const native = openaiCompletions({ path: betaPath, onePrompt: true, drop: ['n', 'best_of'], faults });
+const native = openaiCompletions({
+  path: betaPath,
+  onePrompt: true,
+  drop: ['n', 'best_of'],
+  faults,
+});
 const completes = /^deepseek-(?:chat|coder|v4-pro)/;
 
 /** api-docs.deepseek.com/api/create-chat-completion and /quick_start/error_codes, 2026-08. */
@@ -38,6 +43,9 @@ export const deepseek = defineVendor({
   place: (prefix, path) => (path === betaPath && prefix.endsWith('/beta') ? '/completions' : path),
   speaks: {
     chat,
-    completions: perCall((call) => (completes.test(call.upstreamModel) && asksOneAnswer(call) ? native : bridged), chat.fault),
+    completions: perCall(
+      (call) => (completes.test(call.upstreamModel) && asksOneAnswer(call) ? native : bridged),
+      chat.fault,
+    ),
   },
 });

@@ -11,7 +11,11 @@ const faults: readonly FaultRule[] = [
 ];
 
 /** console.groq.com/docs/speech-to-text, 2026-08: no captions, but segments to make them of; no events. */
-const whisper: TranscriptionQuirks = { writes: () => ['json', 'text', 'verbose_json'], timedBy: 'verbose_json', faults };
+const whisper: TranscriptionQuirks = {
+  writes: () => ['json', 'text', 'verbose_json'],
+  timedBy: 'verbose_json',
+  faults,
+};
 
 /** console.groq.com/docs/api-reference and /docs/errors, 2026-08. */
 export const groq = defineVendor({

@@ -7,5 +7,9 @@ export const huggingface = defineVendor({
   baseUrl: 'https://router.huggingface.co/v1',
   consoleUrl: 'https://huggingface.co/settings/tokens',
   env: { apiKey: 'HF_TOKEN' },
-  speaks: { chat: openaiChat({ faults: [{ text: /exceeded your monthly included credits/i, kind: 'quota' }] }) },
+  speaks: {
+    chat: openaiChat({
+      faults: [{ text: /exceeded your monthly included credits/i, kind: 'quota' }],
+    }),
+  },
 });

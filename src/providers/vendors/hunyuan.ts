@@ -10,7 +10,10 @@ const faults: readonly FaultRule[] = [
     kind: 'quota',
   },
   { code: /^(LimitExceeded|RequestLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
-  { code: /^(OperationDenied\.)?(TextIllegalDetected|ImageIllegalDetected)$/, kind: 'content_policy' },
+  {
+    code: /^(OperationDenied\.)?(TextIllegalDetected|ImageIllegalDetected)$/,
+    kind: 'content_policy',
+  },
   { code: /^FailedOperation\.EngineServer(Limit|Error).*$/, kind: 'overloaded' },
 ];
 
@@ -26,6 +29,11 @@ export const hunyuan = defineVendor({
       faults,
     }),
     // cloud.tencent.com/document/product/1729/111007, 2026-08: 200 texts at a time; neither encodings nor dimensions to choose from.
-    embeddings: openaiEmbeddings({ inputsMax: 200, textOnly: true, drop: [{ member: 'encoding_format' }], faults }),
+    embeddings: openaiEmbeddings({
+      inputsMax: 200,
+      textOnly: true,
+      drop: [{ member: 'encoding_format' }],
+      faults,
+    }),
   },
 });

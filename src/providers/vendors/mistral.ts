@@ -1,4 +1,7 @@
-import { completionsAnsweredAsChat, completionsOverChat } from '../bridges/completions-over-chat.ts';
+import {
+  completionsAnsweredAsChat,
+  completionsOverChat,
+} from '../bridges/completions-over-chat.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { asksPlainly } from '../wire/openai-completions-ask.ts';
@@ -40,12 +43,25 @@ const fim = completionsAnsweredAsChat(chat, {
   onePrompt: true,
   streamOptions: false,
   rename: { seed: 'random_seed' },
-  drop: ['user', 'echo', 'best_of', 'logprobs', 'logit_bias', 'n', 'presence_penalty', 'frequency_penalty'],
+  drop: [
+    'user',
+    'echo',
+    'best_of',
+    'logprobs',
+    'logit_bias',
+    'n',
+    'presence_penalty',
+    'frequency_penalty',
+  ],
 });
 const bridged = completionsOverChat(chat);
 
 /** docs.mistral.ai/capabilities/audio_transcription, 2026-08: one format, with its parts and who said them when asked; a language and times exclude each other. */
-function listened({ returns, language, temperature }: ListenWish): readonly (readonly [string, string])[] {
+function listened({
+  returns,
+  language,
+  temperature,
+}: ListenWish): readonly (readonly [string, string])[] {
   const timed = returns !== 'json' && returns !== 'text';
   return [
     ...(language !== undefined && !timed ? [['language', language] as const] : []),
@@ -64,9 +80,19 @@ export const mistral = defineVendor({
   env: { apiKey: 'MISTRAL_API_KEY' },
   speaks: {
     chat,
-    embeddings: openaiEmbeddings({ textOnly: true, rename: { dimensions: 'output_dimension' }, drop: [{ member: 'user' }], faults }),
+    embeddings: openaiEmbeddings({
+      textOnly: true,
+      rename: { dimensions: 'output_dimension' },
+      drop: [{ member: 'user' }],
+      faults,
+    }),
     moderations: openaiModerations({ faults }),
-    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text'], timedBy: 'json', fields: listened, faults }),
+    transcriptions: openaiTranscriptions({
+      writes: () => ['json', 'text'],
+      timedBy: 'json',
+      fields: listened,
+      faults,
+    }),
     // Recorded 2026-08: the whole voice in one answer of JSON.
     speech: openaiSpeech({
       makes: ['mp3', 'wav', 'pcm', 'flac', 'opus'],
@@ -74,6 +100,9 @@ export const mistral = defineVendor({
       drop: ['instructions', 'speed'],
       faults,
     }),
-    completions: perCall((call) => (call.upstreamModel.startsWith('codestral') && asksPlainly(call) ? fim : bridged), chat.fault),
+    completions: perCall(
+      (call) => (call.upstreamModel.startsWith('codestral') && asksPlainly(call) ? fim : bridged),
+      chat.fault,
+    ),
   },
 });

@@ -12,7 +12,11 @@ export const ollama = defineVendor({
   speaks: {
     // Images are base64 (same page).
     // Roles are the model's, and `developer` is none of them (ollama-python#453, 2025-03).
-    chat: openaiChat({ developers: false, outputLimit: { name: 'max_tokens', takesBoth: false }, readsAddresses: [] }),
+    chat: openaiChat({
+      developers: false,
+      outputLimit: { name: 'max_tokens', takesBoth: false },
+      readsAddresses: [],
+    }),
     // "prompt currently only accepts a string" (same page).
     completions: openaiCompletions({ onePrompt: true }),
     // Versions that know no base64 answer in numbers.

@@ -16,7 +16,10 @@ export const openaiCompatible = defineVendor({
   speaks: {
     images: openaiImages(),
     image_edits: openaiEdits(),
-    image_variations: openaiEdits({ drop: ['prompt', 'quality', 'style', 'background'] }, '/images/variations'),
+    image_variations: openaiEdits(
+      { drop: ['prompt', 'quality', 'style', 'background'] },
+      '/images/variations',
+    ),
     // Every server knows a system, few a developer.
     chat: openaiChat({ developers: false, outputLimit: { name: 'max_tokens', takesBoth: true } }),
     completions: openaiCompletions(),

@@ -52,10 +52,15 @@ const neverSilent = /^gpt-6(?:-astra|\.1-sol|\.2-)/;
 export const functionsElsewhere: readonly ResponsesDemand[] = [
   { models: neverSilent },
   { models: /^gpt-5\.4-mini/, unlessEffort: 'none', defaultEffort: 'none' },
-  { models: /^(?!gpt-5\.4-mini|.*-chat)gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))/, unlessEffort: 'none' },
+  {
+    models: /^(?!gpt-5\.4-mini|.*-chat)gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))/,
+    unlessEffort: 'none',
+  },
 ];
 
-export const effortFloors: readonly EffortFloor[] = [{ models: neverSilent, refused: ['none', 'minimal'], least: 'low' }];
+export const effortFloors: readonly EffortFloor[] = [
+  { models: neverSilent, refused: ['none', 'minimal'], least: 'low' },
+];
 
 /** On `/responses` the same models refuse the same sampling, and their reasoning comes sealed when asked for. */
 export const nativeResponses = {
@@ -74,7 +79,10 @@ export const nativeResponses = {
 export const legacyCompletions = (chat: Adapter, native: Adapter): Adapter => {
   const bridged = completionsOverChat(chat);
   return perCall(
-    ({ upstreamModel }) => (/-instruct|^(?:text-)?(?:ada|babbage|curie|davinci)(?:-|$)/.test(upstreamModel) ? native : bridged),
+    ({ upstreamModel }) =>
+      /-instruct|^(?:text-)?(?:ada|babbage|curie|davinci)(?:-|$)/.test(upstreamModel)
+        ? native
+        : bridged,
     chat.fault,
   );
 };
@@ -94,7 +102,11 @@ export const transcribing = {
 /** …/guides/text-to-speech, 2026-08: tts-1 is sold by the character, its successors by tokens, which they tell in events alone. */
 export const speaking = { counts: (model) => !model.startsWith('tts-') } satisfies SpeechQuirks;
 
-const chat = chatUnlessDemanded(openaiChat({ models: reasoningModels }), chatOverResponses({ floors: effortFloors }), functionsElsewhere);
+const chat = chatUnlessDemanded(
+  openaiChat({ models: reasoningModels }),
+  chatOverResponses({ floors: effortFloors }),
+  functionsElsewhere,
+);
 
 export const openai = defineVendor({
   id: 'openai',

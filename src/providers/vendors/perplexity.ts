@@ -10,7 +10,12 @@ export const perplexity = defineVendor({
   env: { apiKey: 'PERPLEXITY_API_KEY' },
   speaks: {
     // docs.perplexity.ai/api-reference/embeddings-post, 2026-08: signed bytes unless asked for bits; no path of the others.
-    embeddings: openaiEmbeddings({ path: '/v1/embeddings', textOnly: true, bytes: true, drop: [{ member: 'encoding_format' }] }),
+    embeddings: openaiEmbeddings({
+      path: '/v1/embeddings',
+      textOnly: true,
+      bytes: true,
+      drop: [{ member: 'encoding_format' }],
+    }),
     chat: openaiChat({
       outputLimit: { name: 'max_tokens', takesBoth: false },
       // Sonar's reasoning models think aloud before they answer; no other text begins so.

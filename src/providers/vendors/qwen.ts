@@ -20,7 +20,10 @@ const faults: readonly FaultRule[] = [
 const [atOnce, later] = [dashscopeImages(faults), dashscopeTasks(faults)];
 
 /** Wan's pictures before 2.6 are tasks (help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08). */
-const images = perModel(({ upstreamModel }) => (/^(?:wanx|wan2\.[0-5])/.test(upstreamModel) ? later : atOnce), atOnce.fault);
+const images = perModel(
+  ({ upstreamModel }) => (/^(?:wanx|wan2\.[0-5])/.test(upstreamModel) ? later : atOnce),
+  atOnce.fault,
+);
 
 /** Alibaba's Model Studio: help.aliyun.com/zh/model-studio/error-code and alibabacloud notice 724 (`max_tokens` deprecated 2026-05-30, still read). */
 export const qwen = defineVendor({

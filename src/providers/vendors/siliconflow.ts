@@ -34,7 +34,11 @@ export const siliconflow = defineVendor({
     embeddings: openaiEmbeddings({ inputsMax: 32, textOnly: true, faults }),
     rerank: rerank({ faults }),
     // docs.siliconflow.cn/cn/api-reference/audio, 2026-08: a file and a model, and a text alone.
-    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text'], fields: () => [], faults }),
+    transcriptions: openaiTranscriptions({
+      writes: () => ['json', 'text'],
+      fields: () => [],
+      faults,
+    }),
     speech: openaiSpeech({ makes: ['mp3', 'opus', 'wav', 'pcm'], drop: ['instructions'], faults }),
   },
 });

@@ -31,7 +31,11 @@ export const together = defineVendor({
     embeddings: openaiEmbeddings({ textOnly: true, drop: [{ member: 'encoding_format' }], faults }),
     rerank: rerank({ faults }),
     // docs.together.ai/reference/audio-transcriptions and /audio-speech, 2026-08
-    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text', 'verbose_json'], timedBy: 'verbose_json', faults }),
+    transcriptions: openaiTranscriptions({
+      writes: () => ['json', 'text', 'verbose_json'],
+      timedBy: 'verbose_json',
+      faults,
+    }),
     translations: openaiTranscriptions({
       path: '/audio/translations',
       writes: () => ['json', 'text', 'verbose_json'],

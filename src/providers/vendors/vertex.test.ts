@@ -19,16 +19,38 @@ const file = '{"project_id":"p-1","private_key":"k"}';
 const path = '/models/gemini-2.5-pro:generateContent';
 
 test.each([
-  ['https://aiplatform.googleapis.com', file, `/v1/projects/p-1/locations/global/publishers/google${path}`],
-  ['https://us-central1-aiplatform.googleapis.com/', file, `/v1/projects/p-1/locations/us-central1/publishers/google${path}`],
-  ['https://europe-west4-aiplatform.googleapis.com/v1beta1', file, `/v1beta1/projects/p-1/locations/europe-west4/publishers/google${path}`],
-  ['https://host/v1/projects/x/locations/y', file, `/v1/projects/x/locations/y/publishers/google${path}`],
-  ['https://host/v1/projects/x/locations/y/publishers/google', 'ya29.t', `/v1/projects/x/locations/y/publishers/google${path}`],
+  [
+    'https://aiplatform.googleapis.com',
+    file,
+    `/v1/projects/p-1/locations/global/publishers/google${path}`,
+  ],
+  [
+    'https://us-central1-aiplatform.googleapis.com/',
+    file,
+    `/v1/projects/p-1/locations/us-central1/publishers/google${path}`,
+  ],
+  [
+    'https://europe-west4-aiplatform.googleapis.com/v1beta1',
+    file,
+    `/v1beta1/projects/p-1/locations/europe-west4/publishers/google${path}`,
+  ],
+  [
+    'https://host/v1/projects/x/locations/y',
+    file,
+    `/v1/projects/x/locations/y/publishers/google${path}`,
+  ],
+  [
+    'https://host/v1/projects/x/locations/y/publishers/google',
+    'ya29.t',
+    `/v1/projects/x/locations/y/publishers/google${path}`,
+  ],
   ['https://aiplatform.googleapis.com', 'AIzaKey', `/v1/publishers/google${path}`],
 ])('%s with %.12s is reached at its place', (base, secret, expected) => {
   const home = new URL(vertex.home?.(base, secret) ?? base).pathname;
   expect(home + (vertex.place?.(home, path, 'gemini-2.5-pro') ?? path)).toBe(expected);
-  expect(home + (vertex.place?.(home, '/endpoints/1:generateContent', 'endpoints/1') ?? '')).toBe(`${home}/endpoints/1:generateContent`);
+  expect(home + (vertex.place?.(home, '/endpoints/1:generateContent', 'endpoints/1') ?? '')).toBe(
+    `${home}/endpoints/1:generateContent`,
+  );
 });
 
 test('Claude is asked as at home, with its model in the path and its version in the body', () => {
@@ -50,13 +72,24 @@ test('Claude is asked as at home, with its model in the path and its version in 
     stop_reason: 'end_turn',
     usage: { input_tokens: 1, output_tokens: 1 },
   };
-  expect(chat?.read(Buffer.from(JSON.stringify(reply)), 'application/json', call)).toMatchObject({ quantities: { input: 1, output: 1 } });
+  expect(chat?.read(Buffer.from(JSON.stringify(reply)), 'application/json', call)).toMatchObject({
+    quantities: { input: 1, output: 1 },
+  });
 });
 
 test('a refusal is read in the words of whoever refused', () => {
-  const fault = (body: object): unknown => vertex.speaks.chat?.fault(400, {}, JSON.stringify(body)).kind;
+  const fault = (body: object): unknown =>
+    vertex.speaks.chat?.fault(400, {}, JSON.stringify(body)).kind;
   expect(
-    fault({ type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' } }),
+    fault({
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'prompt is too long: 210000 tokens > 200000 maximum',
+      },
+    }),
   ).toBe('context_length');
-  expect(fault({ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } })).toBe('credentials');
+  expect(
+    fault({ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }),
+  ).toBe('credentials');
 });

@@ -23,7 +23,8 @@ const accessToken = /^ya29\./;
 /** Claude as Vertex sells it (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08): version in the body, model in the path, bytes instead of addresses. */
 const onVertex = {
   bodyVersion: 'vertex-2023-10-16',
-  path: (model, stream) => `/publishers/anthropic/models/${encodeURIComponent(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`,
+  path: (model, stream) =>
+    `/publishers/anthropic/models/${encodeURIComponent(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`,
   fetches: false,
   structured: false,
 } satisfies MessagesHost;
@@ -38,12 +39,19 @@ const byPublisher = (claude: Adapter, gemini: Adapter): Adapter =>
 function faultByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry['fault'] {
   return (status, headers, reply) => {
     const body = parse(reply);
-    return (isObject(body) && body['type'] === 'error' ? claude : gemini).fault(status, headers, reply);
+    return (isObject(body) && body['type'] === 'error' ? claude : gemini).fault(
+      status,
+      headers,
+      reply,
+    );
   };
 }
 
 /** platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08: a model of its own counts for all of them. */
-const claudeCount = anthropicCountAt('/publishers/anthropic/models/count-tokens:rawPredict', onVertex.bodyVersion);
+const claudeCount = anthropicCountAt(
+  '/publishers/anthropic/models/count-tokens:rawPredict',
+  onVertex.bodyVersion,
+);
 
 function countByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry {
   const of = (call: Call): Inquiry => (isClaude(call) ? claude : gemini);
@@ -88,8 +96,16 @@ export const vertex = defineVendor({
     speech: geminiSpeech,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
     messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
-    ...everyWay(perModel(({ upstreamModel }) => (upstreamModel.startsWith('imagen') ? imagen : geminiImages), geminiImages.fault)),
+    ...everyWay(
+      perModel(
+        ({ upstreamModel }) => (upstreamModel.startsWith('imagen') ? imagen : geminiImages),
+        geminiImages.fault,
+      ),
+    ),
     video: vertexVideo,
   },
-  counts: { ...countsOverChat(vertexCount), messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages) },
+  counts: {
+    ...countsOverChat(vertexCount),
+    messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages),
+  },
 });

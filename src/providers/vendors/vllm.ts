@@ -19,7 +19,10 @@ export const vllm = defineVendor({
     embeddings: openaiEmbeddings(),
     rerank: rerank(),
     // docs.vllm.ai/en/stable/serving/openai_compatible_server/#transcriptions-api, 2026-08: its events are those of chat, and are not asked for.
-    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text', 'verbose_json'], timedBy: 'verbose_json' }),
+    transcriptions: openaiTranscriptions({
+      writes: () => ['json', 'text', 'verbose_json'],
+      timedBy: 'verbose_json',
+    }),
     translations: openaiTranscriptions({
       path: '/audio/translations',
       writes: () => ['json', 'text', 'verbose_json'],

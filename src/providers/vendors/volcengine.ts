@@ -16,13 +16,19 @@ const faults: readonly FaultRule[] = [
   { code: /^(AuthenticationError|AccessDenied|OperationDenied(\..*)?)$/, kind: 'credentials' },
   { code: /^(InvalidEndpointOrModel|ModelNotOpen|InvalidEndpoint)(\..*)?$/, kind: 'unknown_model' },
   { code: /^ServerOverloaded$/, kind: 'overloaded' },
-  { code: /^(RateLimitExceeded|ModelAccountRpmRateLimitExceeded|ModelAccountTpmRateLimitExceeded)(\..*)?$/, kind: 'rate_limited' },
+  {
+    code: /^(RateLimitExceeded|ModelAccountRpmRateLimitExceeded|ModelAccountTpmRateLimitExceeded)(\..*)?$/,
+    kind: 'rate_limited',
+  },
   { code: /SensitiveContentDetected/, kind: 'content_policy' },
   { text: /exceed max message tokens/i, kind: 'context_length' },
 ];
 
 const byModel = (seeing: WholeAdapter, reading: WholeAdapter): WholeAdapter =>
-  wholePerCall(({ upstreamModel }) => (upstreamModel.includes('-vision') ? seeing : reading), reading.fault);
+  wholePerCall(
+    ({ upstreamModel }) => (upstreamModel.includes('-vision') ? seeing : reading),
+    reading.fault,
+  );
 
 /** Ark: volcengine.com/docs/82379/1299023 (error codes), 2026-08. */
 export const volcengine = defineVendor({
@@ -35,7 +41,10 @@ export const volcengine = defineVendor({
     ...everyWay(seedream(faults)),
     chat: openaiChat({ faults }),
     // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that see have an address of their own.
-    embeddings: byModel(multimodalEmbeddings({ faults }), openaiEmbeddings({ inputsMax: 256, textOnly: true, faults })),
+    embeddings: byModel(
+      multimodalEmbeddings({ faults }),
+      openaiEmbeddings({ inputsMax: 256, textOnly: true, faults }),
+    ),
     // volcengine.com/docs/82379/1569618, 2026-08.
     responses: openaiResponses({ faults }),
     video: seedanceVideo({ faults }),

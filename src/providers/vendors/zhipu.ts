@@ -32,11 +32,25 @@ export const zhipu = defineVendor({
       faults,
     }),
     // docs.bigmodel.cn/api-reference, 2026-08: embedding-3 and rerank
-    embeddings: openaiEmbeddings({ inputsMax: 64, textOnly: true, drop: [{ member: 'encoding_format' }, { member: 'user' }], faults }),
+    embeddings: openaiEmbeddings({
+      inputsMax: 64,
+      textOnly: true,
+      drop: [{ member: 'encoding_format' }, { member: 'user' }],
+      faults,
+    }),
     rerank: rerank({ faults }),
     // docs.bigmodel.cn/api-reference, 2026-08: glm-asr writes a text alone, glm-tts makes WAV.
-    transcriptions: openaiTranscriptions({ writes: () => ['json', 'text'], fields: () => [], faults }),
-    speech: openaiSpeech({ makes: ['wav', 'pcm'], usualVoice: 'tongtong', drop: ['instructions'], faults }),
+    transcriptions: openaiTranscriptions({
+      writes: () => ['json', 'text'],
+      fields: () => [],
+      faults,
+    }),
+    speech: openaiSpeech({
+      makes: ['wav', 'pcm'],
+      usualVoice: 'tongtong',
+      drop: ['instructions'],
+      faults,
+    }),
     images: cogView(faults),
     video: cogVideo({ faults }),
   },

@@ -22,7 +22,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 /** OpenAI's word for the vendor's. `calls`: how many calls the client sees; a hidden one is none. */
 export function finishOf(stopReason: unknown, calls: number): FinishReason {
   const reason = reasons[textOf(stopReason) ?? ''] ?? 'stop';
-  if (reason === 'tool_calls' || (reason === 'stop' && calls > 0)) return calls > 0 ? 'tool_calls' : 'stop';
+  if (reason === 'tool_calls' || (reason === 'stop' && calls > 0))
+    return calls > 0 ? 'tool_calls' : 'stop';
   return reason;
 }
 
@@ -40,7 +41,8 @@ interface Collected {
 /** A whole message as OpenAI's answer. */
 export function readMessage(reply: Buffer, call: Call, hidden: boolean): Answer | Fault {
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
   if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
@@ -49,7 +51,8 @@ export function readMessage(reply: Buffer, call: Call, hidden: boolean): Answer 
   const counted = counts();
   note(counted, objectOf(body['usage']));
   const finish = finishOf(body['stop_reason'], said.calls.length);
-  const refusal = finish === 'content_filter' && said.content === '' ? explanationOf(body) : undefined;
+  const refusal =
+    finish === 'content_filter' && said.content === '' ? explanationOf(body) : undefined;
   return chatAnswer(call, {
     content: said.content,
     reasoning: said.reasoning,
@@ -69,7 +72,8 @@ function collect(said: Collected, block: JsonObject, hidden: boolean): void {
     const text = textOf(block['thinking']) ?? '';
     said.reasoning += text;
     said.details.push(signedDetail(said.details.length, text, textOf(block['signature']) ?? ''));
-  } else if (block['type'] === 'redacted_thinking') said.details.push(redactedDetail(said.details.length, textOf(block['data']) ?? ''));
+  } else if (block['type'] === 'redacted_thinking')
+    said.details.push(redactedDetail(said.details.length, textOf(block['data']) ?? ''));
   else if (block['type'] === 'tool_use') {
     const input = JSON.stringify(block['input'] ?? {});
     const name = textOf(block['name']) ?? '';

@@ -6,7 +6,11 @@ import { anthropicMessages } from './anthropic-messages.ts';
 
 const chat = anthropicMessages();
 
-const sent = (body: Record<string, unknown>, model = 'claude-sonnet-4-6', over?: Partial<Call>): Record<string, unknown> =>
+const sent = (
+  body: Record<string, unknown>,
+  model = 'claude-sonnet-4-6',
+  over?: Partial<Call>,
+): Record<string, unknown> =>
   JSON.parse(chat.ask(chatCall(body, model, over)).body.toString('utf8'));
 
 function refused(body: Record<string, unknown>): unknown {
@@ -21,7 +25,11 @@ function refused(body: Record<string, unknown>): unknown {
 
 const tool = (name: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   type: 'function',
-  function: { name, parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }, ...more },
+  function: {
+    name,
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    ...more,
+  },
 });
 const call = (id: string, args = '{"city":"Oslo"}'): Record<string, unknown> => ({
   id,
@@ -33,7 +41,12 @@ const png = 'data:image/png;base64,iVBORw0KGgo=';
 describe('the conversation', () => {
   it('keeps instructions, roles, media and results where Anthropic wants them', () => {
     const messages = [
-      { role: 'developer', content: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
+      {
+        role: 'developer',
+        content: [
+          { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+        ],
+      },
       { role: 'system', content: 'And kind.' },
       {
         role: 'user',
@@ -49,7 +62,11 @@ describe('the conversation', () => {
           { type: 'text', text: ' ' },
         ],
       },
-      { role: 'assistant', content: 'Let me look.', tool_calls: [call('toolu_1'), call('call.2:é', '')] },
+      {
+        role: 'assistant',
+        content: 'Let me look.',
+        tool_calls: [call('toolu_1'), call('call.2:é', '')],
+      },
       {
         role: 'tool',
         tool_call_id: 'call.2:é',
@@ -60,14 +77,20 @@ describe('the conversation', () => {
       },
       { role: 'system', content: 'Use Celsius.' },
       { role: 'tool', tool_call_id: 'toolu_1', content: 'sun' },
-      { role: 'user', content: [{ type: 'text', text: 'And?', prompt_cache_breakpoint: { mode: 'explicit' } }] },
+      {
+        role: 'user',
+        content: [{ type: 'text', text: 'And?', prompt_cache_breakpoint: { mode: 'explicit' } }],
+      },
     ];
     const { system, messages: turns } = sent({ messages });
     expect(system).toEqual([
       { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } },
       { type: 'text', text: 'And kind.' },
     ]);
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
+    const image = {
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
+    };
     const other = expect.stringMatching(/^call_[0-9a-f]{24}$/);
     expect(turns).toEqual([
       {
@@ -89,7 +112,11 @@ describe('the conversation', () => {
       {
         role: 'user',
         content: [
-          { type: 'tool_result', tool_use_id: other, content: [{ type: 'text', text: 'rain' }, image] },
+          {
+            type: 'tool_result',
+            tool_use_id: other,
+            content: [{ type: 'text', text: 'rain' }, image],
+          },
           { type: 'tool_result', tool_use_id: 'toolu_1', content: 'sun' },
           { type: 'text', text: '<system>\nUse Celsius.\n</system>' },
           { type: 'text', text: 'And?', cache_control: { type: 'ephemeral' } },
@@ -103,7 +130,9 @@ describe('the conversation', () => {
       { role: 'assistant', content: null, tool_calls: [call('call_0')] },
       { role: 'tool', tool_call_id: 'call_0', content: 'x' },
     ];
-    const text = JSON.stringify(sent({ messages: [{ role: 'user', content: 'Hi' }, ...turn, ...turn] }));
+    const text = JSON.stringify(
+      sent({ messages: [{ role: 'user', content: 'Hi' }, ...turn, ...turn] }),
+    );
     const used = [...text.matchAll(/"(?:id|tool_use_id)":"([^"]+)"/g)].map((match) => match[1]);
     expect(used[0]).toBe(used[1]);
     expect(used[2]).toBe(used[3]);
@@ -121,19 +150,44 @@ describe('the conversation', () => {
       file('https://example.com/b.pdf'),
       file('data:image/jpg;base64,/9j/'),
     ];
-    const [turn] = sent({ messages: [{ role: 'user', content: parts }] })['messages'] as { content: unknown[] }[];
+    const [turn] = sent({ messages: [{ role: 'user', content: parts }] })['messages'] as {
+      content: unknown[];
+    }[];
     expect(turn?.content).toEqual([
-      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }, title: 'a.pdf' },
-      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'ä;1' }, title: 'a.csv' },
+      {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+        title: 'a.pdf',
+      },
+      {
+        type: 'document',
+        source: { type: 'text', media_type: 'text/plain', data: 'ä;1' },
+        title: 'a.csv',
+      },
       { type: 'document', source: { type: 'url', url: 'https://example.com/b.pdf' } },
       { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: '/9j/' } },
     ]);
   });
 
   it.each([
-    ['a sound', { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }, 'unsupported_content', 'messages[0].content[0]'],
-    ['a film', { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }, 'unsupported_content', 'messages[0].content[0]'],
-    ['a file of another house', { type: 'file', file: { file_id: 'file-1' } }, 'invalid_value', 'messages[0].content[0].file'],
+    [
+      'a sound',
+      { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
+      'unsupported_content',
+      'messages[0].content[0]',
+    ],
+    [
+      'a film',
+      { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } },
+      'unsupported_content',
+      'messages[0].content[0]',
+    ],
+    [
+      'a file of another house',
+      { type: 'file', file: { file_id: 'file-1' } },
+      'invalid_value',
+      'messages[0].content[0].file',
+    ],
     [
       'a picture of another kind',
       { type: 'image_url', image_url: { url: 'data:image/tiff;base64,AA==' } },
@@ -160,7 +214,11 @@ describe('the conversation', () => {
     ['n', { n: 2 }, 'n'],
     ['sound as an answer', { modalities: ['text', 'audio'] }, 'modalities'],
     ['functions of old', { functions: [{ name: 'f' }] }, 'functions'],
-    ['tools that are no functions', { tools: [tool('weather'), { type: 'custom', custom: { name: 'grep' } }] }, 'tools[1].type'],
+    [
+      'tools that are no functions',
+      { tools: [tool('weather'), { type: 'custom', custom: { name: 'grep' } }] },
+      'tools[1].type',
+    ],
   ])('refuses %s and names it', (_, body, param) => {
     expect(refused(body)).toEqual({ refusal: 'invalid_value', param });
   });
@@ -170,8 +228,12 @@ describe('the conversation', () => {
       { role: 'user', content: 'Count.' },
       { role: 'assistant', content: 'One, two, \n' },
     ];
-    const last = (model: string, more = {}): unknown => (sent({ messages, ...more }, model)['messages'] as unknown[]).at(-1);
-    expect(last('claude-haiku-4-5')).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'One, two,' }] });
+    const last = (model: string, more = {}): unknown =>
+      (sent({ messages, ...more }, model)['messages'] as unknown[]).at(-1);
+    expect(last('claude-haiku-4-5')).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'One, two,' }],
+    });
     const on = { role: 'user', content: [{ type: 'text', text: 'Continue.' }] };
     expect(last('claude-sonnet-4-6')).toEqual(on);
     expect(last('claude-haiku-4-5', { reasoning_effort: 'low' })).toEqual(on);
@@ -208,7 +270,11 @@ describe('everything else', () => {
   });
 
   it.each([
-    ['claude-3-5-sonnet-20241022', { temperature: 1.5, top_p: 0.5, top_k: 3 }, { temperature: 1, top_p: 0.5, top_k: 3 }],
+    [
+      'claude-3-5-sonnet-20241022',
+      { temperature: 1.5, top_p: 0.5, top_k: 3 },
+      { temperature: 1, top_p: 0.5, top_k: 3 },
+    ],
     ['claude-sonnet-4-5', { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
     ['claude-sonnet-4-5', { top_p: 0.5 }, { top_p: 0.5 }],
     ['claude-opus-4-7', { temperature: 1, top_p: 1, top_k: 3 }, {}],
@@ -233,13 +299,22 @@ describe('everything else', () => {
     const { model, max_tokens, messages, ...rest } = body;
     expect({ model, max_tokens }).toEqual({ model: 'claude-sonnet-4-6', max_tokens: 64_000 });
     expect(messages).toHaveLength(1);
-    expect(rest).toEqual({ stop_sequences: ['END'], metadata: { user_id: 'u1' }, service_tier: 'standard_only' });
-    expect(sent({ stop: '\n', user: 'x'.repeat(257), service_tier: 'flex' })).not.toHaveProperty('stop_sequences');
+    expect(rest).toEqual({
+      stop_sequences: ['END'],
+      metadata: { user_id: 'u1' },
+      service_tier: 'standard_only',
+    });
+    expect(sent({ stop: '\n', user: 'x'.repeat(257), service_tier: 'flex' })).not.toHaveProperty(
+      'stop_sequences',
+    );
   });
 
   it('streams when asked to, and marks the whole prompt for the cache', () => {
     const cache_control = { type: 'ephemeral' };
-    expect(sent({ cache_control }, undefined, { streamUpstream: true })).toMatchObject({ stream: true, cache_control });
+    expect(sent({ cache_control }, undefined, { streamUpstream: true })).toMatchObject({
+      stream: true,
+      cache_control,
+    });
     expect(chat.ask(chatCall({}, 'claude-sonnet-4-6')).path).toBe('/messages');
   });
 
@@ -252,15 +327,25 @@ describe('everything else', () => {
     });
     const ask = vertex.ask(
       chatCall(
-        { response_format: { type: 'json_schema', json_schema: { schema: { type: 'object', properties: {} } } } },
+        {
+          response_format: {
+            type: 'json_schema',
+            json_schema: { schema: { type: 'object', properties: {} } },
+          },
+        },
         'claude-sonnet-4-6',
       ),
     );
     expect(ask.path).toBe('/models/claude-sonnet-4-6:rawPredict');
     const body = JSON.parse(ask.body.toString('utf8'));
-    expect(body).toMatchObject({ anthropic_version: 'vertex-2023-10-16', tools: [{ name: 'json_answer' }] });
+    expect(body).toMatchObject({
+      anthropic_version: 'vertex-2023-10-16',
+      tools: [{ name: 'json_answer' }],
+    });
     expect(body).not.toHaveProperty('model');
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-    expect(() => vertex.ask(chatCall({ messages: [{ role: 'user', content: [image] }] }, 'claude-sonnet-4-6'))).toThrow(/not its address/);
+    expect(() =>
+      vertex.ask(chatCall({ messages: [{ role: 'user', content: [image] }] }, 'claude-sonnet-4-6')),
+    ).toThrow(/not its address/);
   });
 });

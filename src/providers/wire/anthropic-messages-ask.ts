@@ -5,7 +5,12 @@ import { thinkingBlocks } from './anthropic-messages-signed.ts';
 import { type Thinking, thinkingFor } from './anthropic-messages-thinking.ts';
 import { planTools, type ToolPlan } from './anthropic-messages-tools.ts';
 import { writeMessages, writeSystem } from './anthropic-messages-turns.ts';
-import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
+import {
+  type Conversation,
+  readConversation,
+  refuseUncarried,
+  talkative,
+} from './chat-conversation.ts';
 import { inPieces } from './in-pieces.ts';
 import { countOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
 import { unsignedCalls, withSignatures } from './signatures.ts';
@@ -30,10 +35,19 @@ export function askMessages(call: Call, host: MessagesHost): Ask {
   refuseUncarried(body);
   const traits = traitsFor(call, host);
   const plan = planTools(body, traits);
-  const conversation = talkative(readConversation(withSignatures(body['messages'], call.signatures)));
+  const conversation = talkative(
+    readConversation(withSignatures(body['messages'], call.signatures)),
+  );
   const maxTokens = limitOf(call, traits);
-  const thinking = thinkingFor(body, traits, maxTokens, { forced: plan.forced, interrupted: isInterrupted(conversation) });
-  const writing = { model: call.publicModel, fetches: host.fetches !== false, thinks: traits.thinking !== 'none' };
+  const thinking = thinkingFor(body, traits, maxTokens, {
+    forced: plan.forced,
+    interrupted: isInterrupted(conversation),
+  });
+  const writing = {
+    model: call.publicModel,
+    fetches: host.fetches !== false,
+    thinks: traits.thinking !== 'none',
+  };
   const system = writeSystem(conversation, plan.told);
   const messages = writeMessages(conversation, writing, traits.prefill && !thinking.on);
   const sent = {
@@ -54,7 +68,10 @@ export function askMessages(call: Call, host: MessagesHost): Ask {
 
 /** The same for asking and for reading the answer: whether the hidden tool is in play. */
 export function usesHiddenTool(call: Call, host: MessagesHost): boolean {
-  return objectOf(call.body['response_format']) !== undefined && planTools(call.body, traitsFor(call, host)).hidden;
+  return (
+    objectOf(call.body['response_format']) !== undefined &&
+    planTools(call.body, traitsFor(call, host)).hidden
+  );
 }
 
 function traitsFor({ upstreamModel }: Call, host: MessagesHost): Traits {
@@ -72,21 +89,30 @@ export function unsignedMessages(call: Call, host: MessagesHost): readonly strin
 export function isInterrupted({ turns }: Conversation): boolean {
   const caller = turns.at(-2);
   return Boolean(
-    turns.at(-1)?.results.length && caller?.calls.length && caller.messages.every((message) => thinkingBlocks(message).length === 0),
+    turns.at(-1)?.results.length &&
+      caller?.calls.length &&
+      caller.messages.every((message) => thinkingBlocks(message).length === 0),
   );
 }
 
 /** The client's limit (of two, `max_completion_tokens`: row 16), never more than the model takes or the money pays for. */
 function limitOf({ body, outputTokensMax }: Call, { outputUsual, outputMax }: Traits): number {
-  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']) ?? outputUsual;
+  const wanted =
+    countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']) ?? outputUsual;
   return Math.max(1, Math.min(wanted, outputMax, outputTokensMax ?? outputMax));
 }
 
 // A member that is undefined is not in the JSON.
-const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({ tools: tools.length ? tools : undefined, tool_choice: choice });
+const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({
+  tools: tools.length ? tools : undefined,
+  tool_choice: choice,
+});
 
 function thinkingMembers({ format }: ToolPlan, { thinking, effort }: Thinking): JsonObject {
-  return { thinking, output_config: effort === undefined && !format ? undefined : { effort, format } };
+  return {
+    thinking,
+    output_config: effort === undefined && !format ? undefined : { effort, format },
+  };
 }
 
 /** Sampling as far as the model takes it: temperatures to 1, none beside thinking, one of two on newer models. */
@@ -95,15 +121,26 @@ function sampling(body: JsonObject, { sampling: taken }: Traits, { on }: Thinkin
   const temperature = numberOf(body['temperature']);
   const topP = taken === 'one' && temperature !== undefined ? undefined : numberOf(body['top_p']);
   const topK = countOf(body['top_k']);
-  return { temperature: temperature === undefined ? undefined : Math.min(1, temperature), top_p: topP, top_k: topK };
+  return {
+    temperature: temperature === undefined ? undefined : Math.min(1, temperature),
+    top_p: topP,
+    top_k: topK,
+  };
 }
 
 const userIdMax = 256;
 
 function members(body: JsonObject, host: MessagesHost): JsonObject {
-  const stop = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text)?.trim());
+  const stop = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
+    (text) => textOf(text)?.trim(),
+  );
   const user = textOf(body['safety_identifier']) ?? textOf(body['user']);
-  const tier = body['service_tier'] === 'default' ? 'standard_only' : body['service_tier'] === 'auto' ? 'auto' : undefined;
+  const tier =
+    body['service_tier'] === 'default'
+      ? 'standard_only'
+      : body['service_tier'] === 'auto'
+        ? 'auto'
+        : undefined;
   const cache = objectOf(body['cache_control']);
   return {
     stop_sequences: stop.length ? stop : undefined,

@@ -6,9 +6,18 @@ import type { JsonObject } from './json.ts';
 /** platform.claude.com/docs/en/api/errors, 2026-11, and recorded refusals. What these rows leave open follows from words and codes that vendors share. */
 const faults: readonly FaultRule[] = [
   { text: /credit balance is too low|specified API usage limits|spend limit/i, kind: 'quota' },
-  { text: /organization has been disabled|workspace .{0,20}(archived|disabled)/i, kind: 'credentials' },
-  { text: /prompt is too long|exceeds? the maximum .{0,20}tokens|exceed context limit/i, kind: 'context_length' },
-  { text: /content filtering policy|usage policy|violat\w+ .{0,40}policy/i, kind: 'content_policy' },
+  {
+    text: /organization has been disabled|workspace .{0,20}(archived|disabled)/i,
+    kind: 'credentials',
+  },
+  {
+    text: /prompt is too long|exceeds? the maximum .{0,20}tokens|exceed context limit/i,
+    kind: 'context_length',
+  },
+  {
+    text: /content filtering policy|usage policy|violat\w+ .{0,40}policy/i,
+    kind: 'content_policy',
+  },
   { code: /^request_too_large$/, kind: 'bad_request' },
   { code: /^not_found_error$/, kind: 'unknown_model' },
   { code: /^timeout_error$/, kind: 'timeout' },
@@ -25,7 +34,8 @@ export function messagesFault(status: number, headers: Headers, reply: string): 
 }
 
 /** An error inside a stream, or one with a good status. Undefined when `body` is none. */
-export const messagesFaultWithin = (body: JsonObject): Fault | undefined => faultWithin(body, quirks);
+export const messagesFaultWithin = (body: JsonObject): Fault | undefined =>
+  faultWithin(body, quirks);
 
 const limits = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
 

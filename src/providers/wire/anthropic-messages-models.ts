@@ -36,7 +36,12 @@ const old: Traits = {
 };
 const stranger: Traits = { ...old, outputMax: Number.POSITIVE_INFINITY };
 const claude35: Traits = { ...old, outputUsual: 8192, outputMax: 8192 };
-const claude37: Traits = { ...claude35, outputUsual: 64_000, outputMax: 128_000, thinking: 'budget' };
+const claude37: Traits = {
+  ...claude35,
+  outputUsual: 64_000,
+  outputMax: 128_000,
+  thinking: 'budget',
+};
 const sonnet40: Traits = { ...claude37, outputMax: 64_000 };
 const opus40: Traits = { ...sonnet40, outputUsual: 32_000, outputMax: 32_000 };
 const opus41: Traits = { ...opus40, sampling: 'one', structured: true };
@@ -75,5 +80,9 @@ export function traitsOf(model: string): Traits {
   if (version < 46) return claude45;
   if (version < 47) return family === 'opus' ? opus46 : sonnet46;
   if (version < 55) return claude47;
-  return family === 'sonnet' ? sonnet55 : family === 'haiku' && version === 55 ? claude47 : claude55;
+  return family === 'sonnet'
+    ? sonnet55
+    : family === 'haiku' && version === 55
+      ? claude47
+      : claude55;
 }

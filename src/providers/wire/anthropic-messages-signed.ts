@@ -20,10 +20,16 @@ export const signedDetail = (index: number, text: string, signature: string): Re
   format,
   index,
 });
-export const redactedDetail = (index: number, data: string): ReasoningDetail => ({ type: 'reasoning.encrypted', data, format, index });
+export const redactedDetail = (index: number, data: string): ReasoningDetail => ({
+  type: 'reasoning.encrypted',
+  data,
+  format,
+  index,
+});
 
 /** Other models sign and seal their thoughts, too. */
-export const isClaudes = (detail: JsonObject): boolean => detail['format'] === undefined || detail['format'] === format;
+export const isClaudes = (detail: JsonObject): boolean =>
+  detail['format'] === undefined || detail['format'] === format;
 
 /** A piece of a signed detail: a member of a delta. */
 export const detailsMember = (inside: string, index: number): string =>
@@ -44,7 +50,8 @@ export function thinkingBlocks(message: JsonObject): JsonObject[] {
     if (detail['index'] !== index) text = '';
     index = detail['index'];
     const data = textOf(detail['data']);
-    if (detail['type'] === 'reasoning.encrypted' && data) blocks.push({ type: 'redacted_thinking', data });
+    if (detail['type'] === 'reasoning.encrypted' && data)
+      blocks.push({ type: 'redacted_thinking', data });
     if (detail['type'] !== 'reasoning.text') continue;
     text += textOf(detail['text']) ?? '';
     const signature = textOf(detail['signature']);

@@ -19,7 +19,10 @@ const plain: Call = {
 const schema = { type: 'object', properties: { name: { type: 'string' } } };
 const wanting = (tools: unknown[] = []): Call => ({
   ...plain,
-  body: { tools, response_format: { type: 'json_schema', json_schema: { name: 'person', schema } } },
+  body: {
+    tools,
+    response_format: { type: 'json_schema', json_schema: { name: 'person', schema } },
+  },
 });
 
 type Event = Readonly<Record<string, unknown>>;
@@ -39,12 +42,22 @@ const use = (name: string, ...pieces: string[]): [Event, ...Event[]] => [
 ];
 const start = (usage: Event = { input_tokens: 3, output_tokens: 1 }): string =>
   event({ type: 'message_start', message: { id: 'msg_1', content: [], usage } });
-const end = (stop_reason: string | null, more: Event = {}, usage: Event | undefined = { output_tokens: 5 }): string =>
-  event({ type: 'message_delta', delta: { stop_reason, stop_sequence: null, ...more }, ...(usage ? { usage } : {}) }) +
-  event({ type: 'message_stop' });
+const end = (
+  stop_reason: string | null,
+  more: Event = {},
+  usage: Event | undefined = { output_tokens: 5 },
+): string =>
+  event({
+    type: 'message_delta',
+    delta: { stop_reason, stop_sequence: null, ...more },
+    ...(usage ? { usage } : {}),
+  }) + event({ type: 'message_stop' });
 
 interface Heard {
-  readonly chunks: { choices: { delta: Record<string, unknown>; finish_reason: string | null }[]; usage?: unknown }[];
+  readonly chunks: {
+    choices: { delta: Record<string, unknown>; finish_reason: string | null }[];
+    usage?: unknown;
+  }[];
   readonly meter: StreamMeter;
 }
 
@@ -52,13 +65,18 @@ function play(sse: string, call: Call = plain, size = Number.POSITIVE_INFINITY):
   const translator = chat.stream(call);
   const bytes = Buffer.from(sse);
   let out = '';
-  for (let at = 0; at < bytes.length; at += size) out += translator.push(bytes.subarray(at, at + size));
+  for (let at = 0; at < bytes.length; at += size)
+    out += translator.push(bytes.subarray(at, at + size));
   out += translator.end();
   const events = Buffer.from(out, 'latin1').toString('utf8').split('\n\n').filter(Boolean);
-  return { chunks: events.map((line) => JSON.parse(line.slice('data: '.length))), meter: translator.meter };
+  return {
+    chunks: events.map((line) => JSON.parse(line.slice('data: '.length))),
+    meter: translator.meter,
+  };
 }
 
-const deltas = ({ chunks }: Heard): Record<string, unknown>[] => chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.delta));
+const deltas = ({ chunks }: Heard): Record<string, unknown>[] =>
+  chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.delta));
 const said = (heard: Heard, member: string): string =>
   deltas(heard)
     .map((delta) => (typeof delta[member] === 'string' ? delta[member] : ''))
@@ -93,12 +111,18 @@ describe('a stream', () => {
     const silent = play(start() + end('refusal', { stop_details }));
     expect(said(silent, 'refusal')).toBe('No: “that”.');
     expect(deltas(silent)[0]).toEqual({ role: 'assistant', content: null, refusal: 'No: “that”.' });
-    expect(said(play(start() + block(0, ...text('Well')) + end('refusal', { stop_details })), 'refusal')).toBe('');
+    expect(
+      said(play(start() + block(0, ...text('Well')) + end('refusal', { stop_details })), 'refusal'),
+    ).toBe('');
   });
 
   it('says the same whether its events are matched or parsed', () => {
     const words = ['Grüße "世界" \\ 🌍\n\u0007', '}}', '"', '\\', ''];
-    const matched = start() + block(0, ...text(...words)) + block(1, ...use('f', '{"a":"\\"}', '\\u00e9"}')) + end('tool_use');
+    const matched =
+      start() +
+      block(0, ...text(...words)) +
+      block(1, ...use('f', '{"a":"\\"}', '\\u00e9"}')) +
+      end('tool_use');
     // The same members in another order, and escapes beyond ASCII.
     const parsed = matched
       .split('\n\n')
@@ -118,9 +142,17 @@ describe('a stream', () => {
 
   it('gives arguments that came at the start, or none at all', () => {
     const early = { type: 'tool_use', id: 'a', name: 'f', input: { city: 'Köln' } };
-    const heard = play(start() + block(0, early) + block(1, ...use('g')) + block(2, ...use('h', '', '')) + end('tool_use'));
+    const heard = play(
+      start() +
+        block(0, early) +
+        block(1, ...use('g')) +
+        block(2, ...use('h', '', '')) +
+        end('tool_use'),
+    );
     const calls = deltas(heard).flatMap(
-      (delta) => (delta['tool_calls'] as { index: number; function: { arguments: string } }[] | undefined) ?? [],
+      (delta) =>
+        (delta['tool_calls'] as { index: number; function: { arguments: string } }[] | undefined) ??
+        [],
     );
     const args = ['', '', ''];
     for (const call of calls) args[call.index] += call.function.arguments;
@@ -134,9 +166,23 @@ describe('a stream', () => {
       cache_read_input_tokens: 30,
       cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 7 },
     };
-    const usage = { input_tokens: null, cache_read_input_tokens: 31, output_tokens: 40, output_tokens_details: { thinking_tokens: 16 } };
-    const { meter, chunks } = play(start({ input_tokens: 9, ...cache, output_tokens: 1 }) + end('end_turn', {}, usage));
-    expect(meter.quantities).toEqual({ input: 9, cached_input: 31, cache_write_5m: 5, cache_write_1h: 7, output: 24, reasoning: 16 });
+    const usage = {
+      input_tokens: null,
+      cache_read_input_tokens: 31,
+      output_tokens: 40,
+      output_tokens_details: { thinking_tokens: 16 },
+    };
+    const { meter, chunks } = play(
+      start({ input_tokens: 9, ...cache, output_tokens: 1 }) + end('end_turn', {}, usage),
+    );
+    expect(meter.quantities).toEqual({
+      input: 9,
+      cached_input: 31,
+      cache_write_5m: 5,
+      cache_write_1h: 7,
+      output: 24,
+      reasoning: 16,
+    });
     expect(chunks.at(-1)?.usage).toMatchObject({
       prompt_tokens: 52,
       completion_tokens: 40,
@@ -158,10 +204,19 @@ describe('a stream', () => {
   });
 
   it('that breaks with an error tells its kind, and what came before is delivered', () => {
-    const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: null };
-    const heard = play(start() + block(0, ...text('Hel')) + event(error) + block(1, ...text('lo')) + end('end_turn'));
+    const error = {
+      type: 'error',
+      error: { type: 'overloaded_error', message: 'Overloaded' },
+      request_id: null,
+    };
+    const heard = play(
+      start() + block(0, ...text('Hel')) + event(error) + block(1, ...text('lo')) + end('end_turn'),
+    );
     expect(said(heard, 'content')).toBe('Hel');
-    expect(heard.meter).toMatchObject({ finished: false, fault: { kind: 'overloaded', message: 'Overloaded' } });
+    expect(heard.meter).toMatchObject({
+      finished: false,
+      fault: { kind: 'overloaded', message: 'Overloaded' },
+    });
     expect(finish(heard)).toEqual([]);
     // Before the first word nothing has left, so that another channel may answer.
     expect(play(start() + event(error)).chunks).toEqual([]);
@@ -181,7 +236,11 @@ describe('a stream', () => {
       { type: 'thinking_delta', thinking: ' to?' },
       { type: 'signature_delta', signature: 'c2ln' },
     ];
-    const hidden = block(1, { type: 'thinking', thinking: '', signature: '' }, { type: 'signature_delta', signature: 'aGlk' });
+    const hidden = block(
+      1,
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'signature_delta', signature: 'aGlk' },
+    );
     const sse =
       start() +
       block(0, { type: 'thinking', thinking: '', signature: '' }, ...thoughts) +
@@ -232,8 +291,15 @@ describe('a hidden tool', () => {
   });
 
   it('is the whole answer’s text', () => {
-    const content = [{ type: 'tool_use', id: 'toolu_1', name: 'json_answer', input: { name: 'Zoë' } }];
-    const reply = { id: 'msg_1', content, stop_reason: 'tool_use', usage: { input_tokens: 1, output_tokens: 2 } };
+    const content = [
+      { type: 'tool_use', id: 'toolu_1', name: 'json_answer', input: { name: 'Zoë' } },
+    ];
+    const reply = {
+      id: 'msg_1',
+      content,
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 1, output_tokens: 2 },
+    };
     const read = chat.read(Buffer.from(JSON.stringify(reply)), 'application/json', wanting());
     if (isFault(read)) throw new Error(read.message);
     expect(JSON.parse(read.body.toString('utf8')).choices[0]).toMatchObject({
@@ -251,7 +317,10 @@ describe('a whole answer', () => {
   };
 
   it('without anything is an empty text', () => {
-    expect(read({ content: [], stop_reason: 'end_turn' })).toMatchObject({ message: { content: '' }, finish_reason: 'stop' });
+    expect(read({ content: [], stop_reason: 'end_turn' })).toMatchObject({
+      message: { content: '' },
+      finish_reason: 'stop',
+    });
   });
 
   it('that refuses says why', () => {

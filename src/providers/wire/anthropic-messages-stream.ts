@@ -2,7 +2,11 @@ import { jsonText, stringEnd } from '../../base/json-edit.ts';
 import type { StreamMeter } from '../adapter.ts';
 import { explanationOf, finishOf } from './anthropic-messages-answer.ts';
 import { messagesFaultWithin } from './anthropic-messages-fault.ts';
-import { detailsMember, type ReasoningDetail, redactedDetail } from './anthropic-messages-signed.ts';
+import {
+  detailsMember,
+  type ReasoningDetail,
+  redactedDetail,
+} from './anthropic-messages-signed.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
 import { type Counts, counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
 import type { ChatChunks } from './chat-chunks.ts';
@@ -106,13 +110,17 @@ export class MessagesReader implements EventReader {
         this.#meter.upstreamId ??= textOf(message?.['id']);
         note(this.#counts, objectOf(message?.['usage']));
         // The output is counted at the end, the input is not going to change: a stream that is cut is charged by it.
-        if (this.#counts.input !== undefined) this.#meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
+        if (this.#counts.input !== undefined)
+          this.#meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
         return '';
       }
       case 'content_block_start':
         return this.#start(countOf(body['index']) ?? 0, objectOf(body['content_block']) ?? {});
       case 'content_block_delta':
-        return this.#delta(this.#blocks[countOf(body['index']) ?? 0], objectOf(body['delta']) ?? {});
+        return this.#delta(
+          this.#blocks[countOf(body['index']) ?? 0],
+          objectOf(body['delta']) ?? {},
+        );
       case 'content_block_stop':
         return this.#stop(this.#blocks[countOf(body['index']) ?? 0]);
       case 'message_delta':
@@ -131,10 +139,12 @@ export class MessagesReader implements EventReader {
     const type = textOf(block['type']);
     if (type === 'tool_use') return this.#startCall(index, block);
     if (type === 'text') this.#blocks[index] = { kind: 'text' };
-    else if (type === 'thinking') this.#blocks[index] = { kind: 'thinking', detail: this.#details++ };
+    else if (type === 'thinking')
+      this.#blocks[index] = { kind: 'thinking', detail: this.#details++ };
     else this.#blocks[index] = { kind: 'ours not' };
     const begun = this.#blocks[index];
-    if (type === 'redacted_thinking') return this.#detail(redactedDetail(this.#details++, textOf(block['data']) ?? ''));
+    if (type === 'redacted_thinking')
+      return this.#detail(redactedDetail(this.#details++, textOf(block['data']) ?? ''));
     return begun ? this.#said(begun, jsonText(textOf(block[type ?? '']) ?? '')) : '';
   }
 
@@ -161,7 +171,8 @@ export class MessagesReader implements EventReader {
 
   /** A tool without arguments says nothing of them, and some servers tell all of them at the start. */
   #stop(block: Block | undefined): string {
-    if (block === undefined || (block.kind !== 'call' && block.kind !== 'json') || block.told) return '';
+    if (block === undefined || (block.kind !== 'call' && block.kind !== 'json') || block.told)
+      return '';
     return this.#said(block, jsonText(JSON.stringify(block.input ?? {})));
   }
 
@@ -174,8 +185,12 @@ export class MessagesReader implements EventReader {
     this.#meter.quantities = quantitiesOf(this.#counts);
     const delta = objectOf(body['delta']);
     const finish = finishOf(delta?.['stop_reason'], this.#chunks.calls);
-    const explanation = finish === 'content_filter' && !this.#spoke ? explanationOf(delta) : undefined;
-    return (explanation === undefined ? '' : this.#chunks.delta(`"refusal":${jsonText(explanation)}`)) + this.#chunks.finish(finish);
+    const explanation =
+      finish === 'content_filter' && !this.#spoke ? explanationOf(delta) : undefined;
+    return (
+      (explanation === undefined ? '' : this.#chunks.delta(`"refusal":${jsonText(explanation)}`)) +
+      this.#chunks.finish(finish)
+    );
   }
 }
 

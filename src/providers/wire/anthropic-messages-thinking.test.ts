@@ -4,12 +4,18 @@ import { anthropicMessages } from './anthropic-messages.ts';
 
 const chat = anthropicMessages();
 
-const sent = (body: Record<string, unknown>, model = 'claude-sonnet-4-6'): Record<string, unknown> =>
-  JSON.parse(chat.ask(chatCall(body, model)).body.toString('utf8'));
+const sent = (
+  body: Record<string, unknown>,
+  model = 'claude-sonnet-4-6',
+): Record<string, unknown> => JSON.parse(chat.ask(chatCall(body, model)).body.toString('utf8'));
 
 const tool = (name: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   type: 'function',
-  function: { name, parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }, ...more },
+  function: {
+    name,
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    ...more,
+  },
 });
 const call = (id: string, args = '{"city":"Oslo"}'): Record<string, unknown> => ({
   id,
@@ -33,7 +39,12 @@ describe('thinking', () => {
     ['claude-sonnet-5-5', 'none', { type: 'between_tools' }, undefined],
     ['claude-opus-5-5', 'none', undefined, 'low'],
     ['claude-fable-5-1', 'none', undefined, 'low'],
-    ['anthropic.claude-opus-5-5-v1:0', 'medium', { type: 'adaptive', display: 'summarized' }, 'medium'],
+    [
+      'anthropic.claude-opus-5-5-v1:0',
+      'medium',
+      { type: 'adaptive', display: 'summarized' },
+      'medium',
+    ],
     ['claude-of-tomorrow', 'none', undefined, 'low'],
   ])('of %s at effort %s', (model, reasoning_effort, thinking, effort) => {
     const body = sent({ reasoning_effort, temperature: 0.5 }, model);
@@ -51,22 +62,42 @@ describe('thinking', () => {
   });
 
   it('understands the objects of others', () => {
-    const thinking = (body: object, model = 'claude-sonnet-4-5'): unknown => sent({ ...body }, model)['thinking'];
-    expect(thinking({ thinking: { type: 'enabled', budget_tokens: 5000 } })).toEqual({ type: 'enabled', budget_tokens: 5000 });
-    expect(thinking({ thinking: { type: 'disabled' } }, 'claude-opus-5')).toEqual({ type: 'disabled' });
-    expect(thinking({ reasoning: { effort: 'low' } })).toEqual({ type: 'enabled', budget_tokens: 2048 });
-    expect(thinking({ reasoning: { max_tokens: 3000 } }, 'claude-opus-4-7')).toMatchObject({ type: 'adaptive' });
+    const thinking = (body: object, model = 'claude-sonnet-4-5'): unknown =>
+      sent({ ...body }, model)['thinking'];
+    expect(thinking({ thinking: { type: 'enabled', budget_tokens: 5000 } })).toEqual({
+      type: 'enabled',
+      budget_tokens: 5000,
+    });
+    expect(thinking({ thinking: { type: 'disabled' } }, 'claude-opus-5')).toEqual({
+      type: 'disabled',
+    });
+    expect(thinking({ reasoning: { effort: 'low' } })).toEqual({
+      type: 'enabled',
+      budget_tokens: 2048,
+    });
+    expect(thinking({ reasoning: { max_tokens: 3000 } }, 'claude-opus-4-7')).toMatchObject({
+      type: 'adaptive',
+    });
     expect(thinking({ reasoning: { enabled: false } })).toBeUndefined();
-    expect(thinking({ thinking: { type: 'adaptive' } })).toEqual({ type: 'enabled', budget_tokens: 8192 });
+    expect(thinking({ thinking: { type: 'adaptive' } })).toEqual({
+      type: 'enabled',
+      budget_tokens: 8192,
+    });
   });
 
   it('gives way to a forced call', () => {
     const body = { tools: [tool('a')], tool_choice: 'required', reasoning_effort: 'high' };
     expect(sent(body, 'claude-sonnet-4-5')).toMatchObject({ tool_choice: { type: 'any' } });
     expect(sent(body, 'claude-sonnet-4-5')['thinking']).toBeUndefined();
-    expect(sent(body, 'claude-sonnet-5')).toMatchObject({ tool_choice: { type: 'any' }, thinking: { type: 'disabled' } });
+    expect(sent(body, 'claude-sonnet-5')).toMatchObject({
+      tool_choice: { type: 'any' },
+      thinking: { type: 'disabled' },
+    });
     // Who cannot stop thinking is not asked to.
-    expect(sent(body, 'claude-fable-5')).toMatchObject({ tool_choice: { type: 'any' }, output_config: { effort: 'high' } });
+    expect(sent(body, 'claude-fable-5')).toMatchObject({
+      tool_choice: { type: 'any' },
+      output_config: { effort: 'high' },
+    });
     expect(sent(body, 'claude-fable-5')['thinking']).toBeUndefined();
   });
 
@@ -81,15 +112,23 @@ describe('thinking', () => {
     ];
     const talk = (more: object): object[] => [
       { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: null, reasoning_content: 'Where to?', tool_calls: [call('toolu_1')], ...more },
+      {
+        role: 'assistant',
+        content: null,
+        reasoning_content: 'Where to?',
+        tool_calls: [call('toolu_1')],
+        ...more,
+      },
       { role: 'tool', tool_call_id: 'toolu_1', content: 'sun' },
     ];
     const blocks = [
       { type: 'thinking', thinking: 'Where to?', signature: 'c2ln' },
       { type: 'redacted_thinking', data: 'EvgF' },
     ];
-    const body = (more: object, model: string): Record<string, unknown> => sent({ messages: talk(more), reasoning_effort: 'low' }, model);
-    const thought = (from: Record<string, unknown>): unknown => (from['messages'] as { content: object[] }[])[1]?.content.slice(0, -1);
+    const body = (more: object, model: string): Record<string, unknown> =>
+      sent({ messages: talk(more), reasoning_effort: 'low' }, model);
+    const thought = (from: Record<string, unknown>): unknown =>
+      (from['messages'] as { content: object[] }[])[1]?.content.slice(0, -1);
     for (const more of [{ reasoning_details: details }, { thinking_blocks: blocks }]) {
       expect(thought(body(more, 'claude-sonnet-4-5'))).toEqual(blocks);
       expect(body(more, 'claude-sonnet-4-5')['thinking']).toBeDefined();

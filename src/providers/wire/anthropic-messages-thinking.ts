@@ -16,7 +16,14 @@ export interface Thinking {
 }
 
 /** Budgets of models without efforts, in tokens. The vendor takes no less than 1024. */
-const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 2048, medium: 8192, high: 24_576, xhigh: 32_768, max: 32_768 };
+const budgets: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+};
 const budgetMin = 1024;
 
 /** OpenAI's `reasoning_effort`; the objects by which OpenRouter (`reasoning`) and Anthropic itself (`thinking`) say the same. */
@@ -26,9 +33,13 @@ function wishOf(body: JsonObject): Wish | undefined {
   const effort = textOf(body['reasoning_effort']) ?? textOf(reasoning?.['effort']);
   const budget = countOf(thinking?.['budget_tokens']) ?? countOf(reasoning?.['max_tokens']);
   if (effort !== undefined) return { effort, budget };
-  if (thinking?.['type'] === 'disabled' || reasoning?.['enabled'] === false) return { effort: 'none', budget };
-  if (budget !== undefined) return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
-  return thinking?.['type'] !== undefined || reasoning?.['enabled'] === true ? { effort: 'medium', budget } : undefined;
+  if (thinking?.['type'] === 'disabled' || reasoning?.['enabled'] === false)
+    return { effort: 'none', budget };
+  if (budget !== undefined)
+    return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
+  return thinking?.['type'] !== undefined || reasoning?.['enabled'] === true
+    ? { effort: 'medium', budget }
+    : undefined;
 }
 
 /**
@@ -44,7 +55,8 @@ export function thinkingFor(
   const wish = wishOf(body);
   if (traits.thinking === 'none') return { on: false };
   if (traits.thinking === 'budget') {
-    if (!wish || wish.effort === 'none' || forced || interrupted || maxTokens <= budgetMin) return { on: false };
+    if (!wish || wish.effort === 'none' || forced || interrupted || maxTokens <= budgetMin)
+      return { on: false };
     // The limit counts thinking, too: some of it stays for the answer, unless the client has divided it itself.
     const wanted = Math.min(
       wish.budget ?? budgets[wish.effort] ?? budgetMin,
@@ -59,7 +71,11 @@ export function thinkingFor(
   // Who always thinks does so beside a forced call, but may not be asked to ("Thinking may not be enabled when tool_choice forces tool use.").
   if (forced) return { effort: effortOf(wish.effort, traits), on: false };
   const display = traits.silent ? { display: 'summarized' } : {};
-  return { thinking: { type: 'adaptive', ...display }, effort: effortOf(wish.effort, traits), on: true };
+  return {
+    thinking: { type: 'adaptive', ...display },
+    effort: effortOf(wish.effort, traits),
+    on: true,
+  };
 }
 
 function atRest({ rest }: Traits): Thinking {

@@ -45,7 +45,9 @@ export function planTools(body: JsonObject, traits: Traits): ToolPlan {
   const asked = forced && !traits.forcing ? 'auto' : wanted;
   return {
     tools,
-    choice: tools.length ? writeChoice(asked, said, body['parallel_tool_calls'] === false) : undefined,
+    choice: tools.length
+      ? writeChoice(asked, said, body['parallel_tool_calls'] === false)
+      : undefined,
     forced: forced && traits.forcing,
     format: format.native,
     told,
@@ -58,7 +60,9 @@ function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Ch
   const either = tools.length > 0 && wanted !== 'none';
   return {
     tools: [...tools, { name: hiddenTool, description: hiddenDescription, input_schema: schema }],
-    choice: either ? { type: 'any', disable_parallel_tool_use: true } : { type: 'tool', name: hiddenTool },
+    choice: either
+      ? { type: 'any', disable_parallel_tool_use: true }
+      : { type: 'tool', name: hiddenTool },
     forced: true,
     format: undefined,
     told: [],
@@ -66,7 +70,8 @@ function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Ch
   };
 }
 
-const hiddenDescription = 'Gives the answer to the user. Call it once, with the whole answer as its input.';
+const hiddenDescription =
+  'Gives the answer to the user. Call it once, with the whole answer as its input.';
 
 /** The words that stand for a forced call. */
 export const obligation = (choice: Choice): string =>
@@ -75,11 +80,18 @@ export const obligation = (choice: Choice): string =>
     : 'You must call at least one of your tools in your next answer.';
 
 function toolsOf(body: JsonObject): Tool[] {
-  if (listOf(body['functions']).length) refuse('invalid_value', { param: 'functions', why: 'this model takes functions as `tools` only.' });
+  if (listOf(body['functions']).length)
+    refuse('invalid_value', {
+      param: 'functions',
+      why: 'this model takes functions as `tools` only.',
+    });
   return listOf(body['tools']).map((tool, i) => {
     const fn = objectOf(objectOf(tool)?.['function']);
     if (!isObject(tool) || !fn)
-      return refuse('invalid_value', { param: `tools[${i}].type`, why: 'this model takes tools of type `function` only.' });
+      return refuse('invalid_value', {
+        param: `tools[${i}].type`,
+        why: 'this model takes tools of type `function` only.',
+      });
     return {
       name: textOf(fn['name']) ?? '',
       description: textOf(fn['description']) || undefined,
@@ -94,7 +106,11 @@ function toolsOf(body: JsonObject): Tool[] {
 const strictMax = 20;
 function mayBeStrict(tools: readonly Tool[], format: JsonObject | undefined): boolean {
   const strict = tools.filter((tool) => tool.strict).map((tool) => tool.schema);
-  return strict.length > 0 && strict.length <= strictMax && compiles(format ? [...strict, format] : strict);
+  return (
+    strict.length > 0 &&
+    strict.length <= strictMax &&
+    compiles(format ? [...strict, format] : strict)
+  );
 }
 
 function writeTool(tool: Tool, strict: boolean): JsonObject {
@@ -117,10 +133,18 @@ const combiners = ['oneOf', 'anyOf', 'allOf'] as const;
  */
 function rooted(schema: JsonObject): JsonObject {
   if (combiners.every((name) => schema[name] === undefined))
-    return schema['type'] === 'object' ? schema : { ...schema, type: 'object', properties: objectOf(schema['properties']) ?? {} };
+    return schema['type'] === 'object'
+      ? schema
+      : { ...schema, type: 'object', properties: objectOf(schema['properties']) ?? {} };
   const { oneOf, anyOf, allOf, ...rest } = schema;
-  const all: JsonObject[] = [oneOf, anyOf, allOf].flatMap((branches) => listOf(branches).filter(isObject));
-  const properties = Object.assign({}, ...all.map((branch) => objectOf(branch['properties'])), objectOf(schema['properties']));
+  const all: JsonObject[] = [oneOf, anyOf, allOf].flatMap((branches) =>
+    listOf(branches).filter(isObject),
+  );
+  const properties = Object.assign(
+    {},
+    ...all.map((branch) => objectOf(branch['properties'])),
+    objectOf(schema['properties']),
+  );
   const told = JSON.stringify({ oneOf, anyOf, allOf });
   return {
     ...rest,
@@ -138,7 +162,9 @@ function choiceOf(value: unknown): { choice: Choice; allowed?: ReadonlySet<strin
   if (name !== undefined) return { choice: { name } };
   const list = objectOf(choice?.['allowed_tools']);
   if (!list) return { choice: 'auto' };
-  const names = listOf(list['tools']).map((tool) => textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? '');
+  const names = listOf(list['tools']).map(
+    (tool) => textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? '',
+  );
   return { choice: list['mode'] === 'required' ? 'required' : 'auto', allowed: new Set(names) };
 }
 
@@ -158,7 +184,8 @@ interface Format {
   readonly schema?: JsonObject;
 }
 
-const plainJson = 'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
+const plainJson =
+  'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
 
 function formatOf(body: JsonObject, choice: Choice, traits: Traits): Format {
   const format = objectOf(body['response_format']);

@@ -35,13 +35,24 @@ export interface Message {
 }
 
 /** The conversation in Anthropic's words (platform.claude.com/docs/en/api/messages, 2026-11). `prefill`: it may end with the assistant's words. */
-export function writeMessages({ turns }: Conversation, writing: Writing, prefill: boolean): Message[] {
+export function writeMessages(
+  { turns }: Conversation,
+  writing: Writing,
+  prefill: boolean,
+): Message[] {
   const ids = new CallIds(callId);
   const messages = turns.map(({ role, ...turn }, i): Message => {
     const last = i === turns.length - 1;
-    return { role, content: role === 'user' ? userBlocks(turn, writing, ids) : assistantBlocks(turn, writing, ids, last) };
+    return {
+      role,
+      content:
+        role === 'user'
+          ? userBlocks(turn, writing, ids)
+          : assistantBlocks(turn, writing, ids, last),
+    };
   });
-  if (turns.at(-1)?.role === 'assistant' && !prefill) messages.push({ role: 'user', content: [{ type: 'text', text: 'Continue.' }] });
+  if (turns.at(-1)?.role === 'assistant' && !prefill)
+    messages.push({ role: 'user', content: [{ type: 'text', text: 'Continue.' }] });
   return messages;
 }
 
@@ -54,22 +65,48 @@ type Said = Omit<Turn, 'role'>;
 
 /** All results of a turn are in one message, before anything else. */
 function userBlocks({ results, parts }: Said, writing: Writing, ids: CallIds): Block[] {
-  return [...results.map((result) => resultBlock(result, writing, ids)), ...partBlocks(parts, writing)];
+  return [
+    ...results.map((result) => resultBlock(result, writing, ids)),
+    ...partBlocks(parts, writing),
+  ];
 }
 
 function resultBlock(result: ToolResult, writing: Writing, ids: CallIds): Block {
   const parts = result.parts.filter((part) => !isBlank(part));
   const only = parts.length === 1 ? parts[0] : undefined;
-  const content = only?.kind === 'text' && !only.cache ? only.text : parts.length === 0 ? '' : partBlocks(parts, writing);
-  return cached({ type: 'tool_result', tool_use_id: ids.of(result.id), content, ...(result.isError ? { is_error: true } : {}) }, result);
+  const content =
+    only?.kind === 'text' && !only.cache
+      ? only.text
+      : parts.length === 0
+        ? ''
+        : partBlocks(parts, writing);
+  return cached(
+    {
+      type: 'tool_result',
+      tool_use_id: ids.of(result.id),
+      content,
+      ...(result.isError ? { is_error: true } : {}),
+    },
+    result,
+  );
 }
 
 /** Thinking first, calls last. The last words of a conversation may not end in white space. */
-function assistantBlocks({ parts, calls, messages }: Said, writing: Writing, ids: CallIds, last: boolean): Block[] {
+function assistantBlocks(
+  { parts, calls, messages }: Said,
+  writing: Writing,
+  ids: CallIds,
+  last: boolean,
+): Block[] {
   const spoken = partBlocks(parts.map(asText(writing)), writing);
   const end = spoken.at(-1);
-  if (last && calls.length === 0 && typeof end?.['text'] === 'string') spoken[spoken.length - 1] = { ...end, text: end['text'].trimEnd() };
-  return [...(writing.thinks ? messages.flatMap(thinkingBlocks) : []), ...spoken, ...calls.map((call) => callBlock(call, ids))];
+  if (last && calls.length === 0 && typeof end?.['text'] === 'string')
+    spoken[spoken.length - 1] = { ...end, text: end['text'].trimEnd() };
+  return [
+    ...(writing.thinks ? messages.flatMap(thinkingBlocks) : []),
+    ...spoken,
+    ...calls.map((call) => callBlock(call, ids)),
+  ];
 }
 
 const asText =
@@ -78,11 +115,16 @@ const asText =
     part.kind === 'text' ? part : refusePart(part, model, 'text in the assistant’s turns');
 
 function callBlock(call: ToolCall, ids: CallIds): Block {
-  return cached({ type: 'tool_use', id: ids.begin(call.id), name: call.name, input: call.input }, call);
+  return cached(
+    { type: 'tool_use', id: ids.begin(call.id), name: call.name, input: call.input },
+    call,
+  );
 }
 
 function partBlocks(parts: readonly Part[], writing: Writing): Block[] {
-  return parts.filter((part) => !isBlank(part)).map((part) => cached(partBlock(part, writing), part));
+  return parts
+    .filter((part) => !isBlank(part))
+    .map((part) => cached(partBlock(part, writing), part));
 }
 
 function partBlock(part: Part, writing: Writing): Block {
@@ -101,20 +143,34 @@ const images = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 function imageSource(part: ImagePart, writing: Writing): Block {
   if ('url' in part.source) return urlSource(part, part.source, writing);
   const mime = imageMime(part.source);
-  if (!images.has(mime)) refuse('invalid_value', { param: part.param, why: `'${mime}' is not one of ${[...images].join(', ')}.` });
+  if (!images.has(mime))
+    refuse('invalid_value', {
+      param: part.param,
+      why: `'${mime}' is not one of ${[...images].join(', ')}.`,
+    });
   return { type: 'base64', media_type: mime, data: part.source.base64 };
 }
 
-function urlSource(part: ImagePart | FilePart, { url }: { readonly url: string }, writing: Writing): Block {
+function urlSource(
+  part: ImagePart | FilePart,
+  { url }: { readonly url: string },
+  writing: Writing,
+): Block {
   if (!writing.fetches)
-    refuse('invalid_value', { param: part.param, why: `this model takes the ${part.kind} itself, as 'data:…;base64,…', not its address.` });
+    refuse('invalid_value', {
+      param: part.param,
+      why: `this model takes the ${part.kind} itself, as 'data:…;base64,…', not its address.`,
+    });
   return { type: 'url', url };
 }
 
 function fileBlock(part: FilePart, writing: Writing): Block {
   if (!('url' in part.source) && images.has(imageMime(part.source)))
     return { type: 'image', source: imageSource({ ...part, kind: 'image' }, writing) };
-  const source = 'url' in part.source ? urlSource(part, part.source, writing) : documentSource(part, part.source);
+  const source =
+    'url' in part.source
+      ? urlSource(part, part.source, writing)
+      : documentSource(part, part.source);
   return { type: 'document', source, ...(part.name ? { title: part.name } : {}) };
 }
 
@@ -122,6 +178,11 @@ const texts = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript)$)/;
 
 function documentSource({ param }: FilePart, { mime, base64 }: Bytes): Block {
   if (mime === 'application/pdf') return { type: 'base64', media_type: mime, data: base64 };
-  if (texts.test(mime)) return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
+  if (texts.test(mime))
+    return {
+      type: 'text',
+      media_type: 'text/plain',
+      data: Buffer.from(base64, 'base64').toString('utf8'),
+    };
   return refuse('invalid_value', { param, why: `'${mime}' is not a PDF, a text or an image.` });
 }

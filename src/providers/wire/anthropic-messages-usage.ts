@@ -12,7 +12,14 @@ export interface Counts {
   thinking: number;
 }
 
-export const counts = (): Counts => ({ input: undefined, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: undefined, thinking: 0 });
+export const counts = (): Counts => ({
+  input: undefined,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteHour: 0,
+  output: undefined,
+  thinking: 0,
+});
 
 /** Takes what this `usage` tells; a later one of the same message overrides an earlier one (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11). */
 export function note(into: Counts, usage: JsonObject | undefined): void {
@@ -20,13 +27,23 @@ export function note(into: Counts, usage: JsonObject | undefined): void {
   into.input = countOf(usage['input_tokens']) ?? into.input;
   into.cacheRead = countOf(usage['cache_read_input_tokens']) ?? into.cacheRead;
   into.cacheWrite = countOf(usage['cache_creation_input_tokens']) ?? into.cacheWrite;
-  into.cacheWriteHour = countOf(objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens']) ?? into.cacheWriteHour;
+  into.cacheWriteHour =
+    countOf(objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens']) ??
+    into.cacheWriteHour;
   into.output = countOf(usage['output_tokens']) ?? into.output;
-  into.thinking = countOf(objectOf(usage['output_tokens_details'])?.['thinking_tokens']) ?? into.thinking;
+  into.thinking =
+    countOf(objectOf(usage['output_tokens_details'])?.['thinking_tokens']) ?? into.thinking;
 }
 
 /** Disjoint: `input_tokens` leaves the cache out, `output_tokens` holds the thinking. Undefined while the vendor has not counted the output. */
-export function quantitiesOf({ input, cacheRead, cacheWrite, cacheWriteHour, output, thinking }: Counts): Quantities | undefined {
+export function quantitiesOf({
+  input,
+  cacheRead,
+  cacheWrite,
+  cacheWriteHour,
+  output,
+  thinking,
+}: Counts): Quantities | undefined {
   if (output === undefined) return undefined;
   const hour = Math.min(cacheWrite, cacheWriteHour);
   const thought = Math.min(output, thinking);

@@ -1,6 +1,11 @@
 import type { Adapter, Call, Medium } from '../adapter.ts';
 import { readMessage } from './anthropic-messages-answer.ts';
-import { askMessages, type MessagesHost, unsignedMessages, usesHiddenTool } from './anthropic-messages-ask.ts';
+import {
+  askMessages,
+  type MessagesHost,
+  unsignedMessages,
+  usesHiddenTool,
+} from './anthropic-messages-ask.ts';
 import { messagesFault } from './anthropic-messages-fault.ts';
 import { MessagesReader } from './anthropic-messages-stream.ts';
 import { ChatCollector } from './chat-collect.ts';
@@ -9,11 +14,15 @@ import { TranslatedStream } from './chat-stream.ts';
 /** The wire format `anthropic-messages` (wire-formats §4.1 to §4.3) for clients of OpenAI's chat. */
 export function anthropicMessages(host: MessagesHost = {}): Adapter {
   const stream = (call: Call): TranslatedStream =>
-    new TranslatedStream(call, (_, chunks, meter) => new MessagesReader(chunks, meter, usesHiddenTool(call, host)));
+    new TranslatedStream(
+      call,
+      (_, chunks, meter) => new MessagesReader(chunks, meter, usesHiddenTool(call, host)),
+    );
   return {
     ask: (call) => askMessages(call, host),
     read(reply, contentType, call) {
-      if (!/event-stream/i.test(contentType)) return readMessage(reply, call, usesHiddenTool(call, host));
+      if (!/event-stream/i.test(contentType))
+        return readMessage(reply, call, usesHiddenTool(call, host));
       const collector = new ChatCollector(call, stream);
       collector.push(reply);
       const answer = collector.answer();
@@ -30,4 +39,5 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
 /** Nothing without TLS, and of files only PDFs: an address that says that it is none is not fetched (platform.claude.com/docs/en/build-with-claude/pdf-support and /vision, 2026-11). */
 const noPdf = /\.(?:txt|md|csv|json|xml|html?|ya?ml|docx?|xlsx?|png|jpe?g|gif|webp)(?:[?#].*)?$/i;
 
-const isFetched = ({ url, kind, name }: Medium): boolean => /^https:/i.test(url) && (kind !== 'file' || !noPdf.test(name ?? url));
+const isFetched = ({ url, kind, name }: Medium): boolean =>
+  /^https:/i.test(url) && (kind !== 'file' || !noPdf.test(name ?? url));

@@ -27,7 +27,8 @@ export class MessageCollector implements StreamCollector {
     for (const [index, input] of this.#inputs) {
       const block = this.#blocks[index];
       // Half an argument is none: a call that was cut is told without.
-      if (block !== undefined) block['input'] = objectOf(parse(input.trim() === '' ? '{}' : input)) ?? {};
+      if (block !== undefined)
+        block['input'] = objectOf(parse(input.trim() === '' ? '{}' : input)) ?? {};
     }
     const content = this.#blocks.filter(Boolean);
     const quantities = cut ?? this.meter.quantities;
@@ -35,7 +36,11 @@ export class MessageCollector implements StreamCollector {
       body: Buffer.from(JSON.stringify({ ...this.#message, content })),
       quantities,
       upstreamId: this.meter.upstreamId,
-      outputText: quantities ? '' : content.map((block) => `${textOf(block['text']) ?? ''}${textOf(block['thinking']) ?? ''}`).join(''),
+      outputText: quantities
+        ? ''
+        : content
+            .map((block) => `${textOf(block['text']) ?? ''}${textOf(block['thinking']) ?? ''}`)
+            .join(''),
     };
   }
 
@@ -50,8 +55,10 @@ export class MessageCollector implements StreamCollector {
   #event(body: JsonObject): void {
     const index = countOf(body['index']) ?? 0;
     if (body['type'] === 'message_start') this.#message = { ...objectOf(body['message']) };
-    else if (body['type'] === 'content_block_start') this.#blocks[index] = { ...objectOf(body['content_block']) };
-    else if (body['type'] === 'content_block_delta') this.#delta(index, objectOf(body['delta']) ?? {});
+    else if (body['type'] === 'content_block_start')
+      this.#blocks[index] = { ...objectOf(body['content_block']) };
+    else if (body['type'] === 'content_block_delta')
+      this.#delta(index, objectOf(body['delta']) ?? {});
     else if (body['type'] === 'message_delta') {
       const usage = { ...objectOf(this.#message['usage']), ...objectOf(body['usage']) };
       this.#message = { ...this.#message, ...objectOf(body['delta']), usage };
@@ -64,7 +71,8 @@ export class MessageCollector implements StreamCollector {
     const input = textOf(delta['partial_json']);
     if (input !== undefined) this.#inputs.set(index, (this.#inputs.get(index) ?? '') + input);
     for (const member of ['text', 'thinking', 'signature'])
-      if (typeof delta[member] === 'string') block[member] = (textOf(block[member]) ?? '') + delta[member];
+      if (typeof delta[member] === 'string')
+        block[member] = (textOf(block[member]) ?? '') + delta[member];
     if (delta['citation'] !== undefined) {
       const before = block['citations'];
       block['citations'] = [...(Array.isArray(before) ? before : []), delta['citation']];

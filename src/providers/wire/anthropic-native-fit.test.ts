@@ -5,7 +5,12 @@ import { anthropicNative } from './anthropic-native.ts';
 const native = anthropicNative();
 
 function sent(body: Record<string, unknown>, upstreamModel: string, outputTokensMax?: number) {
-  const whole = { model: 'm', max_tokens: 16_000, messages: [{ role: 'user', content: 'Hi' }], ...body };
+  const whole = {
+    model: 'm',
+    max_tokens: 16_000,
+    messages: [{ role: 'user', content: 'Hi' }],
+    ...body,
+  };
   const call: Call = {
     body: whole,
     bytes: Buffer.from(JSON.stringify(whole)),
@@ -44,23 +49,40 @@ describe('what another generation took', () => {
       thinking: { type: 'adaptive', display: 'summarized' },
       output_config: { effort: 'medium' },
     });
-    expect(sent({ thinking: { ...budget, display: 'omitted' }, output_config: { effort: 'max' } }, opus48)).toMatchObject({
+    expect(
+      sent(
+        { thinking: { ...budget, display: 'omitted' }, output_config: { effort: 'max' } },
+        opus48,
+      ),
+    ).toMatchObject({
       thinking: { type: 'adaptive', display: 'omitted' },
       output_config: { effort: 'max' },
     });
-    expect(sent({ thinking: { type: 'adaptive' } }, haiku45).thinking).toEqual({ type: 'enabled', budget_tokens: 8192 });
+    expect(sent({ thinking: { type: 'adaptive' } }, haiku45).thinking).toEqual({
+      type: 'enabled',
+      budget_tokens: 8192,
+    });
   });
 
   test('thinking is left out where there is none, and least where there always is some', () => {
     expect(sent({ thinking: budget }, 'claude-3-5-haiku-20241022').thinking).toBeUndefined();
     const { thinking, output_config: config } = sent({ thinking: { type: 'disabled' } }, opus55);
     expect({ thinking, config }).toEqual({ thinking: undefined, config: { effort: 'low' } });
-    expect(sent({ thinking: { type: 'disabled' } }, 'claude-sonnet-5-5').thinking).toEqual({ type: 'between_tools' });
+    expect(sent({ thinking: { type: 'disabled' } }, 'claude-sonnet-5-5').thinking).toEqual({
+      type: 'between_tools',
+    });
   });
 
   test('a budget stays below a limit that is tighter than the client’s', () => {
-    expect(sent({ thinking: budget }, haiku45, 4000)).toMatchObject({ max_tokens: 4000, thinking: { budget_tokens: 3999 } });
-    const { max_tokens: limit, thinking } = sent({ thinking: budget, temperature: 1 }, haiku45, 900);
+    expect(sent({ thinking: budget }, haiku45, 4000)).toMatchObject({
+      max_tokens: 4000,
+      thinking: { budget_tokens: 3999 },
+    });
+    const { max_tokens: limit, thinking } = sent(
+      { thinking: budget, temperature: 1 },
+      haiku45,
+      900,
+    );
     expect({ limit, thinking }).toEqual({ limit: 900, thinking: undefined });
   });
 
@@ -73,7 +95,14 @@ describe('what another generation took', () => {
   });
 
   test('a call that cannot be forced is asked for in words, after the client’s own', () => {
-    const named = sent({ tools, tool_choice: { type: 'tool', name: 'a', disable_parallel_tool_use: true }, system: 'Be brief.' }, opus55);
+    const named = sent(
+      {
+        tools,
+        tool_choice: { type: 'tool', name: 'a', disable_parallel_tool_use: true },
+        system: 'Be brief.',
+      },
+      opus55,
+    );
     expect(named).toMatchObject({
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
       system: [

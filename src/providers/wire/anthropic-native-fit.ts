@@ -15,12 +15,20 @@ export function fitting({ body, upstreamModel, outputTokensMax }: Call): Change[
   return [...changes, ...fittingSampling(body, traits, on), ...fittingChoice(body, traits)];
 }
 
-const forced = (body: JsonObject): boolean => ['any', 'tool'].includes(String(objectOf(body['tool_choice'])?.['type']));
+const forced = (body: JsonObject): boolean =>
+  ['any', 'tool'].includes(String(objectOf(body['tool_choice'])?.['type']));
 
 /** Whether a model of these traits takes `thinking` of this type as it is. A budget has to stay below a limit that is tighter than the client's. */
-function takes(asked: JsonObject | undefined, { thinking, silent, rest }: Traits, limit: number | undefined): boolean {
+function takes(
+  asked: JsonObject | undefined,
+  { thinking, silent, rest }: Traits,
+  limit: number | undefined,
+): boolean {
   const type = asked?.['type'];
-  if (type === 'enabled') return thinking !== 'none' && !silent && !(Number(asked?.['budget_tokens']) >= (limit ?? Infinity));
+  if (type === 'enabled')
+    return (
+      thinking !== 'none' && !silent && !(Number(asked?.['budget_tokens']) >= (limit ?? Infinity))
+    );
   if (type === 'adaptive') return thinking === 'adaptive';
   return type !== 'disabled' || rest === 'disabled';
 }
@@ -32,12 +40,18 @@ function fittingThinking(
 ): { readonly on: boolean; readonly changes: Change[] } {
   const asked = objectOf(body['thinking']);
   const type = asked?.['type'];
-  if (takes(asked, traits, outputTokensMax)) return { on: type === 'enabled' || type === 'adaptive', changes: [] };
+  if (takes(asked, traits, outputTokensMax))
+    return { on: type === 'enabled' || type === 'adaptive', changes: [] };
   const limit = outputTokensMax ?? countOf(body['max_tokens']) ?? traits.outputUsual;
-  const { thinking, effort, on } = thinkingFor(body, traits, limit, { forced: forced(body) && traits.forcing, interrupted: false });
+  const { thinking, effort, on } = thinkingFor(body, traits, limit, {
+    forced: forced(body) && traits.forcing,
+    interrupted: false,
+  });
   const display = textOf(asked?.['display']);
   const changes: Change[] = [
-    thinking ? { path: ['thinking'], json: jsonText(display && on ? { ...thinking, display } : thinking) } : { path: ['thinking'] },
+    thinking
+      ? { path: ['thinking'], json: jsonText(display && on ? { ...thinking, display } : thinking) }
+      : { path: ['thinking'] },
   ];
   const config = objectOf(body['output_config']);
   if (effort !== undefined && config?.['effort'] === undefined)
@@ -50,9 +64,11 @@ function fittingSampling(body: JsonObject, { sampling }: Traits, thinks: boolean
   const given = ['temperature', 'top_p', 'top_k'].filter((name) => body[name] !== undefined);
   // While it thinks, a model takes `top_p` from 0.95 on (platform.claude.com/docs/en/build-with-claude/extended-thinking, 2026-11; recorded).
   const takesTop = sampling !== 'none' && Number(body['top_p']) >= 0.95;
-  const taken = (name: string): boolean => name !== 'top_k' && (body[name] === 1 || (name === 'top_p' && takesTop));
+  const taken = (name: string): boolean =>
+    name !== 'top_k' && (body[name] === 1 || (name === 'top_p' && takesTop));
   const refused = sampling === 'none' || thinks ? given.filter((name) => !taken(name)) : [];
-  const second = sampling === 'one' && given.includes('temperature') && given.includes('top_p') ? ['top_p'] : [];
+  const second =
+    sampling === 'one' && given.includes('temperature') && given.includes('top_p') ? ['top_p'] : [];
   return [...new Set([...refused, ...second])].map((name) => ({ path: [name] }));
 }
 
@@ -61,11 +77,19 @@ function fittingChoice(body: JsonObject, { forcing }: Traits): Change[] {
   if (forcing || !forced(body)) return [];
   const choice = objectOf(body['tool_choice']) ?? {};
   const single = choice['disable_parallel_tool_use'];
-  const told = obligation(choice['type'] === 'tool' ? { name: textOf(choice['name']) ?? '' } : 'required');
+  const told = obligation(
+    choice['type'] === 'tool' ? { name: textOf(choice['name']) ?? '' } : 'required',
+  );
   const system = body['system'];
   const before = typeof system === 'string' ? [{ type: 'text', text: system }] : listOf(system);
   return [
-    { path: ['tool_choice'], json: jsonText({ type: 'auto', ...(single === undefined ? {} : { disable_parallel_tool_use: single }) }) },
+    {
+      path: ['tool_choice'],
+      json: jsonText({
+        type: 'auto',
+        ...(single === undefined ? {} : { disable_parallel_tool_use: single }),
+      }),
+    },
     { path: ['system'], json: jsonText([...before, { type: 'text', text: told }]) },
   ];
 }

@@ -5,7 +5,16 @@ import { messagesFaultWithin } from './anthropic-messages-fault.ts';
 import { type Counts, counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
 import { eventsOfMessage } from './anthropic-native-whole.ts';
 import { messageUsage } from './messages-usage.ts';
-import { countOf, isObject, type JsonObject, objectOf, parse, stringBytes, textOf, utf8 } from './json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  stringBytes,
+  textOf,
+  utf8,
+} from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 import { SseFrames } from './sse-frames.ts';
 
@@ -119,7 +128,8 @@ export class MessageStream implements StreamTranslator {
     const message = objectOf(body['message']);
     this.meter.upstreamId ??= textOf(message?.['id']);
     note(this.#counts, objectOf(message?.['usage']));
-    if (this.#counts.input !== undefined) this.meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
+    if (this.#counts.input !== undefined)
+      this.meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
     const { answerId, publicModel } = this.#call;
     this.#start = event(
       'message_start',
@@ -143,14 +153,21 @@ export class MessageStream implements StreamTranslator {
   /** No stream came but one JSON value: an error with a good status, or the message as a whole. */
   #whole(body: JsonObject): void {
     this.meter.fault ??= messagesFaultWithin(body);
-    if (this.meter.fault !== undefined || body['type'] !== 'message' || this.meter.upstreamId !== undefined) return;
-    for (const one of eventsOfMessage(body)) this.#read(one, textOf(one['type']) ?? '', jsonText(one));
+    if (
+      this.meter.fault !== undefined ||
+      body['type'] !== 'message' ||
+      this.meter.upstreamId !== undefined
+    )
+      return;
+    for (const one of eventsOfMessage(body))
+      this.#read(one, textOf(one['type']) ?? '', jsonText(one));
   }
 
   cutShort(quantities: Quantities): string {
     this.#closed = true;
     let out = this.#start;
-    for (const index of this.#open) out += event('content_block_stop', `{"type":"content_block_stop","index":${index}}`);
+    for (const index of this.#open)
+      out += event('content_block_stop', `{"type":"content_block_stop","index":${index}}`);
     if (!this.meter.finished) out += messageDelta('max_tokens', quantities);
     this.meter.finished = true;
     return out;
@@ -160,7 +177,10 @@ export class MessageStream implements StreamTranslator {
 /** The event that tells why an answer ended and what it took. */
 export function messageDelta(stopReason: string, quantities: Quantities): string {
   const delta = `{"stop_reason":"${stopReason}","stop_sequence":null,"stop_details":null,"container":null}`;
-  return event('message_delta', `{"type":"message_delta","delta":${delta},"usage":${JSON.stringify(messageUsage(quantities))}}`);
+  return event(
+    'message_delta',
+    `{"type":"message_delta","delta":${delta},"usage":${JSON.stringify(messageUsage(quantities))}}`,
+  );
 }
 
 /** Bytes of what the model wrote, found without parsing; undefined where an event is not written as the vendor always does. */
@@ -171,10 +191,13 @@ function deltaBytes(data: string): number | undefined {
   const start = comma + head[0].length;
   try {
     const end = stringEnd(data, start);
-    return data.slice(end).trim() === '}}' || /^\} *\}\s*$/.test(data.slice(end)) ? stringBytes(data.slice(start, end)) : undefined;
+    return data.slice(end).trim() === '}}' || /^\} *\}\s*$/.test(data.slice(end))
+      ? stringBytes(data.slice(start, end))
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-const writtenIn = (delta: JsonObject): string => textOf(delta['text']) ?? textOf(delta['thinking']) ?? textOf(delta['partial_json']) ?? '';
+const writtenIn = (delta: JsonObject): string =>
+  textOf(delta['text']) ?? textOf(delta['thinking']) ?? textOf(delta['partial_json']) ?? '';

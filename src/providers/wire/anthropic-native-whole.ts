@@ -12,17 +12,31 @@ export function eventsOfMessage(message: JsonObject): JsonObject[] {
   const started = { ...message, content: [], stop_reason: null, stop_sequence: null };
   return [
     { type: 'message_start', message: started },
-    ...listOf(content).flatMap((block, index) => (isObject(block) ? eventsOfBlock(block, index) : [])),
+    ...listOf(content).flatMap((block, index) =>
+      isObject(block) ? eventsOfBlock(block, index) : [],
+    ),
     { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage },
   ];
 }
 
 function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
-  const start = (content_block: JsonObject): JsonObject => ({ type: 'content_block_start', index, content_block });
-  const delta = (members: JsonObject): JsonObject => ({ type: 'content_block_delta', index, delta: members });
+  const start = (content_block: JsonObject): JsonObject => ({
+    type: 'content_block_start',
+    index,
+    content_block,
+  });
+  const delta = (members: JsonObject): JsonObject => ({
+    type: 'content_block_delta',
+    index,
+    delta: members,
+  });
   const stop = { type: 'content_block_stop', index };
   if (block['type'] === 'tool_use')
-    return [start({ ...block, input: {} }), delta({ type: 'input_json_delta', partial_json: JSON.stringify(block['input'] ?? {}) }), stop];
+    return [
+      start({ ...block, input: {} }),
+      delta({ type: 'input_json_delta', partial_json: JSON.stringify(block['input'] ?? {}) }),
+      stop,
+    ];
   const words = streamed[textOf(block['type']) ?? ''];
   if (words === undefined) return [start(block), stop];
   const signature = textOf(block['signature']);

@@ -16,12 +16,18 @@ import { protocolFault } from './openai-chat-fault.ts';
 const formatHeaders = ['anthropic-version', 'anthropic-beta'] as const;
 
 /** Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, what this model would refuse, and a limit that it cannot reach. */
-export function anthropicNative({ path, bodyVersion, fetches }: Pick<MessagesHost, 'path' | 'bodyVersion' | 'fetches'> = {}): Adapter {
+export function anthropicNative({
+  path,
+  bodyVersion,
+  fetches,
+}: Pick<MessagesHost, 'path' | 'bodyVersion' | 'fetches'> = {}): Adapter {
   return {
     ask(call) {
-      if (call.body['speed'] === 'fast') refuse('invalid_value', { param: 'speed', why: 'only the standard speed is sold.' });
+      if (call.body['speed'] === 'fast')
+        refuse('invalid_value', { param: 'speed', why: 'only the standard speed is sold.' });
       const changes = [...commonChanges(call, bodyVersion), ...fitting(call)];
-      if (call.outputTokensMax !== undefined) changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
+      if (call.outputTokensMax !== undefined)
+        changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
       if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
       return askAt(path?.(call.upstreamModel, call.streamUpstream) ?? '/messages', call, changes);
     },
@@ -44,7 +50,8 @@ export const anthropicCount: Inquiry = {
   ask: (call) => askAt('/messages/count_tokens', call, commonChanges(call)),
   read(reply) {
     const body = objectOf(parse(reply.toString('utf8')));
-    if (countOf(body?.['input_tokens']) === undefined) return protocolFault('a count that tells no tokens');
+    if (countOf(body?.['input_tokens']) === undefined)
+      return protocolFault('a count that tells no tokens');
     return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
   },
   fault: messagesFault,
@@ -59,8 +66,10 @@ export function anthropicCountAt(path: string, bodyVersion: string): Inquiry {
 function commonChanges(call: Call, bodyVersion?: string): Change[] {
   const changes = withoutOthers(call);
   // Where the model stands in the path, the body tells the version.
-  if (bodyVersion === undefined) changes.push({ path: ['model'], json: jsonText(call.upstreamModel) });
-  else changes.push({ path: ['model'] }, { path: ['anthropic_version'], json: jsonText(bodyVersion) });
+  if (bodyVersion === undefined)
+    changes.push({ path: ['model'], json: jsonText(call.upstreamModel) });
+  else
+    changes.push({ path: ['model'] }, { path: ['anthropic_version'], json: jsonText(bodyVersion) });
   return changes;
 }
 
@@ -86,15 +95,21 @@ function withoutOthers(call: Call): Change[] {
   const changes: Change[] = [];
   listOf(call.body['messages']).forEach((message, i) => {
     const content = isObject(message) ? message['content'] : undefined;
-    if (!Array.isArray(content) || !content.some((block) => isUnsigned(block) || isMarked(block))) return;
+    if (!Array.isArray(content) || !content.some((block) => isUnsigned(block) || isMarked(block)))
+      return;
     const kept = content.filter((block) => !isUnsigned(block)).map(withoutMark);
-    changes.push({ path: ['messages', i, 'content'], json: jsonText(kept.length ? kept : [{ type: 'text', text: '…' }]) });
+    changes.push({
+      path: ['messages', i, 'content'],
+      json: jsonText(kept.length ? kept : [{ type: 'text', text: '…' }]),
+    });
   });
   return changes;
 }
 
-const isUnsigned = (block: unknown): boolean => isObject(block) && block['type'] === 'thinking' && block['signature'] === '';
-const isMarked = (block: unknown): boolean => isObject(block) && block['type'] === 'tool_use' && block['extra_content'] !== undefined;
+const isUnsigned = (block: unknown): boolean =>
+  isObject(block) && block['type'] === 'thinking' && block['signature'] === '';
+const isMarked = (block: unknown): boolean =>
+  isObject(block) && block['type'] === 'tool_use' && block['extra_content'] !== undefined;
 
 function withoutMark(block: unknown): unknown {
   if (!isObject(block) || !isMarked(block)) return block;
@@ -104,7 +119,8 @@ function withoutMark(block: unknown): unknown {
 
 function readWhole(reply: Buffer, call: Call): Answer | Fault {
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
   if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
@@ -125,5 +141,9 @@ function readWhole(reply: Buffer, call: Call): Answer | Fault {
 /** What the model wrote in one block. */
 function wordsOf(block: unknown): string {
   if (!isObject(block)) return '';
-  return textOf(block['text']) ?? textOf(block['thinking']) ?? (block['input'] === undefined ? '' : JSON.stringify(block['input']));
+  return (
+    textOf(block['text']) ??
+    textOf(block['thinking']) ??
+    (block['input'] === undefined ? '' : JSON.stringify(block['input']))
+  );
 }

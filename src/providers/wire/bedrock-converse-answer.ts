@@ -29,13 +29,15 @@ export function finishOf(stopReason: unknown, calls: number): FinishReason | Fau
 }
 
 /** What Anthropic's own API gives as text, Converse gives as bytes. */
-export const redacted = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
+export const redacted = (base64: string): string =>
+  Buffer.from(base64, 'base64').toString('latin1');
 
 /** A whole answer. Texts are decoded, arguments keep the vendor's bytes: numbers beyond a double's survive. */
 export function readConverse(reply: Buffer, call: Call): Answer | Fault {
   const text = reply.toString('latin1').trim();
   const body = objectOf(parse(text));
-  if (!body) return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!body)
+    return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
   const message = rawMembers(rawMembers(rawMembers(text).get('output') ?? '').get('message') ?? '');
   if (!message.has('content')) {
     const told = objectOf(body['Output']) ?? body;
@@ -79,7 +81,12 @@ function saidIn(blocks: readonly string[], hidden: boolean): Contents {
       const name = textOf(toolUse['name']) ?? '';
       const input = utf8(rawMembers(raw.get('toolUse') ?? '').get('input') ?? '{}');
       if (hidden && name === hiddenTool) answer = input;
-      else said.calls.push({ id: textOf(toolUse['toolUseId']) ?? `call_${index}`, name, arguments: input });
+      else
+        said.calls.push({
+          id: textOf(toolUse['toolUseId']) ?? `call_${index}`,
+          name,
+          arguments: input,
+        });
     }
     readReasoning(said, objectOf(block['reasoningContent']));
   });
@@ -89,7 +96,9 @@ function saidIn(blocks: readonly string[], hidden: boolean): Contents {
 
 function citedText(block: JsonObject): string {
   const cited = objectOf(block['citationsContent'])?.['content'];
-  return Array.isArray(cited) ? cited.map((part) => textOf(objectOf(part)?.['text']) ?? '').join('') : '';
+  return Array.isArray(cited)
+    ? cited.map((part) => textOf(objectOf(part)?.['text']) ?? '').join('')
+    : '';
 }
 
 function readReasoning(said: Contents, block: JsonObject | undefined): void {

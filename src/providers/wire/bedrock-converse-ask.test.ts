@@ -7,7 +7,11 @@ const sonnet45 = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const sonnet46 = 'us.anthropic.claude-sonnet-4-6';
 const nova2 = 'us.amazon.nova-2-lite-v1:0';
 
-function callOf(body: Record<string, unknown>, upstreamModel = sonnet45, over: Partial<Call> = {}): Call {
+function callOf(
+  body: Record<string, unknown>,
+  upstreamModel = sonnet45,
+  over: Partial<Call> = {},
+): Call {
   const whole = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body };
   return {
     body: whole,
@@ -30,18 +34,33 @@ const said = (messages: unknown[], model?: string) => sent({ messages }, model).
 const user = { role: 'user', content: 'Hi' };
 const weather = {
   type: 'function',
-  function: { name: 'weather', description: 'Tells it.', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+  function: {
+    name: 'weather',
+    description: 'Tells it.',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  },
 };
 const time = { type: 'function', function: { name: 'time' } };
 const caller = {
   role: 'assistant',
   content: null,
-  tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }],
+  tool_calls: [
+    {
+      id: 'call_1',
+      type: 'function',
+      function: { name: 'weather', arguments: '{"city":"Paris"}' },
+    },
+  ],
 };
-const pdf = (filename: string) => ({ type: 'file', file: { filename, file_data: 'data:application/pdf;base64,JVBERi0=' } });
+const pdf = (filename: string) => ({
+  type: 'file',
+  file: { filename, file_data: 'data:application/pdf;base64,JVBERi0=' },
+});
 
 test('the model is in the path, encoded, and says whether to stream', () => {
-  expect(bedrockConverse.ask(callOf({})).path).toBe('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse');
+  expect(bedrockConverse.ask(callOf({})).path).toBe(
+    '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
+  );
   const arn = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc';
   expect(bedrockConverse.ask(callOf({}, arn, { streamUpstream: true })).path).toBe(
     '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aapplication-inference-profile%2Fabc/converse-stream',
@@ -69,16 +88,30 @@ describe('turns', () => {
   test('a conversation begins with the user, and ends with one where the assistant’s words cannot be continued', () => {
     const assistant = { role: 'assistant', content: 'Sure: ' };
     expect(said([assistant, user])[0]).toEqual({ role: 'user', content: [{ text: 'Begin.' }] });
-    expect(said([user, assistant]).at(-1)).toEqual({ role: 'assistant', content: [{ text: 'Sure:' }] });
-    expect(said([user, assistant], sonnet46).at(-1)).toEqual({ role: 'user', content: [{ text: 'Continue.' }] });
-    expect(said([{ role: 'system', content: 'Write a poem.' }])).toEqual([{ role: 'user', content: [{ text: 'Write a poem.' }] }]);
+    expect(said([user, assistant]).at(-1)).toEqual({
+      role: 'assistant',
+      content: [{ text: 'Sure:' }],
+    });
+    expect(said([user, assistant], sonnet46).at(-1)).toEqual({
+      role: 'user',
+      content: [{ text: 'Continue.' }],
+    });
+    expect(said([{ role: 'system', content: 'Write a poem.' }])).toEqual([
+      { role: 'user', content: [{ text: 'Write a poem.' }] },
+    ]);
   });
 
   test('calls and their results keep together, under ids that Converse takes', () => {
     const long = 'x'.repeat(80);
     const messages = [
       user,
-      { ...caller, tool_calls: [...caller.tool_calls, { id: long, type: 'function', function: { name: 'time', arguments: '' } }] },
+      {
+        ...caller,
+        tool_calls: [
+          ...caller.tool_calls,
+          { id: long, type: 'function', function: { name: 'time', arguments: '' } },
+        ],
+      },
       { role: 'tool', tool_call_id: 'call_1', content: 'sun', is_error: true },
       { role: 'tool', tool_call_id: long, content: [{ type: 'text', text: 'noon' }] },
       { role: 'user', content: 'And?' },
@@ -98,14 +131,30 @@ describe('turns', () => {
   });
 
   test('Llama has no word beside calls and their results', () => {
-    const conversation = [user, { ...caller, content: 'I look.' }, { role: 'tool', tool_call_id: 'call_1', content: '21' }, user];
-    const [, words, between, calls, results, word, rest] = said(conversation, 'us.meta.llama4-maverick-17b-instruct-v1:0');
+    const conversation = [
+      user,
+      { ...caller, content: 'I look.' },
+      { role: 'tool', tool_call_id: 'call_1', content: '21' },
+      user,
+    ];
+    const [, words, between, calls, results, word, rest] = said(
+      conversation,
+      'us.meta.llama4-maverick-17b-instruct-v1:0',
+    );
     expect([words, between]).toEqual([
       { role: 'assistant', content: [{ text: 'I look.' }] },
       { role: 'user', content: [{ text: 'Continue.' }] },
     ]);
-    expect([calls.role, Object.keys(calls.content[0]), calls.content.length]).toEqual(['assistant', ['toolUse'], 1]);
-    expect([results.role, Object.keys(results.content[0]), results.content.length]).toEqual(['user', ['toolResult'], 1]);
+    expect([calls.role, Object.keys(calls.content[0]), calls.content.length]).toEqual([
+      'assistant',
+      ['toolUse'],
+      1,
+    ]);
+    expect([results.role, Object.keys(results.content[0]), results.content.length]).toEqual([
+      'user',
+      ['toolResult'],
+      1,
+    ]);
     expect([word.role, rest]).toEqual(['assistant', { role: 'user', content: [{ text: 'Hi' }] }]);
     expect(said(conversation)).toHaveLength(3);
   });
@@ -120,18 +169,31 @@ describe('turns', () => {
     expect(said([{ role: 'user', content }])[0].content).toEqual([
       { image: { format: 'jpeg', source: { bytes: 'AAAA' } } },
       { document: { format: 'pdf', name: 'Q3 report ubersicht', source: { bytes: 'JVBERi0=' } } },
-      { document: { format: 'pdf', name: 'Q3 report ubersicht (2)', source: { bytes: 'JVBERi0=' } } },
+      {
+        document: { format: 'pdf', name: 'Q3 report ubersicht (2)', source: { bytes: 'JVBERi0=' } },
+      },
       { document: { format: 'txt', name: 'document', source: { bytes: 'e30=' } } },
       { text: 'See the document.' },
     ]);
   });
 
   test.each([
-    [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }, 'messages[0].content[0]'],
-    [{ type: 'image_url', image_url: { url: 'data:image/tiff;base64,AAAA' } }, 'messages[0].content[0]'],
-    [{ type: 'file', file: { file_data: 'data:application/zip;base64,AAAA' } }, 'messages[0].content[0]'],
+    [
+      { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+      'messages[0].content[0]',
+    ],
+    [
+      { type: 'image_url', image_url: { url: 'data:image/tiff;base64,AAAA' } },
+      'messages[0].content[0]',
+    ],
+    [
+      { type: 'file', file: { file_data: 'data:application/zip;base64,AAAA' } },
+      'messages[0].content[0]',
+    ],
   ])('%o is refused by its place', (part, param) => {
-    expect(() => said([{ role: 'user', content: [part] }])).toThrow(expect.objectContaining({ param }));
+    expect(() => said([{ role: 'user', content: [part] }])).toThrow(
+      expect.objectContaining({ param }),
+    );
     expect(() => said([{ role: 'user', content: [part] }])).toThrow(Refusal);
   });
 
@@ -141,7 +203,11 @@ describe('turns', () => {
       { type: 'reasoning.text', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0 },
       { type: 'reasoning.encrypted', data: 'EtkE', format: 'anthropic-claude-v1', index: 1 },
     ];
-    const messages = [user, { role: 'assistant', content: 'Hello', reasoning_details: details }, user];
+    const messages = [
+      user,
+      { role: 'assistant', content: 'Hello', reasoning_details: details },
+      user,
+    ];
     expect(said(messages)[1].content).toEqual([
       { reasoningContent: { reasoningText: { text: 'So', signature: 'c2ln' } } },
       { reasoningContent: { redactedContent: Buffer.from('EtkE').toString('base64') } },
@@ -169,13 +235,20 @@ describe('turns', () => {
 });
 
 describe('tools', () => {
-  const choose = (choice: unknown, model?: string, more = {}) => sent({ tools: [weather, time], tool_choice: choice, ...more }, model);
+  const choose = (choice: unknown, model?: string, more = {}) =>
+    sent({ tools: [weather, time], tool_choice: choice, ...more }, model);
   const named = { type: 'function', function: { name: 'time' } };
 
   test('are declared with their schemas', () => {
     expect(sent({ tools: [weather, time] }).toolConfig).toEqual({
       tools: [
-        { toolSpec: { name: 'weather', description: 'Tells it.', inputSchema: { json: weather.function.parameters } } },
+        {
+          toolSpec: {
+            name: 'weather',
+            description: 'Tells it.',
+            inputSchema: { json: weather.function.parameters },
+          },
+        },
         { toolSpec: { name: 'time', inputSchema: { json: { type: 'object', properties: {} } } } },
       ],
     });
@@ -185,16 +258,19 @@ describe('tools', () => {
     ['auto', { auto: {} }],
     ['required', { any: {} }],
     [named, { tool: { name: 'time' } }],
-  ])('%o is a choice', (choice, toolChoice) => expect(choose(choice).toolConfig.toolChoice).toEqual(toolChoice));
+  ])('%o is a choice', (choice, toolChoice) =>
+    expect(choose(choice).toolConfig.toolChoice).toEqual(toolChoice),
+  );
 
   test('a choice that the model cannot be given is asked for by the tool itself', () => {
     const llama = choose(named, 'us.meta.llama3-3-70b-instruct-v1:0').toolConfig;
     expect(llama.toolChoice).toBeUndefined();
-    expect(llama.tools.map((tool: { toolSpec: { description?: string } }) => tool.toolSpec.description)).toEqual([
-      'Tells it.',
-      'This tool must be called in the next answer.',
-    ]);
-    expect(choose(named, 'mistral.mistral-large-2407-v1:0').toolConfig.toolChoice).toEqual({ any: {} });
+    expect(
+      llama.tools.map((tool: { toolSpec: { description?: string } }) => tool.toolSpec.description),
+    ).toEqual(['Tells it.', 'This tool must be called in the next answer.']);
+    expect(choose(named, 'mistral.mistral-large-2407-v1:0').toolConfig.toolChoice).toEqual({
+      any: {},
+    });
   });
 
   test('no choice at all leaves tools away, unless the conversation has used them', () => {
@@ -210,16 +286,28 @@ describe('tools', () => {
 
   test('one call at a time is Claude’s own choice, which cannot stand beside another', () => {
     expect(choose('auto', undefined, { parallel_tool_calls: false })).toMatchObject({
-      additionalModelRequestFields: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+      additionalModelRequestFields: {
+        tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      },
     });
-    expect(choose('auto', undefined, { parallel_tool_calls: false }).toolConfig.toolChoice).toBeUndefined();
-    expect(choose('required', undefined, { parallel_tool_calls: false }).additionalModelRequestFields).toBeUndefined();
-    expect(choose('auto', nova2, { parallel_tool_calls: false }).additionalModelRequestFields).toBeUndefined();
+    expect(
+      choose('auto', undefined, { parallel_tool_calls: false }).toolConfig.toolChoice,
+    ).toBeUndefined();
+    expect(
+      choose('required', undefined, { parallel_tool_calls: false }).additionalModelRequestFields,
+    ).toBeUndefined();
+    expect(
+      choose('auto', nova2, { parallel_tool_calls: false }).additionalModelRequestFields,
+    ).toBeUndefined();
   });
 });
 
 describe('a schema for the answer', () => {
-  const schema = { type: 'object', properties: { n: { type: 'number', minimum: 1 } }, required: ['n'] };
+  const schema = {
+    type: 'object',
+    properties: { n: { type: 'number', minimum: 1 } },
+    required: ['n'],
+  };
   const format = { type: 'json_schema', json_schema: { name: 'answer', schema } };
 
   test('is compiled where the model has structured outputs', () => {
@@ -233,9 +321,14 @@ describe('a schema for the answer', () => {
   });
 
   test('travels as a tool elsewhere, and the tool’s input is the answer', () => {
-    const { toolConfig, outputConfig } = sent({ response_format: format }, 'us.amazon.nova-lite-v1:0');
+    const { toolConfig, outputConfig } = sent(
+      { response_format: format },
+      'us.amazon.nova-lite-v1:0',
+    );
     expect(outputConfig).toBeUndefined();
-    expect(toolConfig).toMatchObject({ toolChoice: { tool: { name: toolConfig.tools[0].toolSpec.name } } });
+    expect(toolConfig).toMatchObject({
+      toolChoice: { tool: { name: toolConfig.tools[0].toolSpec.name } },
+    });
     expect(toolConfig.tools[0].toolSpec.inputSchema.json).toEqual(schema);
   });
 
@@ -246,7 +339,14 @@ describe('a schema for the answer', () => {
 
 describe('limits, sampling and thinking', () => {
   test('take Converse’s names and ranges; a tighter limit of ours wins', () => {
-    const body = { max_tokens: 10, max_completion_tokens: 50, temperature: 1.6, top_p: 0.9, stop: ['END', ' '], top_k: 5 };
+    const body = {
+      max_tokens: 10,
+      max_completion_tokens: 50,
+      temperature: 1.6,
+      top_p: 0.9,
+      stop: ['END', ' '],
+      top_k: 5,
+    };
     expect(sent(body, 'us.amazon.nova-lite-v1:0')).toMatchObject({
       inferenceConfig: { maxTokens: 50, temperature: 1, topP: 0.9, stopSequences: ['END', ' '] },
       additionalModelRequestFields: { inferenceConfig: { topK: 5 } },
@@ -257,30 +357,70 @@ describe('limits, sampling and thinking', () => {
       stopSequences: ['END'],
     });
     expect(sent({}, undefined, { outputTokensMax: 20 }).inferenceConfig).toEqual({ maxTokens: 20 });
-    expect(sent(body, 'us.anthropic.claude-opus-4-7').inferenceConfig).toEqual({ maxTokens: 50, stopSequences: ['END'] });
+    expect(sent(body, 'us.anthropic.claude-opus-4-7').inferenceConfig).toEqual({
+      maxTokens: 50,
+      stopSequences: ['END'],
+    });
   });
 
   test.each([
-    [sonnet45, 'low', { additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } } }],
-    [sonnet46, 'high', { additionalModelRequestFields: { thinking: { type: 'adaptive' } }, outputConfig: { effort: 'high' } }],
-    [nova2, 'minimal', { additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } } }],
+    [
+      sonnet45,
+      'low',
+      { additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } } },
+    ],
+    [
+      sonnet46,
+      'high',
+      {
+        additionalModelRequestFields: { thinking: { type: 'adaptive' } },
+        outputConfig: { effort: 'high' },
+      },
+    ],
+    [
+      nova2,
+      'minimal',
+      {
+        additionalModelRequestFields: {
+          reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' },
+        },
+      },
+    ],
     [nova2, 'none', { additionalModelRequestFields: { reasoningConfig: { type: 'disabled' } } }],
-    ['openai.gpt-oss-120b-1:0', 'xhigh', { additionalModelRequestFields: { reasoning_effort: 'high' } }],
-    ['qwen.qwen3-32b-v1:0', 'medium', { additionalModelRequestFields: { reasoning_config: 'medium' } }],
+    [
+      'openai.gpt-oss-120b-1:0',
+      'xhigh',
+      { additionalModelRequestFields: { reasoning_effort: 'high' } },
+    ],
+    [
+      'qwen.qwen3-32b-v1:0',
+      'medium',
+      { additionalModelRequestFields: { reasoning_config: 'medium' } },
+    ],
   ])('%s thinks with effort %s in its own words', (model, effort, fields) => {
     expect(sent({ reasoning_effort: effort }, model)).toMatchObject(fields);
   });
 
   test('models that know no effort are asked for none', () => {
-    expect(sent({ reasoning_effort: 'high' }, 'us.meta.llama3-3-70b-instruct-v1:0')).toEqual({ messages: expect.anything() });
-    expect(sent({ reasoning_effort: 'high' }, 'amazon.nova-pro-v1:0')).toEqual({ messages: expect.anything() });
+    expect(sent({ reasoning_effort: 'high' }, 'us.meta.llama3-3-70b-instruct-v1:0')).toEqual({
+      messages: expect.anything(),
+    });
+    expect(sent({ reasoning_effort: 'high' }, 'amazon.nova-pro-v1:0')).toEqual({
+      messages: expect.anything(),
+    });
   });
 
   test('sampling is left out where thinking refuses it', () => {
-    expect(sent({ reasoning_effort: 'low', temperature: 0.2, top_k: 5 }).inferenceConfig).toBeUndefined();
-    expect(sent({ reasoning_effort: 'high', temperature: 0.2, top_p: 0.5 }, nova2).inferenceConfig).toBeUndefined();
+    expect(
+      sent({ reasoning_effort: 'low', temperature: 0.2, top_k: 5 }).inferenceConfig,
+    ).toBeUndefined();
+    expect(
+      sent({ reasoning_effort: 'high', temperature: 0.2, top_p: 0.5 }, nova2).inferenceConfig,
+    ).toBeUndefined();
     // Limited, the highest effort is refused.
-    expect(sent({ reasoning_effort: 'high', temperature: 0.2, max_tokens: 50 }, nova2)).toMatchObject({
+    expect(
+      sent({ reasoning_effort: 'high', temperature: 0.2, max_tokens: 50 }, nova2),
+    ).toMatchObject({
       inferenceConfig: { maxTokens: 50, temperature: 0.2 },
       additionalModelRequestFields: { reasoningConfig: { maxReasoningEffort: 'medium' } },
     });
@@ -288,7 +428,10 @@ describe('limits, sampling and thinking', () => {
 
   test('the public id tells the family where the vendor’s is an address', () => {
     const arn = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc';
-    expect(sent({ reasoning_effort: 'low' }, arn, { publicModel: 'claude-sonnet-4-5' }).additionalModelRequestFields).toMatchObject({
+    expect(
+      sent({ reasoning_effort: 'low' }, arn, { publicModel: 'claude-sonnet-4-5' })
+        .additionalModelRequestFields,
+    ).toMatchObject({
       thinking: {},
     });
     expect(sent({ reasoning_effort: 'low' }, arn).additionalModelRequestFields).toBeUndefined();

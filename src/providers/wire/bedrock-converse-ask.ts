@@ -7,7 +7,12 @@ import { planTools } from './anthropic-messages-tools.ts';
 import { type ConverseModel, converseModel } from './bedrock-converse-models.ts';
 import { toolConfig } from './bedrock-converse-tools.ts';
 import { TurnsWriter } from './bedrock-converse-turns.ts';
-import { type Conversation, readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
+import {
+  type Conversation,
+  readConversation,
+  refuseUncarried,
+  talkative,
+} from './chat-conversation.ts';
 import { countOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
 import { unsignedCalls, withSignatures } from './signatures.ts';
 
@@ -19,7 +24,9 @@ export function askConverse(call: Call): Ask {
   refuseUncarried(body);
   const model = converseModel(call);
   const plan = planTools(body, model.traits);
-  const conversation = talkative(readConversation(withSignatures(body['messages'], call.signatures)));
+  const conversation = talkative(
+    readConversation(withSignatures(body['messages'], call.signatures)),
+  );
   const reasoning = reasoningFor(call, model, conversation, plan.forced);
   const tools = toolConfig(plan, conversation, model);
   const writer = new TurnsWriter(model, call.publicModel);
@@ -49,7 +56,10 @@ export function unsignedConverse(call: Call): readonly string[] {
 
 /** The same for asking and for reading the answer: whether a JSON answer travels as a tool's input. */
 export function usesHiddenTool(call: Call): boolean {
-  return objectOf(call.body['response_format']) !== undefined && planTools(call.body, converseModel(call).traits).hidden;
+  return (
+    objectOf(call.body['response_format']) !== undefined &&
+    planTools(call.body, converseModel(call).traits).hidden
+  );
 }
 
 interface Reasoning {
@@ -62,22 +72,45 @@ interface Reasoning {
   readonly fixed: boolean;
 }
 
-function reasoningFor(call: Call, model: ConverseModel, conversation: Conversation, forced: boolean): Reasoning {
+function reasoningFor(
+  call: Call,
+  model: ConverseModel,
+  conversation: Conversation,
+  forced: boolean,
+): Reasoning {
   const { body } = call;
   const k = countOf(body['top_k']);
   const limit = limitOf(call, model);
   if (model.claude) {
-    const { thinking, effort, on } = thinkingFor(body, model.traits, limit ?? model.traits.outputUsual, {
-      forced,
-      interrupted: isInterrupted(conversation),
-    });
+    const { thinking, effort, on } = thinkingFor(
+      body,
+      model.traits,
+      limit ?? model.traits.outputUsual,
+      {
+        forced,
+        interrupted: isInterrupted(conversation),
+      },
+    );
     const fixed = on || model.traits.sampling === 'none';
-    return { fields: { ...(thinking ? { thinking } : {}), ...(k === undefined || fixed ? {} : model.topK?.(k)) }, effort, on, fixed };
+    return {
+      fields: {
+        ...(thinking ? { thinking } : {}),
+        ...(k === undefined || fixed ? {} : model.topK?.(k)),
+      },
+      effort,
+      on,
+      fixed,
+    };
   }
   const wanted = textOf(body['reasoning_effort']);
   const effort = wanted === undefined ? undefined : model.effort?.(wanted, limit !== undefined);
   const fixed = effort?.fixed === true;
-  return { fields: { ...effort?.fields, ...(k === undefined || fixed ? {} : model.topK?.(k)) }, effort: undefined, on: false, fixed };
+  return {
+    fields: { ...effort?.fields, ...(k === undefined || fixed ? {} : model.topK?.(k)) },
+    effort: undefined,
+    on: false,
+    fixed,
+  };
 }
 
 /** The client's limit (of two, `max_completion_tokens`: row 16), or ours when money is the tighter one; never more than the model writes, as far as that is known. */
@@ -93,8 +126,13 @@ function inferenceConfig(call: Call, model: ConverseModel, { fixed }: Reasoning)
   // Without a limit Converse takes the model's own, also beside a budget of thinking (recorded).
   const maxTokens = limitOf(call, model);
   const temperature = fixed ? undefined : numberOf(body['temperature']);
-  const topP = fixed || (traits.sampling === 'one' && temperature !== undefined) ? undefined : numberOf(body['top_p']);
-  const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text));
+  const topP =
+    fixed || (traits.sampling === 'one' && temperature !== undefined)
+      ? undefined
+      : numberOf(body['top_p']);
+  const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
+    (text) => textOf(text),
+  );
   // Claude refuses white space alone.
   const stop = claude ? texts.filter((text) => textOf(text)?.trim()) : texts;
   return {
@@ -105,11 +143,22 @@ function inferenceConfig(call: Call, model: ConverseModel, { fixed }: Reasoning)
   };
 }
 
-function outputConfig(format: JsonObject | undefined, body: JsonObject, effort: string | undefined): JsonObject | undefined {
+function outputConfig(
+  format: JsonObject | undefined,
+  body: JsonObject,
+  effort: string | undefined,
+): JsonObject | undefined {
   if (!format) return effort === undefined ? undefined : { effort };
   const asked = objectOf(objectOf(body['response_format'])?.['json_schema']);
   const name = textOf(asked?.['name']);
   const description = textOf(asked?.['description']);
-  const jsonSchema = { schema: JSON.stringify(format['schema']), ...(name ? { name } : {}), ...(description ? { description } : {}) };
-  return { textFormat: { type: 'json_schema', structure: { jsonSchema } }, ...(effort === undefined ? {} : { effort }) };
+  const jsonSchema = {
+    schema: JSON.stringify(format['schema']),
+    ...(name ? { name } : {}),
+    ...(description ? { description } : {}),
+  };
+  return {
+    textFormat: { type: 'json_schema', structure: { jsonSchema } },
+    ...(effort === undefined ? {} : { effort }),
+  };
 }

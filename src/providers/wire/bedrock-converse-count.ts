@@ -11,7 +11,11 @@ const place = /^(?:us|us-gov|eu|apac|jp|au|global)\./;
 export const converseCount: ChatCount = {
   ask(call) {
     const { headers, body } = askConverse({ ...call, streamUpstream: false });
-    const { inferenceConfig: _, outputConfig: __, ...converse } = objectOf(parse(body.toString('utf8'))) ?? {};
+    const {
+      inferenceConfig: _,
+      outputConfig: __,
+      ...converse
+    } = objectOf(parse(body.toString('utf8'))) ?? {};
     const path = `/model/${uriEncoded(call.upstreamModel.replace(place, ''))}/count-tokens`;
     return { path, headers, body: Buffer.from(JSON.stringify({ input: { converse } })) };
   },
@@ -19,6 +23,8 @@ export const converseCount: ChatCount = {
   fault(status, headers, reply) {
     const fault = converseFault(status, headers, reply);
     // Another may count, and in the end we do.
-    return /support counting tokens/i.test(fault.message) ? { ...fault, kind: 'unknown_model' } : fault;
+    return /support counting tokens/i.test(fault.message)
+      ? { ...fault, kind: 'unknown_model' }
+      : fault;
   },
 };

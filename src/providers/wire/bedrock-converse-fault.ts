@@ -25,7 +25,10 @@ const quirks: Quirks = {
     { code: /^(Throttling|TooManyRequests|ServiceQuotaExceeded)/i, kind: 'rate_limited' },
     { code: /^(ModelNotReady|ServiceUnavailable)/i, kind: 'overloaded' },
     { code: /^ModelTimeout/i, kind: 'timeout' },
-    { code: /^(InternalServer|InternalFailure|ModelError|ModelStreamError)/i, kind: 'server_error' },
+    {
+      code: /^(InternalServer|InternalFailure|ModelError|ModelStreamError)/i,
+      kind: 'server_error',
+    },
     {
       code: /^Validation/i,
       text: /input tokens exceeded|exceeds? (the )?(maximum|model)|maximum (context|length|tokens)|too many (input )?tokens|too long/i,
@@ -45,19 +48,34 @@ export function converseFault(status: number, headers: Headers, reply: string): 
   const body = objectOf(parse(reply));
   if (!body) return faultOf(status, headers, reply, quirks);
   const told = headers['x-amzn-errortype'];
-  const name = (Array.isArray(told) ? told[0] : told) ?? textOf(body['__type']) ?? textOf(body['code']) ?? usual[status] ?? '';
+  const name =
+    (Array.isArray(told) ? told[0] : told) ??
+    textOf(body['__type']) ??
+    textOf(body['code']) ??
+    usual[status] ??
+    '';
   return named(name, textOf(body['message']) ?? textOf(body['Message']) ?? '', status, headers);
 }
 
 /** What a status without a name means. */
-const usual: Readonly<Record<number, string>> = { 400: 'ValidationException', 429: 'ThrottlingException' };
+const usual: Readonly<Record<number, string>> = {
+  400: 'ValidationException',
+  429: 'ThrottlingException',
+};
 
 /** An exception inside a stream, or in the place of an answer. */
 export const converseException = (name: string, data: unknown): Fault =>
-  named(name, isObject(data) ? (textOf(data['message']) ?? textOf(data['originalMessage']) ?? '') : '', 0, {});
+  named(
+    name,
+    isObject(data) ? (textOf(data['message']) ?? textOf(data['originalMessage']) ?? '') : '',
+    0,
+    {},
+  );
 
 function named(name: string, message: string, status: number, headers: Headers): Fault {
   const code = name.replace(/^.*#/, '').split(':')[0] ?? '';
-  const said = (message || code).replace(account, '***').replace(/^The model returned the following errors: /, '');
+  const said = (message || code)
+    .replace(account, '***')
+    .replace(/^The model returned the following errors: /, '');
   return faultOf(status, headers, JSON.stringify({ message: said, code }), quirks);
 }

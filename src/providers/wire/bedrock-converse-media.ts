@@ -1,5 +1,13 @@
 import { refuse } from '../../base/refusal.ts';
-import { type AudioPart, type Bytes, type FilePart, type ImagePart, type Part, refusePart, type VideoPart } from './chat-conversation.ts';
+import {
+  type AudioPart,
+  type Bytes,
+  type FilePart,
+  type ImagePart,
+  type Part,
+  refusePart,
+  type VideoPart,
+} from './chat-conversation.ts';
 import type { JsonObject } from './json.ts';
 
 /** Media types → Converse's formats (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html, 2026-08). */
@@ -52,20 +60,30 @@ export class MediaWriter {
   #fileBlock(part: FilePart, { mime, base64 }: Bytes): JsonObject {
     if (mime in images) return imageBlock(part, { mime, base64 });
     const format = documents[mime] ?? (plainText.test(mime) ? 'txt' : undefined);
-    if (format === undefined) refuse('invalid_value', { param: part.param, why: `'${mime}' is no document that this model reads.` });
-    return { document: { format, name: this.#name(part.name ?? 'document'), source: { bytes: base64 } } };
+    if (format === undefined)
+      refuse('invalid_value', {
+        param: part.param,
+        why: `'${mime}' is no document that this model reads.`,
+      });
+    return {
+      document: { format, name: this.#name(part.name ?? 'document'), source: { bytes: base64 } },
+    };
   }
 
   #audioBlock(part: AudioPart): JsonObject {
     const { mime, base64 } = part.source;
-    if (!/^audio\/[a-z0-9-]+$/.test(mime)) refusePart(part, this.#model, 'text, images, files, videos and audio');
+    if (!/^audio\/[a-z0-9-]+$/.test(mime))
+      refusePart(part, this.#model, 'text, images, files, videos and audio');
     return { audio: { format: mime.slice('audio/'.length), source: { bytes: base64 } } };
   }
 
   #videoBlock(part: VideoPart, { mime, base64 }: Bytes): JsonObject {
     const format = videos[mime];
     if (format === undefined)
-      refuse('invalid_value', { param: part.param, why: `'${mime}' is not one of ${Object.keys(videos).join(', ')}.` });
+      refuse('invalid_value', {
+        param: part.param,
+        why: `'${mime}' is not one of ${Object.keys(videos).join(', ')}.`,
+      });
     return { video: { format, source: { bytes: base64 } } };
   }
 
@@ -89,12 +107,18 @@ export class MediaWriter {
 function imageBlock({ param }: Part, { mime, base64 }: Bytes): JsonObject {
   const format = images[mime];
   if (format === undefined)
-    refuse('invalid_value', { param, why: `'${mime}' is not one of image/png, image/jpeg, image/gif, image/webp.` });
+    refuse('invalid_value', {
+      param,
+      why: `'${mime}' is not one of image/png, image/jpeg, image/gif, image/webp.`,
+    });
   return { image: { format, source: { bytes: base64 } } };
 }
 
 function bytesOf({ source, param, kind }: ImagePart | FilePart | VideoPart): Bytes {
   if ('url' in source)
-    return refuse('invalid_value', { param, why: `this model takes the ${kind} itself, as 'data:…;base64,…', not its address.` });
+    return refuse('invalid_value', {
+      param,
+      why: `this model takes the ${kind} itself, as 'data:…;base64,…', not its address.`,
+    });
   return source;
 }

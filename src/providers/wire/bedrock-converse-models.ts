@@ -36,7 +36,11 @@ interface Row extends Partial<Omit<ConverseModel, 'traits'>> {
 
 const topK = (k: number): JsonObject => ({ top_k: k });
 const threeLevels = (effort: string): string =>
-  effort === 'minimal' || effort === 'none' ? 'low' : effort === 'xhigh' || effort === 'max' ? 'high' : effort;
+  effort === 'minimal' || effort === 'none'
+    ? 'low'
+    : effort === 'xhigh' || effort === 'max'
+      ? 'high'
+      : effort;
 
 /**
  * Nova 2 takes no limit of output and no sampling at its highest effort, so that a limited request gets the next one
@@ -45,7 +49,10 @@ const threeLevels = (effort: string): string =>
 function novaEffort(effort: string, isLimited: boolean): Effort {
   if (effort === 'none') return { fields: { reasoningConfig: { type: 'disabled' } } };
   const level = threeLevels(effort) === 'high' && isLimited ? 'medium' : threeLevels(effort);
-  return { fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: level } }, fixed: level === 'high' };
+  return {
+    fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: level } },
+    fixed: level === 'high',
+  };
 }
 
 const nova = {
@@ -73,13 +80,24 @@ const rows: readonly Row[] = [
   },
   { models: /nova-2/, ...nova, effort: novaEffort },
   { models: /nova/, ...nova },
-  { models: /mistral|pixtral/, chooses: 'any', structured: /mistral-large-3|ministral|magistral|voxtral/, topK },
+  {
+    models: /mistral|pixtral/,
+    chooses: 'any',
+    structured: /mistral-large-3|ministral|magistral|voxtral/,
+    topK,
+  },
   { models: /llama/, apart: true },
-  { models: /gpt-oss/, structured: /./, effort: (effort) => ({ fields: { reasoning_effort: threeLevels(effort) } }) },
+  {
+    models: /gpt-oss/,
+    structured: /./,
+    effort: (effort) => ({ fields: { reasoning_effort: threeLevels(effort) } }),
+  },
   {
     models: /qwen/,
     structured: /qwen3/,
-    effort: (effort) => ({ fields: effort === 'none' ? {} : { reasoning_config: threeLevels(effort) } }),
+    effort: (effort) => ({
+      fields: effort === 'none' ? {} : { reasoning_config: threeLevels(effort) },
+    }),
   },
   { models: /deepseek/, structured: /v3/ },
   { models: /minimax|kimi|nemotron|gemma-3/, structured: /./ },
@@ -87,7 +105,8 @@ const rows: readonly Row[] = [
 ];
 
 /** Ids that say nothing of the model behind them. */
-const opaque = /:(application-inference-profile|provisioned-model|imported-model|custom-model(-deployment)?|prompt|endpoint)\//;
+const opaque =
+  /:(application-inference-profile|provisioned-model|imported-model|custom-model(-deployment)?|prompt|endpoint)\//;
 
 /** The model that a call is for, by the vendor's id, or by the public one where the vendor's is only an address. */
 export function converseModel({ upstreamModel, publicModel }: Call): ConverseModel {
@@ -95,7 +114,11 @@ export function converseModel({ upstreamModel, publicModel }: Call): ConverseMod
   const row: Row = rows.find(({ models }) => models.test(id)) ?? { models: /./ };
   const own = traitsOf(id);
   return {
-    traits: { ...own, structured: row.structured?.test(id) === true, prefill: own.prefill && row.prefill === true },
+    traits: {
+      ...own,
+      structured: row.structured?.test(id) === true,
+      prefill: own.prefill && row.prefill === true,
+    },
     claude: row.claude === true,
     chooses: row.chooses ?? 'nothing',
     caches: row.caches ?? 'nowhere',

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { eventFrame, eventStreamFrame, exceptionFrame } from '../../../test/support/event-stream.ts';
+import {
+  eventFrame,
+  eventStreamFrame,
+  exceptionFrame,
+} from '../../../test/support/event-stream.ts';
 import { type Call, isFault } from '../adapter.ts';
 import { bedrockConverse } from './bedrock-converse.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
@@ -8,7 +12,10 @@ import { hiddenTool } from './anthropic-messages-tools.ts';
 const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const nova = 'us.amazon.nova-lite-v1:0';
 const schemaAsked = {
-  response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object', properties: { n: { type: 'number' } } } } },
+  response_format: {
+    type: 'json_schema',
+    json_schema: { name: 'a', schema: { type: 'object', properties: { n: { type: 'number' } } } },
+  },
 };
 
 const callOf = (body: Record<string, unknown> = {}, upstreamModel = claude): Call => ({
@@ -28,37 +35,51 @@ interface Delta {
   readonly content?: string | null;
   readonly reasoning_content?: string;
   readonly reasoning_details?: unknown[];
-  readonly tool_calls?: readonly { readonly function: { readonly name?: string; readonly arguments?: string } }[];
+  readonly tool_calls?: readonly {
+    readonly function: { readonly name?: string; readonly arguments?: string };
+  }[];
 }
 
 function play(frames: readonly Buffer[], call = callOf()) {
   const translator = bedrockConverse.stream(call);
   const text = frames.map((frame) => translator.push(frame)).join('') + translator.end();
-  const chunks: { choices: { delta: Delta; finish_reason: string | null }[]; usage?: unknown }[] = Buffer.from(text, 'latin1')
-    .toString()
-    .split('\n\n')
-    .filter(Boolean)
-    .map((event) => JSON.parse(event.slice(6)));
+  const chunks: { choices: { delta: Delta; finish_reason: string | null }[]; usage?: unknown }[] =
+    Buffer.from(text, 'latin1')
+      .toString()
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => JSON.parse(event.slice(6)));
   const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
   return {
     meter: translator.meter,
     content: deltas.map(({ content }) => content ?? '').join(''),
     details: deltas.flatMap((delta) => delta.reasoning_details ?? []),
-    calls: deltas.flatMap((delta) => delta.tool_calls ?? []).map(({ function: fn }) => fn.name ?? fn.arguments),
-    finish: chunks.flatMap(({ choices }) => choices.flatMap((choice) => choice.finish_reason ?? [])),
+    calls: deltas
+      .flatMap((delta) => delta.tool_calls ?? [])
+      .map(({ function: fn }) => fn.name ?? fn.arguments),
+    finish: chunks.flatMap(({ choices }) =>
+      choices.flatMap((choice) => choice.finish_reason ?? []),
+    ),
     usage: chunks.at(-1)?.usage,
   };
 }
 
 const start = eventFrame('messageStart', { role: 'assistant' });
-const text = (said: string, contentBlockIndex = 0) => eventFrame('contentBlockDelta', { contentBlockIndex, delta: { text: said } });
+const text = (said: string, contentBlockIndex = 0) =>
+  eventFrame('contentBlockDelta', { contentBlockIndex, delta: { text: said } });
 const toolUse = (name: string, contentBlockIndex: number, more = {}) =>
-  eventFrame('contentBlockStart', { contentBlockIndex, start: { toolUse: { name, toolUseId: 't1', ...more } } });
+  eventFrame('contentBlockStart', {
+    contentBlockIndex,
+    start: { toolUse: { name, toolUseId: 't1', ...more } },
+  });
 const input = (json: string, contentBlockIndex: number) =>
   eventFrame('contentBlockDelta', { contentBlockIndex, delta: { toolUse: { input: json } } });
 const stop = (contentBlockIndex: number) => eventFrame('contentBlockStop', { contentBlockIndex });
 const end = (stopReason: string) => eventFrame('messageStop', { stopReason });
-const metadata = eventFrame('metadata', { usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 }, metrics: { latencyMs: 1 } });
+const metadata = eventFrame('metadata', {
+  usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+  metrics: { latencyMs: 1 },
+});
 
 describe('the end', () => {
   test('is what metadata says, after the reason to stop', () => {
@@ -83,11 +104,15 @@ describe('the end', () => {
     ['model_context_window_exceeded', 'length'],
     ['guardrail_intervened', 'content_filter'],
     ['content_filtered', 'content_filter'],
-  ])('%s is %s', (reason, finish) => expect(play([start, text('Hi'), end(reason), metadata]).finish).toEqual([finish]));
+  ])('%s is %s', (reason, finish) =>
+    expect(play([start, text('Hi'), end(reason), metadata]).finish).toEqual([finish]),
+  );
 
   test('of a malformed answer is the vendor’s failure', () => {
     for (const reason of ['malformed_model_output', 'malformed_tool_use'])
-      expect(play([start, text('Hi'), end(reason), metadata]).meter.fault).toMatchObject({ kind: 'server_error' });
+      expect(play([start, text('Hi'), end(reason), metadata]).meter.fault).toMatchObject({
+        kind: 'server_error',
+      });
   });
 });
 
@@ -99,7 +124,11 @@ test.each([
   ['validationException', 'bad_request'],
   ['somethingNewException', 'server_error'],
 ])('%s inside a stream is %s, after what was delivered', (name, kind) => {
-  const { meter, content, finish } = play([start, text('Hi'), exceptionFrame(name, { message: 'no' })]);
+  const { meter, content, finish } = play([
+    start,
+    text('Hi'),
+    exceptionFrame(name, { message: 'no' }),
+  ]);
   expect({ content, finish }).toEqual({ content: 'Hi', finish: [] });
   expect(meter.fault).toMatchObject({ kind, message: 'no' });
 });
@@ -114,7 +143,10 @@ test('damage on the way is a fault, and what came before it is delivered', () =>
 });
 
 test.each(['contentBlockDelta', 'messageStop'])('a %s that is no JSON is a fault', (name) => {
-  const broken = eventStreamFrame({ ':event-type': name, ':message-type': 'event' }, '{"delta":{"text":');
+  const broken = eventStreamFrame(
+    { ':event-type': name, ':message-type': 'event' },
+    '{"delta":{"text":',
+  );
   expect(play([start, text('Hi'), broken]).meter.fault).toMatchObject({ kind: 'protocol' });
 });
 
@@ -132,7 +164,14 @@ test('events and deltas of tomorrow say nothing', () => {
 });
 
 test('whatever an event holds, nothing is thrown', () => {
-  const names = fc.constantFrom('messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata');
+  const names = fc.constantFrom(
+    'messageStart',
+    'contentBlockStart',
+    'contentBlockDelta',
+    'contentBlockStop',
+    'messageStop',
+    'metadata',
+  );
   const keys = fc.constantFrom(
     'contentBlockIndex',
     'delta',
@@ -160,18 +199,33 @@ test('whatever an event holds, nothing is thrown', () => {
     fc.constant('{"delta":{"text":"'),
   );
   fc.assert(
-    fc.property(fc.array(fc.tuple(names, payload), { maxLength: 8 }), fc.boolean(), (events, hidden) => {
-      const frames = events.map(([name, json]) => eventStreamFrame({ ':event-type': name, ':message-type': 'event' }, json));
-      const { meter, calls } = play([...frames, text('Hi'), end('end_turn'), metadata], hidden ? callOf(schemaAsked, nova) : callOf());
-      expect(meter.finished || meter.fault !== undefined).toBe(true);
-      expect(calls.filter((said) => typeof said !== 'string')).toEqual([]);
-    }),
+    fc.property(
+      fc.array(fc.tuple(names, payload), { maxLength: 8 }),
+      fc.boolean(),
+      (events, hidden) => {
+        const frames = events.map(([name, json]) =>
+          eventStreamFrame({ ':event-type': name, ':message-type': 'event' }, json),
+        );
+        const { meter, calls } = play(
+          [...frames, text('Hi'), end('end_turn'), metadata],
+          hidden ? callOf(schemaAsked, nova) : callOf(),
+        );
+        expect(meter.finished || meter.fault !== undefined).toBe(true);
+        expect(calls.filter((said) => typeof said !== 'string')).toEqual([]);
+      },
+    ),
     { numRuns: 1000 },
   );
 });
 
 test('what the vendor’s own tools do is not the client’s', () => {
-  const own = [toolUse('nova_grounding', 0, { type: 'server_tool_use' }), input('{"q":1}', 0), stop(0), text('Found.', 1), stop(1)];
+  const own = [
+    toolUse('nova_grounding', 0, { type: 'server_tool_use' }),
+    input('{"q":1}', 0),
+    stop(0),
+    text('Found.', 1),
+    stop(1),
+  ];
   expect(play([start, ...own, end('end_turn'), metadata], callOf({}, nova))).toMatchObject({
     content: 'Found.',
     calls: [],
@@ -180,7 +234,8 @@ test('what the vendor’s own tools do is not the client’s', () => {
 });
 
 describe('thinking', () => {
-  const thought = (reasoningContent: object) => eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent } });
+  const thought = (reasoningContent: object) =>
+    eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent } });
   const all = [
     start,
     thought({ text: 'S' }),
@@ -214,10 +269,17 @@ describe('thinking', () => {
     const { message } = JSON.parse(collector.answer().body.toString()).choices[0];
     const asked = JSON.parse(
       bedrockConverse
-        .ask(callOf({ messages: [{ role: 'user', content: 'Hi' }, message, { role: 'user', content: 'And?' }] }))
+        .ask(
+          callOf({
+            messages: [{ role: 'user', content: 'Hi' }, message, { role: 'user', content: 'And?' }],
+          }),
+        )
         .body.toString(),
     );
-    expect(asked.messages[1].content).toEqual([{ reasoningContent: { reasoningText: { text: 'So', signature: 'c2ln' } } }, { text: 'Hi' }]);
+    expect(asked.messages[1].content).toEqual([
+      { reasoningContent: { reasoningText: { text: 'So', signature: 'c2ln' } } },
+      { text: 'Hi' },
+    ]);
   });
 });
 
@@ -236,18 +298,27 @@ describe('a JSON answer that travels as a tool’s input', () => {
       end('tool_use'),
       metadata,
     ];
-    expect(play(frames, hidden)).toMatchObject({ content: '{"n":"ü"}', calls: [], finish: ['stop'] });
+    expect(play(frames, hidden)).toMatchObject({
+      content: '{"n":"ü"}',
+      calls: [],
+      finish: ['stop'],
+    });
   });
 
   test('that does not come leaves the words', () => {
-    expect(play([start, text('I can’t.'), stop(0), end('end_turn'), metadata], hidden)).toMatchObject({
+    expect(
+      play([start, text('I can’t.'), stop(0), end('end_turn'), metadata], hidden),
+    ).toMatchObject({
       content: 'I can’t.',
       finish: ['stop'],
     });
   });
 
   test('is read from a whole answer, too', () => {
-    const content = [{ text: 'Let me…' }, { toolUse: { toolUseId: 't1', name: hiddenTool, input: { n: 1 } } }];
+    const content = [
+      { text: 'Let me…' },
+      { toolUse: { toolUseId: 't1', name: hiddenTool, input: { n: 1 } } },
+    ];
     const reply = Buffer.from(
       JSON.stringify({
         output: { message: { role: 'assistant', content } },
@@ -257,7 +328,10 @@ describe('a JSON answer that travels as a tool’s input', () => {
     );
     const answer = bedrockConverse.read(reply, 'application/json', hidden);
     if (isFault(answer)) throw new Error(answer.message);
-    expect(JSON.parse(answer.body.toString()).choices[0]).toMatchObject({ message: { content: '{"n":1}' }, finish_reason: 'stop' });
+    expect(JSON.parse(answer.body.toString()).choices[0]).toMatchObject({
+      message: { content: '{"n":1}' },
+      finish_reason: 'stop',
+    });
   });
 });
 
@@ -266,7 +340,9 @@ test('arguments keep numbers that no double holds', () => {
     '{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":{"n":12345678901234567890}}}]}},"stopReason":"tool_use","usage":{"inputTokens":1,"outputTokens":1}}';
   const answer = bedrockConverse.read(Buffer.from(reply), 'application/json', callOf());
   if (isFault(answer)) throw new Error(answer.message);
-  expect(JSON.parse(answer.body.toString()).choices[0].message.tool_calls[0].function.arguments).toBe('{"n":12345678901234567890}');
+  expect(
+    JSON.parse(answer.body.toString()).choices[0].message.tool_calls[0].function.arguments,
+  ).toBe('{"n":12345678901234567890}');
 });
 
 test('our own account is not quoted to anybody', () => {
@@ -274,14 +350,17 @@ test('our own account is not quoted to anybody', () => {
     message:
       'User: arn:aws:iam::123456789012:user/ops is not authorized to perform: bedrock:InvokeModel on resource: arn:aws:bedrock:us-east-1::foundation-model/x',
   });
-  expect(bedrockConverse.fault(403, { 'x-amzn-errortype': 'AccessDeniedException' }, reply).message).toBe(
-    'User: *** is not authorized to perform: bedrock:InvokeModel on resource: ***',
-  );
+  expect(
+    bedrockConverse.fault(403, { 'x-amzn-errortype': 'AccessDeniedException' }, reply).message,
+  ).toBe('User: *** is not authorized to perform: bedrock:InvokeModel on resource: ***');
 });
 
 test('a subscription that cannot be paid is the account’s trouble', () => {
   const reply = JSON.stringify({
-    message: 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided.',
+    message:
+      'Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided.',
   });
-  expect(bedrockConverse.fault(403, { 'x-amzn-errortype': 'AccessDeniedException' }, reply).kind).toBe('quota');
+  expect(
+    bedrockConverse.fault(403, { 'x-amzn-errortype': 'AccessDeniedException' }, reply).kind,
+  ).toBe('quota');
 });

@@ -9,7 +9,16 @@ import { converseModel } from './bedrock-converse-models.ts';
 import { converseQuantities } from './bedrock-converse-usage.ts';
 import type { ChatChunks } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
-import { countOf, isObject, type JsonObject, objectOf, parse, rawMembers, textOf, utf8 } from './json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  rawMembers,
+  textOf,
+  utf8,
+} from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 import { stringAfter } from './string-after.ts';
 
@@ -102,7 +111,8 @@ export class ConverseReader implements EventReader {
     const text = stringIn(delta, 'text');
     if (text !== undefined) return this.#text(text);
     const toolUse = delta.get('toolUse');
-    if (toolUse !== undefined) return this.#arguments(index, stringIn(rawMembers(toolUse), 'input') ?? '""');
+    if (toolUse !== undefined)
+      return this.#arguments(index, stringIn(rawMembers(toolUse), 'input') ?? '""');
     const reasoning = delta.get('reasoningContent');
     return reasoning === undefined ? '' : this.#reasoning(index, rawMembers(reasoning));
   }
@@ -117,7 +127,9 @@ export class ConverseReader implements EventReader {
     const block = this.#blocks.get(index);
     if (block?.call === undefined || json === '""') return '';
     block.hasArguments = true;
-    return block.call === 'hidden' ? this.#chunks.contentJson(json) : this.#chunks.argumentsJson(block.call, json);
+    return block.call === 'hidden'
+      ? this.#chunks.contentJson(json)
+      : this.#chunks.argumentsJson(block.call, json);
   }
 
   /** Thinking and, of models that sign theirs, what brings it back: text in pieces, the signature in a piece of its own. */
@@ -128,11 +140,16 @@ export class ConverseReader implements EventReader {
     if (index !== this.#thinking) this.#details++;
     this.#thinking = index;
     const chunks = this.#chunks;
-    const detail = (member: string): string => (this.#signs ? detailsMember(member, this.#details) : '');
+    const detail = (member: string): string =>
+      this.#signs ? detailsMember(member, this.#details) : '';
     let out = '';
     if (text !== undefined) out += chunks.reasoningJson(text, detail(`"text":${text}`));
-    if (signature !== undefined && signature !== '""' && this.#signs) out += chunks.delta(detail(`"signature":${signature}`));
-    if (data) out += chunks.delta(`"reasoning_details":[${jsonText(redactedDetail(this.#details, redacted(data)))}]`);
+    if (signature !== undefined && signature !== '""' && this.#signs)
+      out += chunks.delta(detail(`"signature":${signature}`));
+    if (data)
+      out += chunks.delta(
+        `"reasoning_details":[${jsonText(redactedDetail(this.#details, redacted(data)))}]`,
+      );
     return out;
   }
 
@@ -140,7 +157,9 @@ export class ConverseReader implements EventReader {
   #stop(event: JsonObject): string {
     const block = this.#blocks.get(countOf(event['contentBlockIndex']) ?? 0);
     if (block?.call === undefined || block.hasArguments) return '';
-    return block.call === 'hidden' ? this.#chunks.content('{}') : this.#chunks.arguments(block.call, '{}');
+    return block.call === 'hidden'
+      ? this.#chunks.content('{}')
+      : this.#chunks.arguments(block.call, '{}');
   }
 
   #messageStop(event: JsonObject): string {

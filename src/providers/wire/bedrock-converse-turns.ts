@@ -2,7 +2,13 @@ import { thinkingBlocks } from './anthropic-messages-signed.ts';
 import { MediaWriter } from './bedrock-converse-media.ts';
 import type { ConverseModel } from './bedrock-converse-models.ts';
 import { CallIds } from './call-ids.ts';
-import { type Conversation, isBlank, type Part, type ToolResult, type Turn } from './chat-conversation.ts';
+import {
+  type Conversation,
+  isBlank,
+  type Part,
+  type ToolResult,
+  type Turn,
+} from './chat-conversation.ts';
 import { type JsonObject, textOf } from './json.ts';
 
 export interface Message {
@@ -28,7 +34,8 @@ export class TurnsWriter {
   /** `prefill`: the conversation may end with the assistant's words. */
   messages({ turns }: Conversation, prefill: boolean): Message[] {
     const messages = turns.flatMap((turn, i): Message[] => {
-      const content = turn.role === 'user' ? this.#user(turn) : this.#assistant(turn, i === turns.length - 1);
+      const content =
+        turn.role === 'user' ? this.#user(turn) : this.#assistant(turn, i === turns.length - 1);
       const message = { role: turn.role, content };
       return this.#model.apart ? takenApart(message) : [message];
     });
@@ -39,13 +46,22 @@ export class TurnsWriter {
   }
 
   system({ system }: Conversation, told: readonly string[]): JsonObject[] {
-    return [...system.flatMap((part) => this.#marked({ text: part.text }, part)), ...told.map((text) => ({ text }))];
+    return [
+      ...system.flatMap((part) => this.#marked({ text: part.text }, part)),
+      ...told.map((text) => ({ text })),
+    ];
   }
 
   #user({ results, parts }: Turn): JsonObject[] {
-    const blocks = [...results.flatMap((result) => this.#marked(this.#result(result), result)), ...this.#parts(parts)];
+    const blocks = [
+      ...results.flatMap((result) => this.#marked(this.#result(result), result)),
+      ...this.#parts(parts),
+    ];
     // A document needs a text beside it.
-    if (parts.some((part) => part.kind === 'file') && !parts.some((part) => part.kind === 'text' && !isBlank(part)))
+    if (
+      parts.some((part) => part.kind === 'file') &&
+      !parts.some((part) => part.kind === 'text' && !isBlank(part))
+    )
       blocks.push({ text: 'See the document.' });
     return blocks;
   }
@@ -59,28 +75,41 @@ export class TurnsWriter {
   /** Thinking first, calls last. */
   #assistant({ parts, calls, messages }: Turn, last: boolean): JsonObject[] {
     const thinking =
-      this.#model.claude && this.#model.traits.thinking !== 'none' ? messages.flatMap(thinkingBlocks).map(reasoningBlock) : [];
+      this.#model.claude && this.#model.traits.thinking !== 'none'
+        ? messages.flatMap(thinkingBlocks).map(reasoningBlock)
+        : [];
     const spoken = this.#parts(parts);
     const end = spoken.at(-1);
     const text = textOf(end?.['text']);
     // "final assistant content cannot end with trailing whitespace"
-    if (last && calls.length === 0 && text !== undefined) spoken[spoken.length - 1] = { text: text.trimEnd() };
+    if (last && calls.length === 0 && text !== undefined)
+      spoken[spoken.length - 1] = { text: text.trimEnd() };
     const called = calls.flatMap((call) =>
-      this.#marked({ toolUse: { toolUseId: this.#ids.begin(call.id), name: call.name, input: call.input } }, call),
+      this.#marked(
+        { toolUse: { toolUseId: this.#ids.begin(call.id), name: call.name, input: call.input } },
+        call,
+      ),
     );
     return [...thinking, ...spoken, ...called];
   }
 
   #parts(parts: readonly Part[]): JsonObject[] {
-    return parts.filter((part) => !isBlank(part)).flatMap((part) => this.#marked(this.#media.block(part), part));
+    return parts
+      .filter((part) => !isBlank(part))
+      .flatMap((part) => this.#marked(this.#media.block(part), part));
   }
 
   #marked(block: JsonObject, { cache }: Placed): JsonObject[] {
-    return cache !== undefined && this.#model.caches !== 'nowhere' ? [block, cachePoint(cache)] : [block];
+    return cache !== undefined && this.#model.caches !== 'nowhere'
+      ? [block, cachePoint(cache)]
+      : [block];
   }
 }
 
-const nudge = (text: string, role: Turn['role'] = 'user'): Message => ({ role, content: [{ text }] });
+const nudge = (text: string, role: Turn['role'] = 'user'): Message => ({
+  role,
+  content: [{ text }],
+});
 
 /**
  * Llama takes no word beside calls or their results ("Conversation blocks and tool result blocks cannot be provided in the same turn", told to users of
@@ -91,7 +120,11 @@ function takenApart({ role, content }: Message): Message[] {
   const words = content.filter((block) => !tooling.includes(block));
   if (tooling.length === 0 || words.length === 0) return [{ role, content }];
   const [first, second] = role === 'user' ? [tooling, words] : [words, tooling];
-  return [{ role, content: first }, role === 'user' ? nudge('Understood.', 'assistant') : nudge('Continue.'), { role, content: second }];
+  return [
+    { role, content: first },
+    role === 'user' ? nudge('Understood.', 'assistant') : nudge('Continue.'),
+    { role, content: second },
+  ];
 }
 
 /** Anthropic's `cache_control` as Converse says it; five minutes are what it means when nothing is said. */
@@ -102,6 +135,14 @@ export const cachePoint = (cache: JsonObject): JsonObject => ({
 /** A signed thinking block of Claude. Redacted ones are bytes to Converse: base64 of the text that Anthropic's own API gives. */
 function reasoningBlock(block: JsonObject): JsonObject {
   if (block['type'] === 'redacted_thinking')
-    return { reasoningContent: { redactedContent: Buffer.from(textOf(block['data']) ?? '').toString('base64') } };
-  return { reasoningContent: { reasoningText: { text: textOf(block['thinking']) ?? '', signature: block['signature'] } } };
+    return {
+      reasoningContent: {
+        redactedContent: Buffer.from(textOf(block['data']) ?? '').toString('base64'),
+      },
+    };
+  return {
+    reasoningContent: {
+      reasoningText: { text: textOf(block['thinking']) ?? '', signature: block['signature'] },
+    },
+  };
 }

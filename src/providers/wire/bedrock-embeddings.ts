@@ -10,7 +10,8 @@ import { rerank } from './rerank.ts';
 import { textsOf, vectorsAnswer } from './vectors.ts';
 
 /** A model of Bedrock is asked in its maker's words. */
-export const invokePath = ({ upstreamModel }: Call): string => `/model/${uriEncoded(upstreamModel)}/invoke`;
+export const invokePath = ({ upstreamModel }: Call): string =>
+  `/model/${uriEncoded(upstreamModel)}/invoke`;
 
 interface Family {
   readonly models: RegExp;
@@ -25,10 +26,15 @@ const textOfOne = (call: Call): string | undefined => textsOf(call)[0];
 const titan: Family = {
   models: /titan-embed/,
   textsMax: 1,
-  body: (call) => ({ inputText: textOfOne(call), ...(call.body['dimensions'] != null && { dimensions: call.body['dimensions'] }) }),
+  body: (call) => ({
+    inputText: textOfOne(call),
+    ...(call.body['dimensions'] != null && { dimensions: call.body['dimensions'] }),
+  }),
   read(reply, call) {
     const body = parse(reply.toString('utf8'));
-    const vector = isObject(body) ? rawMembers(reply.toString('latin1').trim()).get('embedding') : undefined;
+    const vector = isObject(body)
+      ? rawMembers(reply.toString('latin1').trim()).get('embedding')
+      : undefined;
     if (!isObject(body) || vector === undefined) return refusedIn(body);
     return vectorsAnswer(call, [vector], body['inputTextTokenCount']);
   },
@@ -48,28 +54,44 @@ const nova: Family = {
   }),
   read(reply, call) {
     const body = parse(reply.toString('utf8'));
-    const embeddings = isObject(body) ? rawMembers(reply.toString('latin1').trim()).get('embeddings') : undefined;
-    const vectors = rawElements(embeddings).flatMap((item) => rawMembers(item).get('embedding') ?? []);
+    const embeddings = isObject(body)
+      ? rawMembers(reply.toString('latin1').trim()).get('embeddings')
+      : undefined;
+    const vectors = rawElements(embeddings).flatMap(
+      (item) => rawMembers(item).get('embedding') ?? [],
+    );
     return vectors.length === 0 ? refusedIn(body) : vectorsAnswer(call, vectors, undefined);
   },
 };
 
 /** docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html, 2026-08. */
-const cohere: Family = { models: /cohere\.embed/, textsMax: cohereTextsMax, body: cohereEmbedBody, read: readCohereEmbed };
+const cohere: Family = {
+  models: /cohere\.embed/,
+  textsMax: cohereTextsMax,
+  body: cohereEmbedBody,
+  read: readCohereEmbed,
+};
 
 const families = [nova, cohere, titan];
 
-const familyOf = ({ upstreamModel }: Call): Family => families.find(({ models }) => models.test(upstreamModel)) ?? titan;
+const familyOf = ({ upstreamModel }: Call): Family =>
+  families.find(({ models }) => models.test(upstreamModel)) ?? titan;
 
 const refusedIn = (body: unknown): Fault =>
-  isObject(body) && 'message' in body ? converseException('', body) : protocolFault('an answer without vectors');
+  isObject(body) && 'message' in body
+    ? converseException('', body)
+    : protocolFault('an answer without vectors');
 
 const headers = { 'content-type': 'application/json' } as const;
 
 /** Embedding models behind Bedrock's InvokeModel. */
 export const bedrockEmbeddings: WholeAdapter = {
   parts: (call) => embeddingsParts(call, familyOf(call).textsMax),
-  ask: (call): Ask => ({ path: invokePath(call), headers, body: Buffer.from(JSON.stringify(familyOf(call).body(call))) }),
+  ask: (call): Ask => ({
+    path: invokePath(call),
+    headers,
+    body: Buffer.from(JSON.stringify(familyOf(call).body(call))),
+  }),
   read: (reply, _, call) => familyOf(call).read(reply, call),
   fault: converseFault,
 };

@@ -11,9 +11,12 @@ export class CallIds {
   }
 
   begin(id: string): string {
-    const fit = this.#taken.test(id) ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+    const fit = this.#taken.test(id)
+      ? id
+      : `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
     let sent = fit;
-    for (let n = 2; this.#used.has(sent); n++) sent = `call_${createHash('sha256').update(`${id} ${n}`).digest('hex').slice(0, 24)}`;
+    for (let n = 2; this.#used.has(sent); n++)
+      sent = `call_${createHash('sha256').update(`${id} ${n}`).digest('hex').slice(0, 24)}`;
     this.#used.add(sent);
     this.#sent.set(id, sent);
     return sent;

@@ -47,7 +47,9 @@ export class ChatChunks {
     let choice = this.#choices.find((one) => one.index === index);
     if (!choice) {
       const turn = this.#hasTools ? new SignedTurn() : undefined;
-      this.#choices.push((choice = { index, begun: false, finished: false, held: undefined, calls: 0, turn }));
+      this.#choices.push(
+        (choice = { index, begun: false, finished: false, held: undefined, calls: 0, turn }),
+      );
     }
     return choice;
   }
@@ -59,7 +61,8 @@ export class ChatChunks {
 
   /** Every choice has its finish reason, or holds one. */
   get finished(): boolean {
-    for (const choice of this.#choices) if (!choice.finished && choice.held === undefined) return false;
+    for (const choice of this.#choices)
+      if (!choice.finished && choice.held === undefined) return false;
     return true;
   }
 
@@ -127,7 +130,10 @@ export class ChatChunks {
     if (json === '""') return '';
     this.outputBytes += stringBytes(json);
     this.#choice.turn?.arguments(index, json);
-    return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${json}}}]`, 'null');
+    return this.#chunk(
+      `"tool_calls":[{"index":${index},"function":{"arguments":${json}}}]`,
+      'null',
+    );
   }
 
   /** A chunk whose choice has these members beside an empty delta: `"logprobs":{…}`. */
@@ -159,12 +165,16 @@ export class ChatChunks {
 
   /** The usage chunk, for clients that asked for it. */
   usage(quantities: Quantities | undefined): string {
-    return this.#includeUsage && quantities !== undefined ? `${this.#start}],"usage":${usageText(quantities)}}\n\n` : '';
+    return this.#includeUsage && quantities !== undefined
+      ? `${this.#start}],"usage":${usageText(quantities)}}\n\n`
+      : '';
   }
 
   /** What was signed of all calls. */
   get signatures(): Signatures | undefined {
-    const all = this.#hasTools ? this.#choices.flatMap(({ turn }) => [...(turn?.signatures() ?? [])]) : [];
+    const all = this.#hasTools
+      ? this.#choices.flatMap(({ turn }) => [...(turn?.signatures() ?? [])])
+      : [];
     return all.length === 0 ? undefined : new Map(all);
   }
 
@@ -173,7 +183,11 @@ export class ChatChunks {
     let delta = members;
     if (!choice.begun) {
       choice.begun = true;
-      const content = members.includes('"content":') ? '' : members === '' ? ',"content":""' : ',"content":null';
+      const content = members.includes('"content":')
+        ? ''
+        : members === ''
+          ? ',"content":""'
+          : ',"content":null';
       delta = `"role":"assistant"${content}${members && ','}${members}`;
     }
     return `${this.#start}{"index":${choice.index},"delta":{${delta}}${beside},"finish_reason":${reason}}]}\n\n`;
@@ -235,6 +249,9 @@ export function chatAnswer(call: Call, said: Said): Answer {
       calls.map((called) => ({ ...called, extra: called.more?.['extra_content'] })),
       listOf(more?.['reasoning_details']),
     ),
-    outputText: quantities === undefined ? content + reasoning + calls.map((c) => c.name + c.arguments).join('') : '',
+    outputText:
+      quantities === undefined
+        ? content + reasoning + calls.map((c) => c.name + c.arguments).join('')
+        : '',
   };
 }

@@ -37,13 +37,26 @@ export class ChatCollector implements StreamCollector {
         const { message } = choice;
         if (choice.calls.length) message['tool_calls'] = choice.calls.filter(Boolean);
         // Only who called, refused or spoke has no content (wire-formats row 14).
-        else if (message['content'] === null && message['refusal'] == null && message['audio'] == null) message['content'] = '';
+        else if (
+          message['content'] === null &&
+          message['refusal'] == null &&
+          message['audio'] == null
+        )
+          message['content'] = '';
         return { index, message, ...choice.rest, finish_reason: choice.finish ?? 'stop' };
       });
     const { answerId: id, created, publicModel: model } = this.#call;
     const usage = cut ? parse(usageText(cut)) : this.#usage;
     const quantities = cut ?? this.meter.quantities;
-    const body = { id, object: 'chat.completion', created, model, ...this.#rest, choices, ...(usage ? { usage } : {}) };
+    const body = {
+      id,
+      object: 'chat.completion',
+      created,
+      model,
+      ...this.#rest,
+      choices,
+      ...(usage ? { usage } : {}),
+    };
     return {
       body: Buffer.from(JSON.stringify(body)),
       quantities,
@@ -64,7 +77,8 @@ export class ChatCollector implements StreamCollector {
   #chunk(chunk: JsonObject): void {
     for (const [name, value] of Object.entries(chunk)) {
       if (name === 'usage') this.#usage = value ?? this.#usage;
-      else if (name !== 'id' && name !== 'object' && name !== 'model' && name !== 'choices') this.#rest[name] = value;
+      else if (name !== 'id' && name !== 'object' && name !== 'model' && name !== 'choices')
+        this.#rest[name] = value;
     }
     for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#choice(choice);
   }
@@ -72,15 +86,26 @@ export class ChatCollector implements StreamCollector {
   #choice(choice: JsonObject): void {
     const index = Number(choice['index']);
     let into = this.#choices.get(index);
-    if (!into) this.#choices.set(index, (into = { message: { role: 'assistant', content: null }, calls: [], rest: {}, finish: undefined }));
+    if (!into)
+      this.#choices.set(
+        index,
+        (into = {
+          message: { role: 'assistant', content: null },
+          calls: [],
+          rest: {},
+          finish: undefined,
+        }),
+      );
     into.finish = textOf(choice['finish_reason']) ?? into.finish;
     for (const [name, value] of Object.entries(objectOf(choice['delta']) ?? {})) {
       if (name === 'tool_calls') addCalls(into, listOf(value));
-      else if (name === 'reasoning_details') into.message[name] = withDetails(listOf(into.message[name]), listOf(value));
+      else if (name === 'reasoning_details')
+        into.message[name] = withDetails(listOf(into.message[name]), listOf(value));
       else into.message[name] = joined(into.message[name], value);
     }
     for (const [name, value] of Object.entries(choice)) {
-      if (name !== 'index' && name !== 'delta' && name !== 'finish_reason') into.rest[name] = joined(into.rest[name], value);
+      if (name !== 'index' && name !== 'delta' && name !== 'finish_reason')
+        into.rest[name] = joined(into.rest[name], value);
     }
   }
 
@@ -88,7 +113,8 @@ export class ChatCollector implements StreamCollector {
     let text = '';
     for (const { message, calls } of this.#choices.values()) {
       text += (textOf(message['content']) ?? '') + (textOf(message['reasoning_content']) ?? '');
-      for (const call of calls) text += (call?.function?.name ?? '') + (call?.function?.arguments ?? '');
+      for (const call of calls)
+        text += (call?.function?.name ?? '') + (call?.function?.arguments ?? '');
     }
     return text;
   }
@@ -102,7 +128,10 @@ export function joined(before: unknown, value: unknown): unknown {
   if (Array.isArray(before) && Array.isArray(value)) return [...before, ...value];
   if (isObject(before) && isObject(value))
     return Object.fromEntries(
-      [...new Set([...Object.keys(before), ...Object.keys(value)])].map((name) => [name, joined(before[name], value[name])]),
+      [...new Set([...Object.keys(before), ...Object.keys(value)])].map((name) => [
+        name,
+        joined(before[name], value[name]),
+      ]),
     );
   return value;
 }
@@ -119,7 +148,13 @@ export function withDetails(before: readonly unknown[], pieces: readonly unknown
       last['index'] === piece['index'] &&
       last['type'] === piece['type'];
     if (!same || textOf(piece['data']) !== undefined) all.push(piece);
-    else all[all.length - 1] = { ...last, ...piece, ...joinedText(last, piece, 'text'), ...joinedText(last, piece, 'summary') };
+    else
+      all[all.length - 1] = {
+        ...last,
+        ...piece,
+        ...joinedText(last, piece, 'text'),
+        ...joinedText(last, piece, 'summary'),
+      };
   }
   return all;
 }
@@ -138,7 +173,12 @@ function addCalls(into: Collected, deltas: readonly unknown[]): void {
     if (!known) {
       const { index: _, function: __, ...rest } = delta;
       const made = { id: delta['id'], type: delta['type'], ...rest };
-      into.calls[index] = fn ? { ...made, function: { name: textOf(fn['name']) ?? '', arguments: textOf(fn['arguments']) ?? '' } } : made;
+      into.calls[index] = fn
+        ? {
+            ...made,
+            function: { name: textOf(fn['name']) ?? '', arguments: textOf(fn['arguments']) ?? '' },
+          }
+        : made;
     } else if (known.function && fn) {
       known.function.arguments += textOf(fn['arguments']) ?? '';
     }

@@ -89,16 +89,29 @@ export function readConversation(messages: unknown): Conversation {
       // Instructions in mid-conversation have no place of their own: they are told where they stand.
       else if (texts.length)
         turnOf(turns, 'user', message).parts.push(
-          ...texts.map((part) => ({ ...part, text: `<system>\n${part.text}\n</system>`, instruction: part.text })),
+          ...texts.map((part) => ({
+            ...part,
+            text: `<system>\n${part.text}\n</system>`,
+            instruction: part.text,
+          })),
         );
       return;
     }
     leading = false;
-    if (role === 'tool' || role === 'function') turnOf(turns, 'user', message).results.push(resultOf(message, param, names));
-    else if (role === 'assistant') readAssistant(turnOf(turns, 'assistant', message), message, param, names);
+    if (role === 'tool' || role === 'function')
+      turnOf(turns, 'user', message).results.push(resultOf(message, param, names));
+    else if (role === 'assistant')
+      readAssistant(turnOf(turns, 'assistant', message), message, param, names);
     else turnOf(turns, 'user', message).parts.push(...partsOf(message, param));
   });
-  return { system, turns: joined(turns.filter((turn) => turn.results.length + turn.calls.length > 0 || !turn.parts.every(isBlank))) };
+  return {
+    system,
+    turns: joined(
+      turns.filter(
+        (turn) => turn.results.length + turn.calls.length > 0 || !turn.parts.every(isBlank),
+      ),
+    ),
+  };
 }
 
 /** Text of white space alone: most vendors refuse it. */
@@ -106,7 +119,8 @@ export const isBlank = (part: Part): boolean => part.kind === 'text' && part.tex
 
 function turnOf(turns: Turn[], role: Turn['role'], message: JsonObject): Turn {
   let turn = turns.at(-1);
-  if (turn?.role !== role) turns.push((turn = { role, results: [], parts: [], calls: [], messages: [] }));
+  if (turn?.role !== role)
+    turns.push((turn = { role, results: [], parts: [], calls: [], messages: [] }));
   turn.messages.push(message);
   return turn;
 }
@@ -117,26 +131,47 @@ function joined(turns: readonly Turn[]): Turn[] {
   for (const turn of turns) {
     const last = all.at(-1);
     if (last?.role !== turn.role) all.push(turn);
-    else for (const list of ['results', 'parts', 'calls', 'messages'] as const) Array.prototype.push.apply(last[list], turn[list]);
+    else
+      for (const list of ['results', 'parts', 'calls', 'messages'] as const)
+        Array.prototype.push.apply(last[list], turn[list]);
   }
   return all;
 }
 
-function readAssistant(turn: Turn, message: JsonObject, param: string, names: Map<string, string>): void {
+function readAssistant(
+  turn: Turn,
+  message: JsonObject,
+  param: string,
+  names: Map<string, string>,
+): void {
   turn.parts.push(...partsOf(message, param));
   const refusal = textOf(message['refusal']);
-  if (refusal && turn.parts.length === 0) turn.parts.push({ kind: 'text', text: refusal, param, cache: undefined });
+  if (refusal && turn.parts.length === 0)
+    turn.parts.push({ kind: 'text', text: refusal, param, cache: undefined });
   const legacy = objectOf(message['function_call']);
-  const calls = legacy ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }] : listOf(message['tool_calls']);
+  const calls = legacy
+    ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }]
+    : listOf(message['tool_calls']);
   calls.forEach((call, j) => {
     if (!isObject(call)) return;
     const at = `${param}.tool_calls[${j}]`;
     const fn = objectOf(call['function']);
-    if (!fn) refuse('invalid_value', { param: at, why: 'only function calls can be carried to this model.' });
+    if (!fn)
+      refuse('invalid_value', {
+        param: at,
+        why: 'only function calls can be carried to this model.',
+      });
     const id = textOf(call['id']) ?? '';
     const name = textOf(fn['name']) ?? '';
     names.set(id, name);
-    turn.calls.push({ id, name, input: inputOf(fn['arguments']), param: at, cache: cacheOf(call), source: call });
+    turn.calls.push({
+      id,
+      name,
+      input: inputOf(fn['arguments']),
+      param: at,
+      cache: cacheOf(call),
+      source: call,
+    });
   });
 }
 
@@ -150,7 +185,11 @@ function inputOf(args: unknown): JsonObject {
   return objectOf(parse(text)) ?? { arguments: text };
 }
 
-function resultOf(message: JsonObject, param: string, names: ReadonlyMap<string, string>): ToolResult {
+function resultOf(
+  message: JsonObject,
+  param: string,
+  names: ReadonlyMap<string, string>,
+): ToolResult {
   const id = textOf(message['tool_call_id']) ?? legacyId(textOf(message['name']));
   const name = names.get(id) ?? textOf(message['name']);
   const isError = message['is_error'] === true;
@@ -158,13 +197,17 @@ function resultOf(message: JsonObject, param: string, names: ReadonlyMap<string,
 }
 
 function textParts(message: JsonObject, param: string): TextPart[] {
-  return partsOf(message, param).filter((part): part is TextPart => part.kind === 'text' && !isBlank(part));
+  return partsOf(message, param).filter(
+    (part): part is TextPart => part.kind === 'text' && !isBlank(part),
+  );
 }
 
 function partsOf(message: JsonObject, param: string): Part[] {
   const content = message['content'];
   if (typeof content === 'string')
-    return content === '' ? [] : [{ kind: 'text', text: content, param: `${param}.content`, cache: cacheOf(message) }];
+    return content === ''
+      ? []
+      : [{ kind: 'text', text: content, param: `${param}.content`, cache: cacheOf(message) }];
   const parts: Part[] = [];
   listOf(content).forEach((part, j) => {
     if (isObject(part)) parts.push(...partOf(part, `${param}.content[${j}]`));
@@ -181,22 +224,45 @@ function partOf(part: JsonObject, param: string): Part[] {
   }
   if (type === 'image_url' || type === 'video_url') {
     const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.['url']) ?? '';
-    return [{ kind: type === 'image_url' ? 'image' : 'video', source: sourceOf(url, `${param}.${type}.url`), ...placed }];
+    return [
+      {
+        kind: type === 'image_url' ? 'image' : 'video',
+        source: sourceOf(url, `${param}.${type}.url`),
+        ...placed,
+      },
+    ];
   }
   if (type === 'file') {
     const file = objectOf(part['file']) ?? {};
     const data = textOf(file['file_data']);
-    if (data === undefined) refuse('invalid_value', { param: `${param}.file`, why: 'this model takes files as `file_data` only.' });
-    return [{ kind: 'file', source: sourceOf(data, `${param}.file.file_data`), name: textOf(file['filename']), ...placed }];
+    if (data === undefined)
+      refuse('invalid_value', {
+        param: `${param}.file`,
+        why: 'this model takes files as `file_data` only.',
+      });
+    return [
+      {
+        kind: 'file',
+        source: sourceOf(data, `${param}.file.file_data`),
+        name: textOf(file['filename']),
+        ...placed,
+      },
+    ];
   }
   if (type === 'input_audio') {
     const audio = objectOf(part['input_audio']) ?? {};
-    const source = { mime: `audio/${textOf(audio['format']) ?? 'wav'}`, base64: textOf(audio['data']) ?? '' };
+    const source = {
+      mime: `audio/${textOf(audio['format']) ?? 'wav'}`,
+      base64: textOf(audio['data']) ?? '',
+    };
     return [{ kind: 'audio', source, ...placed }];
   }
   // Thinking that comes back in the content belongs to whoever signed it, and is told apart from it.
   if (type === 'thinking' || type === 'redacted_thinking') return [];
-  return refuse('invalid_value', { param: `${param}.type`, why: `this model takes no content of type '${String(type)}'.` });
+  return refuse('invalid_value', {
+    param: `${param}.type`,
+    why: `this model takes no content of type '${String(type)}'.`,
+  });
 }
 
 const dataUrl = /^data:([^;,]*)(?:;[^,;]*)*?;base64,/i;
@@ -205,7 +271,8 @@ function sourceOf(url: string, param: string): ImagePart['source'] {
   if (/^https?:\/\//i.test(url)) return { url };
   // The head alone is matched: what follows may be megabytes.
   const head = dataUrl.exec(url.slice(0, 200))?.[0];
-  if (head === undefined) refuse('invalid_value', { param, why: "expected 'https://…' or 'data:…;base64,…'." });
+  if (head === undefined)
+    refuse('invalid_value', { param, why: "expected 'https://…' or 'data:…;base64,…'." });
   return { mime: (dataUrl.exec(head)?.[1] ?? '').toLowerCase(), base64: url.slice(head.length) };
 }
 
@@ -223,13 +290,17 @@ export function refusePart(part: Part, model: string, accepted: string): never {
 /** A conversation of instructions alone: then they are what is said. */
 export function talkative({ system, turns }: Conversation): Conversation {
   if (turns.length > 0 || system.length === 0) return { system, turns };
-  return { system: [], turns: [{ role: 'user', results: [], parts: [...system], calls: [], messages: [] }] };
+  return {
+    system: [],
+    turns: [{ role: 'user', results: [], parts: [...system], calls: [], messages: [] }],
+  };
 }
 
 /** Refuses wishes for answers that only OpenAI's own format has. */
 export function refuseUncarried(body: JsonObject): void {
   const n = countOf(body['n']);
-  if (n !== undefined && n > 1) refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time.' });
+  if (n !== undefined && n > 1)
+    refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time.' });
   if (listOf(body['modalities']).includes('audio'))
     refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
 }

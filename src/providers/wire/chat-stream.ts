@@ -33,7 +33,11 @@ export class TranslatedStream implements StreamTranslator {
   #out = '';
   #closed = false;
 
-  constructor(call: Call, makeReader: MakeReader, makeFrames: (listener: EventListener) => Frames = (listener) => new SseFrames(listener)) {
+  constructor(
+    call: Call,
+    makeReader: MakeReader,
+    makeFrames: (listener: EventListener) => Frames = (listener) => new SseFrames(listener),
+  ) {
     this.#chunks = new ChatChunks(call);
     this.#reader = makeReader(call, this.#chunks, this.meter);
     this.#frames = makeFrames(this.#hear);

@@ -16,9 +16,16 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 /** OpenAI's word for the vendor's, or the fault that `ERROR` and `TIMEOUT` are: nothing after them makes the answer whole. */
 export function cohereFinish(reason: unknown, error: unknown, calls: number): FinishReason | Fault {
-  if (reason === 'TIMEOUT') return { kind: 'timeout', message: textOf(error) ?? 'the vendor stopped after its own time limit' };
+  if (reason === 'TIMEOUT')
+    return {
+      kind: 'timeout',
+      message: textOf(error) ?? 'the vendor stopped after its own time limit',
+    };
   if (reason === 'ERROR' || reason === 'ERROR_LIMIT')
-    return { kind: 'server_error', message: textOf(error) ?? 'the vendor ended its answer with an error' };
+    return {
+      kind: 'server_error',
+      message: textOf(error) ?? 'the vendor ended its answer with an error',
+    };
   const finish = reasons[textOf(reason) ?? ''] ?? 'stop';
   if (finish === 'stop' || finish === 'tool_calls') return calls > 0 ? 'tool_calls' : 'stop';
   return finish;
@@ -36,17 +43,24 @@ export function cohereQuantities(value: unknown): Quantities | undefined {
   if (prompt === undefined && completion === undefined) return undefined;
   const cached = Math.min(prompt ?? 0, countOf(usage?.['cached_tokens']) ?? 0);
   const reasoning = Math.min(completion ?? 0, countOf(counts?.['reasoning_tokens']) ?? 0);
-  const all = { input: (prompt ?? 0) - cached, cached_input: cached, output: (completion ?? 0) - reasoning, reasoning };
+  const all = {
+    input: (prompt ?? 0) - cached,
+    cached_input: cached,
+    output: (completion ?? 0) - reasoning,
+    reasoning,
+  };
   return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));
 }
 
 export function readCohere(reply: Buffer, call: Call): Answer | Fault {
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body))
+    return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
   const message = objectOf(body['message']);
   if (!message) return cohereFaultWithin(body) ?? protocolFault('an answer without a message');
   const parts = listOf(message['content']).filter(isObject);
-  const texts = (type: string): string => parts.map((part) => (part['type'] === type ? (textOf(part[type]) ?? '') : '')).join('');
+  const texts = (type: string): string =>
+    parts.map((part) => (part['type'] === type ? (textOf(part[type]) ?? '') : '')).join('');
   const calls = listOf(message['tool_calls']).filter(isObject).map(callIn);
   const finish = cohereFinish(body['finish_reason'], body['error'], calls.length);
   if (typeof finish !== 'string') return finish;
@@ -65,5 +79,9 @@ export function readCohere(reply: Buffer, call: Call): Answer | Fault {
 
 function callIn(call: JsonObject, index: number): { id: string; name: string; arguments: string } {
   const fn = objectOf(call['function']);
-  return { id: textOf(call['id']) || `call_${index}`, name: textOf(fn?.['name']) ?? '', arguments: textOf(fn?.['arguments']) || '{}' };
+  return {
+    id: textOf(call['id']) || `call_${index}`,
+    name: textOf(fn?.['name']) ?? '',
+    arguments: textOf(fn?.['arguments']) || '{}',
+  };
 }

@@ -18,13 +18,21 @@ export function askCohere(call: Call): Ask {
   const format = formatOf(body, tools.length > 0 || listOf(body['documents']).length > 0);
   const sent = {
     model: call.upstreamModel,
-    messages: cohereMessages(talkative(readConversation(body['messages'])), { model: call.publicModel, thinks, told: format.told }),
+    messages: cohereMessages(talkative(readConversation(body['messages'])), {
+      model: call.publicModel,
+      thinks,
+      told: format.told,
+    }),
     ...(tools.length ? { tools } : {}),
     ...(choice ? { tool_choice: choice } : {}),
     ...(format.native ? { response_format: format.native } : {}),
     ...tuning(call),
     ...(thinks ? thinkingOf(body) : {}),
-    ...Object.fromEntries(own.filter((name) => body[name] !== undefined && body[name] !== null).map((name) => [name, body[name]])),
+    ...Object.fromEntries(
+      own
+        .filter((name) => body[name] !== undefined && body[name] !== null)
+        .map((name) => [name, body[name]]),
+    ),
     stream: call.streamUpstream,
   };
   return { path: '/chat', headers, body: Buffer.from(JSON.stringify(sent)) };
@@ -37,51 +45,81 @@ interface Tools {
 
 /** Cohere can demand a tool, but not which one: the one that is wanted is then the only one. */
 function toolsOf(body: JsonObject): Tools {
-  if (listOf(body['functions']).length) refuse('invalid_value', { param: 'functions', why: 'this model takes functions as `tools` only.' });
+  if (listOf(body['functions']).length)
+    refuse('invalid_value', {
+      param: 'functions',
+      why: 'this model takes functions as `tools` only.',
+    });
   const tools = listOf(body['tools']).map((tool, i): JsonObject => {
     const fn = objectOf(objectOf(tool)?.['function']);
-    if (!fn) refuse('invalid_value', { param: `tools[${i}].type`, why: 'this model takes tools of type `function` only.' });
+    if (!fn)
+      refuse('invalid_value', {
+        param: `tools[${i}].type`,
+        why: 'this model takes tools of type `function` only.',
+      });
     const description = textOf(fn['description']);
     const parameters = { type: 'object', properties: {}, ...objectOf(fn['parameters']) };
-    return { type: 'function', function: { name: fn['name'], ...(description ? { description } : {}), parameters } };
+    return {
+      type: 'function',
+      function: { name: fn['name'], ...(description ? { description } : {}), parameters },
+    };
   });
   const wanted = body['tool_choice'];
   if (tools.length === 0) return { tools, choice: undefined };
   if (wanted === 'none') return { tools, choice: 'NONE' };
   if (wanted === 'required') return { tools, choice: 'REQUIRED' };
   const allowed = objectOf(objectOf(wanted)?.['allowed_tools']);
-  const names = allowed ? listOf(allowed['tools']).map(nameOf) : isObject(wanted) ? [nameOf(wanted)] : undefined;
+  const names = allowed
+    ? listOf(allowed['tools']).map(nameOf)
+    : isObject(wanted)
+      ? [nameOf(wanted)]
+      : undefined;
   const left = names ? tools.filter((tool) => names.includes(nameOf(tool))) : tools;
-  if (left.length === 0) refuse('invalid_value', { param: 'tool_choice', why: 'it names none of the `tools`.' });
+  if (left.length === 0)
+    refuse('invalid_value', { param: 'tool_choice', why: 'it names none of the `tools`.' });
   return { tools: left, choice: names && allowed?.['mode'] !== 'auto' ? 'REQUIRED' : undefined };
 }
 
 /** Some clients name a tool beside its type. */
 const nameOf = (tool: unknown): string =>
-  textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? textOf(objectOf(tool)?.['name']) ?? '';
+  textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ??
+  textOf(objectOf(tool)?.['name']) ??
+  '';
 
-const plainJson = 'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
+const plainJson =
+  'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
 
 /** "response_format … is not supported in combination with documents and tools" (docs.cohere.com/docs/structured-outputs, 2026-08): then it is told in words. */
-function formatOf(body: JsonObject, accompanied: boolean): { readonly native?: JsonObject; readonly told: readonly string[] } {
+function formatOf(
+  body: JsonObject,
+  accompanied: boolean,
+): { readonly native?: JsonObject; readonly told: readonly string[] } {
   const format = objectOf(body['response_format']);
-  const schema = format?.['type'] === 'json_schema' ? objectOf(objectOf(format['json_schema'])?.['schema']) : undefined;
+  const schema =
+    format?.['type'] === 'json_schema'
+      ? objectOf(objectOf(format['json_schema'])?.['schema'])
+      : undefined;
   if (format?.['type'] !== 'json_schema' && format?.['type'] !== 'json_object') return { told: [] };
   if (accompanied) return { told: [schema ? inWords(schema) : plainJson] };
-  if (schema && !isTaken(schema)) return { native: { type: 'json_object' }, told: [inWords(schema)] };
+  if (schema && !isTaken(schema))
+    return { native: { type: 'json_object' }, told: [inWords(schema)] };
   return { native: { type: 'json_object', ...(schema ? { json_schema: schema } : {}) }, told: [] };
 }
 
-const inWords = (schema: JsonObject): string => `${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`;
+const inWords = (schema: JsonObject): string =>
+  `${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`;
 
 /** "The top level … must be an object", "every object … at least one required field", nothing composed but `anyOf` (docs.cohere.com/docs/structured-outputs#schema-constraints, 2026-08). */
-const isTaken = (schema: JsonObject): boolean => schema['type'] === 'object' && isTakenInside(schema);
+const isTaken = (schema: JsonObject): boolean =>
+  schema['type'] === 'object' && isTakenInside(schema);
 
 function isTakenInside(schema: unknown): boolean {
   if (!isObject(schema)) return true;
   if ('allOf' in schema || 'oneOf' in schema || 'not' in schema) return false;
   if (schema['type'] === 'object' && listOf(schema['required']).length === 0) return false;
-  const named = [schema['properties'], schema['$defs'], schema['definitions']].flatMap((map) => Object.values(objectOf(map) ?? {}));
+  const named = [schema['properties'], schema['$defs'], schema['definitions']].flatMap((map) =>
+    Object.values(objectOf(map) ?? {}),
+  );
   return [...named, ...listOf(schema['anyOf']), schema['items']].every(isTakenInside);
 }
 
@@ -91,7 +129,9 @@ const stopsMax = 5;
 function tuning({ body, outputTokensMax }: Call): JsonObject {
   const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
   const limit = Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity);
-  const stops = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter((text) => textOf(text));
+  const stops = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
+    (text) => textOf(text),
+  );
   const all: Readonly<Record<string, number | undefined>> = {
     max_tokens: limit === Infinity ? undefined : Math.max(1, limit),
     temperature: within(body['temperature'], 0, 1),
@@ -110,7 +150,9 @@ function tuning({ body, outputTokensMax }: Call): JsonObject {
 function penalties(body: JsonObject): Readonly<Record<string, number | undefined>> {
   const frequency_penalty = within(body['frequency_penalty'], 0, 1);
   const presence_penalty = within(body['presence_penalty'], 0, 1);
-  return frequency_penalty && presence_penalty ? { frequency_penalty } : { frequency_penalty, presence_penalty };
+  return frequency_penalty && presence_penalty
+    ? { frequency_penalty }
+    : { frequency_penalty, presence_penalty };
 }
 
 const within = (value: unknown, least: number, most: number): number | undefined =>
@@ -126,7 +168,12 @@ function thinkingOf(body: JsonObject): JsonObject {
   const thinking = objectOf(body['thinking']);
   if (thinking) {
     const budget = countOf(thinking['token_budget']) ?? countOf(thinking['budget_tokens']);
-    return { thinking: { type: thinking['type'] === 'disabled' ? 'disabled' : 'enabled', ...(budget ? { token_budget: budget } : {}) } };
+    return {
+      thinking: {
+        type: thinking['type'] === 'disabled' ? 'disabled' : 'enabled',
+        ...(budget ? { token_budget: budget } : {}),
+      },
+    };
   }
   const effort = textOf(body['reasoning_effort']);
   if (effort === 'none') return { thinking: { type: 'disabled' } };

@@ -17,10 +17,14 @@ export const cohereFaultRules: readonly FaultRule[] = [
 
 const quirks: Quirks = { faults: cohereFaultRules };
 
-export const cohereFault = (status: number, headers: Headers, reply: string): Fault => faultOf(status, headers, reply, quirks);
+export const cohereFault = (status: number, headers: Headers, reply: string): Fault =>
+  faultOf(status, headers, reply, quirks);
 
 /** An error in the place of an answer or of an event. */
 export function cohereFaultWithin(body: JsonObject): Fault | undefined {
-  const message = textOf(body['message']) ?? textOf(objectOf(body['error'])?.['message']) ?? textOf(body['error']);
+  const message =
+    textOf(body['message']) ??
+    textOf(objectOf(body['error'])?.['message']) ??
+    textOf(body['error']);
   return message === undefined ? undefined : { kind: 'server_error', message: sanitise(message) };
 }

@@ -1,4 +1,11 @@
-import { type Conversation, isBlank, type Part, refusePart, type ToolResult, type Turn } from './chat-conversation.ts';
+import {
+  type Conversation,
+  isBlank,
+  type Part,
+  refusePart,
+  type ToolResult,
+  type Turn,
+} from './chat-conversation.ts';
 import { type JsonObject, textOf } from './json.ts';
 
 export interface CohereWriting {
@@ -11,17 +18,26 @@ export interface CohereWriting {
 }
 
 /** A conversation in Cohere's words: the roles of OpenAI's, with a plan beside calls and thoughts among the content (docs.cohere.com/v2/reference/chat, 2026-08). */
-export function cohereMessages({ system, turns }: Conversation, writing: CohereWriting): JsonObject[] {
+export function cohereMessages(
+  { system, turns }: Conversation,
+  writing: CohereWriting,
+): JsonObject[] {
   const instructions = [...system.map((part) => part.text), ...writing.told].join('\n');
   const messages = instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  const spoken = turns.flatMap((turn) => (turn.role === 'user' ? userMessages(turn, writing) : [assistantMessage(turn, writing)]));
+  const spoken = turns.flatMap((turn) =>
+    turn.role === 'user' ? userMessages(turn, writing) : [assistantMessage(turn, writing)],
+  );
   // An answer follows what a user or a tool says.
   const nudge = turns.at(-1)?.role === 'assistant' ? [{ role: 'user', content: 'Continue.' }] : [];
   return [...messages, ...spoken, ...nudge];
 }
 
 function userMessages({ results, parts }: Turn, { model }: CohereWriting): JsonObject[] {
-  const messages: JsonObject[] = results.map((result) => ({ role: 'tool', tool_call_id: result.id, content: resultText(result, model) }));
+  const messages: JsonObject[] = results.map((result) => ({
+    role: 'tool',
+    tool_call_id: result.id,
+    content: resultText(result, model),
+  }));
   let said: Part[] = [];
   const speak = (): void => {
     if (said.length > 0) messages.push({ role: 'user', content: contentOf(said, model) });
@@ -42,23 +58,34 @@ function userMessages({ results, parts }: Turn, { model }: CohereWriting): JsonO
 }
 
 const contentOf = (parts: readonly Part[], model: string): unknown =>
-  parts.every((part) => part.kind === 'text') ? joined(parts) : parts.map((part) => partOf(part, model));
+  parts.every((part) => part.kind === 'text')
+    ? joined(parts)
+    : parts.map((part) => partOf(part, model));
 
 function partOf(part: Part, model: string): JsonObject {
   if (part.kind === 'text') return { type: 'text', text: part.text };
   if (part.kind !== 'image') return refusePart(part, model, 'text and images');
   const { source } = part;
-  return { type: 'image_url', image_url: { url: 'url' in source ? source.url : `data:${source.mime};base64,${source.base64}` } };
+  return {
+    type: 'image_url',
+    image_url: {
+      url: 'url' in source ? source.url : `data:${source.mime};base64,${source.base64}`,
+    },
+  };
 }
 
-const joined = (parts: readonly Part[]): string => parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+const joined = (parts: readonly Part[]): string =>
+  parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 
 function resultText({ parts }: ToolResult, model: string): string {
   const media = parts.find((part) => part.kind !== 'text');
   return media ? refusePart(media, model, 'text in tool results') : joined(parts);
 }
 
-function assistantMessage({ parts, calls, messages }: Turn, { model, thinks }: CohereWriting): JsonObject {
+function assistantMessage(
+  { parts, calls, messages }: Turn,
+  { model, thinks }: CohereWriting,
+): JsonObject {
   const media = parts.find((part) => part.kind !== 'text');
   if (media) refusePart(media, model, 'text in the assistant’s turns');
   const text = joined(parts);
@@ -66,6 +93,14 @@ function assistantMessage({ parts, calls, messages }: Turn, { model, thinks }: C
   const thinking = thinks && thought !== '' ? [{ type: 'thinking', thinking: thought }] : [];
   const content = [...thinking, ...(text.trim() === '' ? [] : [{ type: 'text', text }])];
   const plan = !thinks && thought !== '' && calls.length > 0 ? { tool_plan: thought } : {};
-  const written = calls.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }));
-  return { role: 'assistant', ...(content.length ? { content } : {}), ...(written.length ? { tool_calls: written, ...plan } : {}) };
+  const written = calls.map(({ id, name, input }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  return {
+    role: 'assistant',
+    ...(content.length ? { content } : {}),
+    ...(written.length ? { tool_calls: written, ...plan } : {}),
+  };
 }

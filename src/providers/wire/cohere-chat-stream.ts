@@ -50,7 +50,10 @@ export class CohereReader implements EventReader {
       case 'content-start':
       case 'content-delta': {
         const content = objectOf(message?.['content']);
-        return this.#chunks.reasoning(textOf(content?.['thinking']) ?? '') + this.#chunks.content(textOf(content?.['text']) ?? '');
+        return (
+          this.#chunks.reasoning(textOf(content?.['thinking']) ?? '') +
+          this.#chunks.content(textOf(content?.['text']) ?? '')
+        );
       }
       case 'tool-plan-delta':
         return this.#chunks.reasoning(textOf(message?.['tool_plan']) ?? '');
@@ -59,7 +62,9 @@ export class CohereReader implements EventReader {
       case 'tool-call-end':
         return this.#call(type, countOf(body['index']) ?? 0, objectOf(message?.['tool_calls']));
       case 'citation-start':
-        return message?.['citations'] === undefined ? '' : this.#chunks.delta(`"citations":[${jsonText(message['citations'])}]`);
+        return message?.['citations'] === undefined
+          ? ''
+          : this.#chunks.delta(`"citations":[${jsonText(message['citations'])}]`);
       case 'message-end':
         return this.#end(delta ?? {});
       case 'content-end':
@@ -77,7 +82,11 @@ export class CohereReader implements EventReader {
     const args = textOf(fn?.['arguments']) ?? '';
     if (type === 'tool-call-start') {
       this.#calls.set(index, { call: this.#chunks.calls, told: args !== '' });
-      return this.#chunks.call(textOf(call?.['id']) || `call_${index}`, textOf(fn?.['name']) ?? '', args);
+      return this.#chunks.call(
+        textOf(call?.['id']) || `call_${index}`,
+        textOf(fn?.['name']) ?? '',
+        args,
+      );
     }
     const begun = this.#calls.get(index);
     if (!begun) return '';

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Call } from '../adapter.ts';
 import { cohereChat } from './cohere-chat.ts';
 
-const callOf = (body: Record<string, unknown>, upstreamModel = 'command-a-03-2025', over: Partial<Call> = {}): Call => ({
+const callOf = (
+  body: Record<string, unknown>,
+  upstreamModel = 'command-a-03-2025',
+  over: Partial<Call> = {},
+): Call => ({
   body: { messages: [{ role: 'user', content: 'Hi' }], ...body },
   bytes: Buffer.alloc(0),
   publicModel: 'public/model',
@@ -20,7 +24,10 @@ const sent = (body: Record<string, unknown>, model?: string, over?: Partial<Call
   JSON.parse(cohereChat.ask(callOf(body, model, over)).body.toString());
 const said = (messages: unknown[], model?: string) => sent({ messages }, model).messages;
 const user = { role: 'user', content: 'Hi' };
-const toolOf = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object', properties: {} } } });
+const toolOf = (name: string) => ({
+  type: 'function',
+  function: { name, parameters: { type: 'object', properties: {} } },
+});
 const caller = {
   role: 'assistant',
   content: null,
@@ -47,8 +54,13 @@ describe('messages', () => {
 
   test('what was thought of calls is their plan, or a thought of models that think', () => {
     const result = { role: 'tool', tool_call_id: 'call_1', content: 'sun' };
-    const tool_calls = [{ id: 'call_1', type: 'function', function: { name: 'a', arguments: '{"n":1}' } }];
-    expect(said([user, caller, result]).slice(1)).toEqual([{ role: 'assistant', tool_calls, tool_plan: 'I will look.' }, result]);
+    const tool_calls = [
+      { id: 'call_1', type: 'function', function: { name: 'a', arguments: '{"n":1}' } },
+    ];
+    expect(said([user, caller, result]).slice(1)).toEqual([
+      { role: 'assistant', tool_calls, tool_plan: 'I will look.' },
+      result,
+    ]);
     expect(said([user, caller, result], 'command-a-reasoning-08-2025')[1]).toEqual({
       role: 'assistant',
       content: [{ type: 'thinking', thinking: 'I will look.' }],
@@ -57,7 +69,10 @@ describe('messages', () => {
   });
 
   test('a conversation ends with what is to be answered', () => {
-    expect(said([user, { role: 'assistant', content: 'Sure:' }]).at(-1)).toEqual({ role: 'user', content: 'Continue.' });
+    expect(said([user, { role: 'assistant', content: 'Sure:' }]).at(-1)).toEqual({
+      role: 'user',
+      content: 'Continue.',
+    });
   });
 
   test('images go along, anything else is refused by its place', () => {
@@ -68,17 +83,22 @@ describe('messages', () => {
     ];
     expect(said([{ role: 'user', content }])[0].content).toEqual(content);
     const file = { type: 'file', file: { file_data: 'data:application/pdf;base64,AAAA' } };
-    expect(() => said([{ role: 'user', content: [file] }])).toThrow(expect.objectContaining({ param: 'messages[0].content[0]' }));
-    expect(() => said([user, caller, { role: 'tool', tool_call_id: 'call_1', content: [content[1]] }])).toThrow(
-      expect.objectContaining({ param: 'messages[2].content[0]' }),
+    expect(() => said([{ role: 'user', content: [file] }])).toThrow(
+      expect.objectContaining({ param: 'messages[0].content[0]' }),
     );
+    expect(() =>
+      said([user, caller, { role: 'tool', tool_call_id: 'call_1', content: [content[1]] }]),
+    ).toThrow(expect.objectContaining({ param: 'messages[2].content[0]' }));
   });
 });
 
 describe('tools', () => {
   const choose = (tool_choice: unknown) => {
     const { tools, tool_choice: choice } = sent({ tools: [toolOf('a'), toolOf('b')], tool_choice });
-    return [tools.map((tool: { function: { name: string } }) => tool.function.name).join(''), choice];
+    return [
+      tools.map((tool: { function: { name: string } }) => tool.function.name).join(''),
+      choice,
+    ];
   };
 
   test.each([
@@ -86,28 +106,56 @@ describe('tools', () => {
     ['required', ['ab', 'REQUIRED']],
     ['none', ['ab', 'NONE']],
     [{ type: 'function', function: { name: 'b' } }, ['b', 'REQUIRED']],
-    [{ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [toolOf('a')] } }, ['a', undefined]],
-  ])('%o: a tool that is wanted by name is the only one', (choice, expected) => expect(choose(choice)).toEqual(expected));
+    [
+      { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [toolOf('a')] } },
+      ['a', undefined],
+    ],
+  ])('%o: a tool that is wanted by name is the only one', (choice, expected) =>
+    expect(choose(choice)).toEqual(expected),
+  );
 
-  test('a choice among no tools is not sent', () => expect(sent({ tool_choice: 'required' })).not.toHaveProperty('tool_choice'));
+  test('a choice among no tools is not sent', () =>
+    expect(sent({ tool_choice: 'required' })).not.toHaveProperty('tool_choice'));
 });
 
 test('a schema that the vendor does not take is told in words beside its JSON', () => {
   const optional = { type: 'object', properties: { n: { type: 'number' } } };
-  const nested = { type: 'object', properties: { a: { type: 'array', items: optional } }, required: ['a'] };
-  for (const schema of [optional, nested, { type: 'array', items: {} }, { type: 'object', required: ['a'], allOf: [optional] }]) {
-    const { response_format, messages } = sent({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } });
+  const nested = {
+    type: 'object',
+    properties: { a: { type: 'array', items: optional } },
+    required: ['a'],
+  };
+  for (const schema of [
+    optional,
+    nested,
+    { type: 'array', items: {} },
+    { type: 'object', required: ['a'], allOf: [optional] },
+  ]) {
+    const { response_format, messages } = sent({
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema } },
+    });
     expect(response_format).toEqual({ type: 'json_object' });
-    expect(messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining(JSON.stringify(schema)) });
+    expect(messages[0]).toMatchObject({
+      role: 'system',
+      content: expect.stringContaining(JSON.stringify(schema)),
+    });
   }
 });
 
 test('a tool that is wanted is found where clients name it, and one that nobody has is refused', () => {
-  const fn = (name: string): object => ({ type: 'function', function: { name, parameters: { additionalProperties: false } } });
+  const fn = (name: string): object => ({
+    type: 'function',
+    function: { name, parameters: { additionalProperties: false } },
+  });
   const asked = sent({ tools: [fn('a'), fn('b')], tool_choice: { type: 'tool', name: 'b' } });
   const parameters = { type: 'object', properties: {}, additionalProperties: false };
-  expect(asked).toMatchObject({ tools: [{ function: { name: 'b', parameters } }], tool_choice: 'REQUIRED' });
-  expect(() => sent({ tools: [fn('a')], tool_choice: { type: 'function', function: { name: 'c' } } })).toThrow('tool_choice');
+  expect(asked).toMatchObject({
+    tools: [{ function: { name: 'b', parameters } }],
+    tool_choice: 'REQUIRED',
+  });
+  expect(() =>
+    sent({ tools: [fn('a')], tool_choice: { type: 'function', function: { name: 'c' } } }),
+  ).toThrow('tool_choice');
 });
 
 test('of two penalties one is left', () => {
@@ -118,11 +166,19 @@ test('of two penalties one is left', () => {
 test('a JSON schema is a format, or words where the format may not stand beside tools', () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
-  expect(sent({ response_format }).response_format).toEqual({ type: 'json_object', json_schema: schema });
-  expect(sent({ response_format: { type: 'json_object' } }).response_format).toEqual({ type: 'json_object' });
+  expect(sent({ response_format }).response_format).toEqual({
+    type: 'json_object',
+    json_schema: schema,
+  });
+  expect(sent({ response_format: { type: 'json_object' } }).response_format).toEqual({
+    type: 'json_object',
+  });
   const beside = sent({ response_format, tools: [toolOf('a')] });
   expect(beside.response_format).toBeUndefined();
-  expect(beside.messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining(JSON.stringify(schema)) });
+  expect(beside.messages[0]).toMatchObject({
+    role: 'system',
+    content: expect.stringContaining(JSON.stringify(schema)),
+  });
 });
 
 test('limits and sampling take Cohere’s names and ranges', () => {
@@ -151,12 +207,18 @@ test('limits and sampling take Cohere’s names and ranges', () => {
     stop_sequences: ['END'],
     stream: false,
   });
-  expect(sent(body, undefined, { outputTokensMax: 20, streamUpstream: true })).toMatchObject({ max_tokens: 20, stream: true });
+  expect(sent(body, undefined, { outputTokensMax: 20, streamUpstream: true })).toMatchObject({
+    max_tokens: 20,
+    stream: true,
+  });
 });
 
 test('effort is a budget for models that think, and nothing to others', () => {
   const thinks = 'command-a-reasoning-08-2025';
-  expect(sent({ reasoning_effort: 'low' }, thinks).thinking).toEqual({ type: 'enabled', token_budget: 1024 });
+  expect(sent({ reasoning_effort: 'low' }, thinks).thinking).toEqual({
+    type: 'enabled',
+    token_budget: 1024,
+  });
   expect(sent({ reasoning_effort: 'none' }, thinks).thinking).toEqual({ type: 'disabled' });
   expect(sent({ reasoning_effort: 'high' }, thinks).thinking).toBeUndefined();
   expect(sent({ reasoning_effort: 'low' }).thinking).toBeUndefined();
@@ -174,8 +236,12 @@ test('documents and what else is Cohere’s own pass through', () => {
 });
 
 describe('a stream', () => {
-  const event = (type: string, more: object) => Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
-  const words = event('content-delta', { index: 0, delta: { message: { content: { text: 'Hi' } } } });
+  const event = (type: string, more: object) =>
+    Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
+  const words = event('content-delta', {
+    index: 0,
+    delta: { message: { content: { text: 'Hi' } } },
+  });
   const ended = (delta: object) => event('message-end', { delta });
   const play = (events: readonly Buffer[]) => {
     const translator = cohereChat.stream({ ...callOf({}), stream: true, streamUpstream: true });
@@ -184,14 +250,31 @@ describe('a stream', () => {
   };
 
   test('is over with its last event, whatever becomes of the connection', () => {
-    const { meter } = play([words, ended({ finish_reason: 'MAX_TOKENS', usage: { tokens: { input_tokens: 5, output_tokens: 2 } } })]);
-    expect(meter).toMatchObject({ done: true, finished: true, quantities: { input: 5, output: 2 } });
+    const { meter } = play([
+      words,
+      ended({
+        finish_reason: 'MAX_TOKENS',
+        usage: { tokens: { input_tokens: 5, output_tokens: 2 } },
+      }),
+    ]);
+    expect(meter).toMatchObject({
+      done: true,
+      finished: true,
+      quantities: { input: 5, output: 2 },
+    });
   });
 
   test('that ends with an error or out of time is a fault', () => {
-    expect(play([words, ended({ finish_reason: 'ERROR', error: 'boom' })]).meter.fault).toEqual({ kind: 'server_error', message: 'boom' });
-    expect(play([words, ended({ finish_reason: 'TIMEOUT' })]).meter.fault).toMatchObject({ kind: 'timeout' });
-    expect(play([words, Buffer.from('data: {"id":"x","message":"internal error"}\n\n')]).meter.fault).toEqual({
+    expect(play([words, ended({ finish_reason: 'ERROR', error: 'boom' })]).meter.fault).toEqual({
+      kind: 'server_error',
+      message: 'boom',
+    });
+    expect(play([words, ended({ finish_reason: 'TIMEOUT' })]).meter.fault).toMatchObject({
+      kind: 'timeout',
+    });
+    expect(
+      play([words, Buffer.from('data: {"id":"x","message":"internal error"}\n\n')]).meter.fault,
+    ).toEqual({
       kind: 'server_error',
       message: 'internal error',
     });
@@ -201,13 +284,20 @@ describe('a stream', () => {
   test('says its plan as reasoning, and its citations beside the words', () => {
     const plan = event('tool-plan-delta', { delta: { message: { tool_plan: 'I will.' } } });
     const citation = { start: 0, end: 2, text: 'Hi', sources: [] };
-    const { text } = play([plan, words, event('citation-start', { index: 0, delta: { message: { citations: citation } } })]);
+    const { text } = play([
+      plan,
+      words,
+      event('citation-start', { index: 0, delta: { message: { citations: citation } } }),
+    ]);
     expect(text).toContain('"reasoning_content":"I will."');
     expect(text).toContain(`"citations":[${JSON.stringify(citation)}]`);
   });
 
   test('passes over events of tomorrow', () =>
-    expect(play([event('debug', { prompt: 'x' }), words, ended({ finish_reason: 'COMPLETE' })]).meter.fault).toBeUndefined());
+    expect(
+      play([event('debug', { prompt: 'x' }), words, ended({ finish_reason: 'COMPLETE' })]).meter
+        .fault,
+    ).toBeUndefined());
 });
 
 test('billed units are the count where there is no other', () => {
@@ -217,7 +307,9 @@ test('billed units are the count where there is no other', () => {
     finish_reason: 'COMPLETE',
     usage: { billed_units: { input_tokens: 3, output_tokens: 1 } },
   };
-  expect(cohereChat.read(Buffer.from(JSON.stringify(reply)), 'application/json', callOf({}))).toMatchObject({
+  expect(
+    cohereChat.read(Buffer.from(JSON.stringify(reply)), 'application/json', callOf({})),
+  ).toMatchObject({
     quantities: { input: 3, output: 1 },
   });
 });

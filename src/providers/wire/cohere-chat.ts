@@ -6,7 +6,8 @@ import { askCohere } from './cohere-chat-ask.ts';
 import { cohereFault } from './cohere-chat-fault.ts';
 import { CohereReader } from './cohere-chat-stream.ts';
 
-const stream = (call: Call): StreamTranslator => new TranslatedStream(call, (_call, chunks, meter) => new CohereReader(chunks, meter));
+const stream = (call: Call): StreamTranslator =>
+  new TranslatedStream(call, (_call, chunks, meter) => new CohereReader(chunks, meter));
 
 /** The wire format `cohere-chat`: Cohere's own chat, version 2 (wire-formats §5.1, §5.2). */
 export const cohereChat: Adapter = {

@@ -2,7 +2,15 @@ import type { Fault } from '../../base/fault.ts';
 import type { Answer, Call, WholeAdapter } from '../adapter.ts';
 import { cohereFault, cohereFaultWithin } from './cohere-chat-fault.ts';
 import { embeddingsParts } from './embeddings-parts.ts';
-import { isObject, type JsonObject, objectOf, parse, rawElements, rawMembers, textOf } from './json.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  rawElements,
+  rawMembers,
+  textOf,
+} from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 import { textsOf, vectorsAnswer } from './vectors.ts';
 
@@ -27,7 +35,8 @@ export function readCohereEmbed(reply: Buffer, call: Call): Answer | Fault {
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const embeddings = rawMembers(reply.toString('latin1').trim()).get('embeddings') ?? '';
   const vectors = rawElements(rawMembers(embeddings).get('float') ?? embeddings);
-  if (vectors.length === 0) return cohereFaultWithin(body) ?? protocolFault('an answer without vectors');
+  if (vectors.length === 0)
+    return cohereFaultWithin(body) ?? protocolFault('an answer without vectors');
   const billed = objectOf(objectOf(body['meta'])?.['billed_units']);
   return vectorsAnswer(call, vectors, billed?.['input_tokens'], textOf(body['id']));
 }

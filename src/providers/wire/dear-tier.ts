@@ -6,5 +6,6 @@ import type { Call } from '../adapter.ts';
  * (developers.openai.com/api/docs/guides/priority-processing, 2026-08). Throws the Refusal of a request that asks for such.
  */
 export function refuseDearTier({ body: { service_tier: tier } }: Pick<Call, 'body'>): void {
-  if (tier === 'priority' || tier === 'fast') refuse('invalid_value', { param: 'service_tier', why: 'only the standard tier is sold.' });
+  if (tier === 'priority' || tier === 'fast')
+    refuse('invalid_value', { param: 'service_tier', why: 'only the standard tier is sold.' });
 }

@@ -18,10 +18,17 @@ const faults: readonly FaultRule[] = [
 ];
 
 /** `{err_code, err_msg}` → what every reader of refusals knows. */
-function fault(status: number, headers: Parameters<SoundAdapter['fault']>[1], reply: string): ReturnType<SoundAdapter['fault']> {
+function fault(
+  status: number,
+  headers: Parameters<SoundAdapter['fault']>[1],
+  reply: string,
+): ReturnType<SoundAdapter['fault']> {
   const told = objectOf(parse(reply));
   const [code, message] = [textOf(told?.['err_code']), textOf(told?.['err_msg'])];
-  const said = code === undefined && message === undefined ? reply : JSON.stringify({ error: { code, message } });
+  const said =
+    code === undefined && message === undefined
+      ? reply
+      : JSON.stringify({ error: { code, message } });
   return faultOf(status, headers, said, { faults });
 }
 
@@ -58,7 +65,13 @@ function heard(answer: JsonObject): Heard | undefined {
   const second = secondsOf(metadata?.['duration']);
   const language = textOf(channel?.['detected_language']);
   return {
-    transcript: { text, language, seconds: second, segments: saidIn(results?.['utterances']), words: saidIn(best?.['words']) },
+    transcript: {
+      text,
+      language,
+      seconds: second,
+      segments: saidIn(results?.['utterances']),
+      words: saidIn(best?.['words']),
+    },
     quantities: second === undefined ? undefined : { second },
     upstreamId: textOf(metadata?.['request_id']),
   };
@@ -81,6 +94,7 @@ export const deepgramSpeech: SoundAdapter = {
     body: Buffer.from(JSON.stringify({ text: speakOf(call).input })),
   }),
   read: (reply) => noVoice(reply, faults),
-  stream: (call, contentType) => new SpeechStream(call, speakOf(call).format ?? 'mp3', soundBytes(contentType, faults)),
+  stream: (call, contentType) =>
+    new SpeechStream(call, speakOf(call).format ?? 'mp3', soundBytes(contentType, faults)),
   fault,
 };

@@ -19,7 +19,11 @@ const faults: readonly FaultRule[] = [
 ];
 
 /** `{detail: {status, message}}` → what every reader of refusals knows. */
-function fault(status: number, headers: Parameters<SoundAdapter['fault']>[1], reply: string): ReturnType<SoundAdapter['fault']> {
+function fault(
+  status: number,
+  headers: Parameters<SoundAdapter['fault']>[1],
+  reply: string,
+): ReturnType<SoundAdapter['fault']> {
   const detail = objectOf(objectOf(parse(reply))?.['detail']);
   if (detail === undefined) return faultOf(status, headers, reply, { faults });
   const message = [textOf(detail['status']), textOf(detail['message'])].filter(Boolean).join(': ');
@@ -46,14 +50,23 @@ export const elevenlabsTranscriptions: SoundAdapter = {
     read: (answer) => {
       const text = textOf(answer['text']);
       if (text === undefined) return undefined;
-      const words = listOf(answer['words']).filter((word) => isObject(word) && (word['type'] ?? 'word') === 'word');
-      return { transcript: { text, language: textOf(answer['language_code']), words: saidIn(words) } };
+      const words = listOf(answer['words']).filter(
+        (word) => isObject(word) && (word['type'] ?? 'word') === 'word',
+      );
+      return {
+        transcript: { text, language: textOf(answer['language_code']), words: saidIn(words) },
+      };
     },
   }),
   fault,
 };
 
-const codecs = { mp3: 'mp3_44100_128', opus: 'opus_48000_64', wav: 'pcm_24000', pcm: 'pcm_24000' } as const;
+const codecs = {
+  mp3: 'mp3_44100_128',
+  opus: 'opus_48000_64',
+  wav: 'pcm_24000',
+  pcm: 'pcm_24000',
+} as const;
 const makes = ['mp3', 'opus', 'wav', 'pcm'] as const;
 /** The voice of its own examples. */
 const usualVoice = 'JBFqnCBsd6RMkjVDRZzb';
@@ -63,9 +76,11 @@ export const elevenlabsSpeech: SoundAdapter = {
   ask(call) {
     const { input, speed } = speakOf(call);
     const format = formatOf(call, makes);
-    const codec = format === 'opus' || format === 'wav' || format === 'pcm' ? codecs[format] : codecs.mp3;
+    const codec =
+      format === 'opus' || format === 'wav' || format === 'pcm' ? codecs[format] : codecs.mp3;
     // Its speeds go from 0.7 to 1.2 (elevenlabs.io/docs/product-guides/playground/text-to-speech, 2026-08).
-    const settings = speed === undefined ? {} : { voice_settings: { speed: Math.min(1.2, Math.max(0.7, speed)) } };
+    const settings =
+      speed === undefined ? {} : { voice_settings: { speed: Math.min(1.2, Math.max(0.7, speed)) } };
     return {
       path: `/text-to-speech/${encodeURIComponent(voiceOf(call, usualVoice))}/stream?output_format=${codec}`,
       headers: { 'content-type': 'application/json' },
@@ -75,7 +90,12 @@ export const elevenlabsSpeech: SoundAdapter = {
   read: (reply) => noVoice(reply, faults),
   stream(call, contentType) {
     const format = formatOf(call, makes);
-    return new SpeechStream(call, format, soundBytes(contentType, faults), format === 'wav' ? { hz: 24_000 } : undefined);
+    return new SpeechStream(
+      call,
+      format,
+      soundBytes(contentType, faults),
+      format === 'wav' ? { hz: 24_000 } : undefined,
+    );
   },
   fault,
 };

@@ -2,7 +2,11 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventStreamFrames } from './event-stream.ts';
-import { eventFrame, eventStreamFrame, exceptionFrame } from '../../../test/support/event-stream.ts';
+import {
+  eventFrame,
+  eventStreamFrame,
+  exceptionFrame,
+} from '../../../test/support/event-stream.ts';
 
 interface Heard {
   readonly events: (readonly [string, string])[];
@@ -21,7 +25,11 @@ function hear(pieces: readonly Buffer[]): Heard {
 
 /** Pieces of these bytes, cut at these places. */
 const cut = (bytes: Buffer, places: readonly number[]): Buffer[] => {
-  const at = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  const at = [
+    0,
+    ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b),
+    bytes.length,
+  ];
   return at.slice(1).map((end, i) => bytes.subarray(at[i], end));
 };
 
@@ -32,26 +40,42 @@ const payload = '{"contentBlockIndex":0,"delta":{"text":"Hi"},"p":"abc"}';
 test('reads a frame as it was recorded, at every cut', () => {
   const bytes = Buffer.from(vector, 'hex');
   for (let at = 0; at <= bytes.length; at++) {
-    expect(hear(cut(bytes, [at]))).toEqual({ events: [['contentBlockDelta', payload]], problem: undefined });
+    expect(hear(cut(bytes, [at]))).toEqual({
+      events: [['contentBlockDelta', payload]],
+      problem: undefined,
+    });
   }
   expect(hear([...bytes].map((byte) => Buffer.from([byte]))).events).toHaveLength(1);
 });
 
 test('the tests write what was recorded', () => {
-  expect(eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hi' }, p: 'abc' }).toString('hex')).toBe(vector);
+  expect(
+    eventFrame('contentBlockDelta', {
+      contentBlockIndex: 0,
+      delta: { text: 'Hi' },
+      p: 'abc',
+    }).toString('hex'),
+  ).toBe(vector);
 });
 
 test('any messages, cut anywhere, are heard whole and in order', () => {
-  const message = fc.record({ type: fc.stringMatching(/^[a-zA-Z]{1,20}$/), text: fc.string({ unit: 'binary', maxLength: 60 }) });
+  const message = fc.record({
+    type: fc.stringMatching(/^[a-zA-Z]{1,20}$/),
+    text: fc.string({ unit: 'binary', maxLength: 60 }),
+  });
   fc.assert(
-    fc.property(fc.array(message, { maxLength: 6 }), fc.array(fc.nat(), { maxLength: 12 }), (messages, places) => {
-      const bytes = Buffer.concat(messages.map(({ type, text }) => eventFrame(type, text)));
-      const heard = hear(cut(bytes, places));
-      expect(heard.problem).toBeUndefined();
-      expect(heard.events.map(([name, data]) => [name, Buffer.from(data, 'latin1').toString()])).toEqual(
-        messages.map(({ type, text }) => [type, JSON.stringify(text)]),
-      );
-    }),
+    fc.property(
+      fc.array(message, { maxLength: 6 }),
+      fc.array(fc.nat(), { maxLength: 12 }),
+      (messages, places) => {
+        const bytes = Buffer.concat(messages.map(({ type, text }) => eventFrame(type, text)));
+        const heard = hear(cut(bytes, places));
+        expect(heard.problem).toBeUndefined();
+        expect(
+          heard.events.map(([name, data]) => [name, Buffer.from(data, 'latin1').toString()]),
+        ).toEqual(messages.map(({ type, text }) => [type, JSON.stringify(text)]));
+      },
+    ),
     { numRuns: 300 },
   );
 });
@@ -65,14 +89,18 @@ test('a changed bit is never read as something else', () => {
   const bytes = Buffer.concat(good);
   const whole = hear([bytes]).events;
   fc.assert(
-    fc.property(fc.nat({ max: bytes.length * 8 - 1 }), fc.array(fc.nat(), { maxLength: 4 }), (bit, places) => {
-      const changed = Buffer.from(bytes);
-      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      const { events, problem } = hear(cut(changed, places));
-      expect(problem).toBeTypeOf('string');
-      expect(events).toEqual(whole.slice(0, events.length));
-      expect(events.length).toBeLessThan(whole.length);
-    }),
+    fc.property(
+      fc.nat({ max: bytes.length * 8 - 1 }),
+      fc.array(fc.nat(), { maxLength: 4 }),
+      (bit, places) => {
+        const changed = Buffer.from(bytes);
+        changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+        const { events, problem } = hear(cut(changed, places));
+        expect(problem).toBeTypeOf('string');
+        expect(events).toEqual(whole.slice(0, events.length));
+        expect(events.length).toBeLessThan(whole.length);
+      },
+    ),
     { numRuns: 500 },
   );
 });
@@ -80,7 +108,10 @@ test('a changed bit is never read as something else', () => {
 test('bytes that are no event stream are refused as soon as their lengths can be read', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 12, maxLength: 80 }), (bytes) => {
-      expect(hear([Buffer.from(bytes)])).toEqual({ events: [], problem: 'bytes that are no event stream' });
+      expect(hear([Buffer.from(bytes)])).toEqual({
+        events: [],
+        problem: 'bytes that are no event stream',
+      });
     }),
   );
   expect(hear([Buffer.from('{"message":"no"}')]).problem).toBe('bytes that are no event stream');
@@ -114,9 +145,14 @@ test('headers of every type are passed over; those that end too early are damage
     x(9, ...Array<number>(16).fill(9)),
   ];
   const named = { ':event-type': 'e' };
-  expect(hear([eventStreamFrame(named, '{}', Buffer.concat(others))])).toEqual({ events: [['e', '{}']], problem: undefined });
+  expect(hear([eventStreamFrame(named, '{}', Buffer.concat(others))])).toEqual({
+    events: [['e', '{}']],
+    problem: undefined,
+  });
   for (const bad of [x(10), x(7, 0, 9, 1), x(5, 1), Buffer.from([200, 1]), Buffer.from([1])]) {
-    expect(hear([eventStreamFrame(named, '{}', bad)]).problem).toBe('an event with damaged headers');
+    expect(hear([eventStreamFrame(named, '{}', bad)]).problem).toBe(
+      'an event with damaged headers',
+    );
   }
 });
 
@@ -124,9 +160,10 @@ test('exceptions and errors are told from events', () => {
   expect(hear([exceptionFrame('throttlingException', { message: 'slow' })]).events).toEqual([
     ['exception:throttlingException', '{"message":"slow"}'],
   ]);
-  expect(hear([eventStreamFrame({ ':message-type': 'error', ':error-code': 'InternalFailure' }, '')]).events).toEqual([
-    ['exception:InternalFailure', ''],
-  ]);
+  expect(
+    hear([eventStreamFrame({ ':message-type': 'error', ':error-code': 'InternalFailure' }, '')])
+      .events,
+  ).toEqual([['exception:InternalFailure', '']]);
 });
 
 test('who has heard enough hears no more', () => {

@@ -47,9 +47,12 @@ export class EventStreamFrames implements Frames {
       const length = bytes.readUInt32BE(at);
       const headersLength = bytes.readUInt32BE(at + 4);
       // The lengths are checked before they are waited for.
-      if (crc32(bytes.subarray(at, at + 8)) !== bytes.readUInt32BE(at + 8)) return 'bytes that are no event stream';
-      if (length > frameBytesMax || headersLength > headersBytesMax) return 'an event that is too long';
-      if (length < preludeBytes + headersLength + crcBytes) return 'an event that is shorter than its parts';
+      if (crc32(bytes.subarray(at, at + 8)) !== bytes.readUInt32BE(at + 8))
+        return 'bytes that are no event stream';
+      if (length > frameBytesMax || headersLength > headersBytesMax)
+        return 'an event that is too long';
+      if (length < preludeBytes + headersLength + crcBytes)
+        return 'an event that is shorter than its parts';
       this.#needed = length;
       if (bytes.length - at < length) break;
       const problem = this.#frame(bytes, at, headersLength, at + length - crcBytes);
@@ -91,9 +94,12 @@ function nameIn(headers: string): string | undefined {
     const type = headers.charCodeAt(nameEnd);
     const told = type === 6 || type === 7;
     const value = nameEnd + (told ? 3 : 1);
-    const length = told ? (headers.charCodeAt(nameEnd + 1) << 8) | headers.charCodeAt(nameEnd + 2) : valueBytes[type];
+    const length = told
+      ? (headers.charCodeAt(nameEnd + 1) << 8) | headers.charCodeAt(nameEnd + 2)
+      : valueBytes[type];
     if (length === undefined || !(value + length <= headers.length)) return undefined;
-    if (type === 7) strings.set(headers.slice(at + 1, nameEnd), headers.slice(value, value + length));
+    if (type === 7)
+      strings.set(headers.slice(at + 1, nameEnd), headers.slice(value, value + length));
     at = value + length;
   }
   const kind = strings.get(':message-type') ?? 'event';

@@ -7,7 +7,16 @@ import { geminiFaultWithin } from './gemini-fault.ts';
 import { exactArguments } from './gemini-exact.ts';
 import { logprobsOf } from './gemini-logprobs.ts';
 import { geminiQuantities } from './gemini-usage.ts';
-import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from './json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from './json.ts';
 import { newCallId } from './openai-chat-chunk.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 
@@ -25,7 +34,14 @@ const failed = new Set(
 );
 
 /** Proxies in front of gRPC write enums as numbers; those that both generations of the API count alike. */
-const numbered: readonly (string | undefined)[] = [undefined, 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER'];
+const numbered: readonly (string | undefined)[] = [
+  undefined,
+  'STOP',
+  'MAX_TOKENS',
+  'SAFETY',
+  'RECITATION',
+  'OTHER',
+];
 
 /** How long speech can be referred to by its id in the convention; nobody keeps it here. */
 const audioLifetimeS = 3_600;
@@ -56,12 +72,14 @@ export class GeminiReader implements EventReader {
   event(data: string): string {
     const body = parse(/[\x80-\xff]/.test(data) ? utf8(data) : data);
     if (!isObject(body)) return this.#fail(protocolFault('an event that is not JSON'));
-    if ('error' in body) return this.#fail(geminiFaultWithin(body) ?? protocolFault('an error that is not told'));
+    if ('error' in body)
+      return this.#fail(geminiFaultWithin(body) ?? protocolFault('an error that is not told'));
     this.#meter.upstreamId ??= textOf(body['responseId']);
     const candidates = listOf(body['candidates']);
     const exact = exactArguments(data);
     let out = '';
-    for (const [i, candidate] of candidates.entries()) if (isObject(candidate)) out += this.#candidate(candidate, exact?.[i]);
+    for (const [i, candidate] of candidates.entries())
+      if (isObject(candidate)) out += this.#candidate(candidate, exact?.[i]);
     const feedback = objectOf(body['promptFeedback']);
     if (feedback?.['blockReason'] !== undefined && candidates.length === 0) this.#block(feedback);
     this.#count(objectOf(body['usageMetadata']));
@@ -79,7 +97,9 @@ export class GeminiReader implements EventReader {
 
   /** A prompt that was refused: a refusal where nothing has left, else an empty answer with that reason (wire-formats §4.6). */
   #block(feedback: JsonObject): void {
-    const words = textOf(feedback['blockReasonMessage']) ?? `The prompt was blocked (${textOf(feedback['blockReason']) ?? 'OTHER'}).`;
+    const words =
+      textOf(feedback['blockReasonMessage']) ??
+      `The prompt was blocked (${textOf(feedback['blockReason']) ?? 'OTHER'}).`;
     if (this.#reading !== 'stream') this.#fail({ kind: 'content_policy', message: words });
     else this.#chunks.finishLater('content_filter');
   }
@@ -88,7 +108,8 @@ export class GeminiReader implements EventReader {
   #count(usage: JsonObject | undefined): void {
     if (usage === undefined) return;
     this.#usage = { ...this.#usage, ...usage };
-    if (this.#chunks.finished || 'candidatesTokenCount' in this.#usage) this.#meter.quantities = geminiQuantities(this.#usage);
+    if (this.#chunks.finished || 'candidatesTokenCount' in this.#usage)
+      this.#meter.quantities = geminiQuantities(this.#usage);
   }
 
   #candidate(candidate: JsonObject, exact: readonly (string | undefined)[] | undefined): string {
@@ -99,19 +120,25 @@ export class GeminiReader implements EventReader {
       if (isObject(part)) out += this.#part(part, index, exact?.[i]);
     const logprobs = logprobsOf(objectOf(candidate['logprobsResult']));
     if (logprobs !== undefined) out += this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
-    const reason = textOf(candidate['finishReason']) ?? numbered[countOf(candidate['finishReason']) ?? 0];
+    const reason =
+      textOf(candidate['finishReason']) ?? numbered[countOf(candidate['finishReason']) ?? 0];
     if (reason !== undefined) this.#finish(reason, index, textOf(candidate['finishMessage']));
     // Models that speak do not always say that they have ended; a whole reply has.
-    else if (this.#reading === 'reply' && this.#said.has(index)) this.#finish('STOP', index, undefined);
+    else if (this.#reading === 'reply' && this.#said.has(index))
+      this.#finish('STOP', index, undefined);
     return out;
   }
 
   #finish(reason: string, index: number, words: string | undefined): void {
     if (failed.has(reason) && !this.#said.has(index)) {
-      this.#fail({ kind: 'server_error', message: `the vendor ended its answer with ${reason}${words === undefined ? '' : `: ${words}`}` });
+      this.#fail({
+        kind: 'server_error',
+        message: `the vendor ended its answer with ${reason}${words === undefined ? '' : `: ${words}`}`,
+      });
       return;
     }
-    const meant: FinishReason = reason === 'MAX_TOKENS' ? 'length' : filtered.has(reason) ? 'content_filter' : 'stop';
+    const meant: FinishReason =
+      reason === 'MAX_TOKENS' ? 'length' : filtered.has(reason) ? 'content_filter' : 'stop';
     this.#chunks.finishLater(meant === 'stop' && this.#chunks.calls > 0 ? 'tool_calls' : meant);
   }
 
@@ -140,22 +167,41 @@ export class GeminiReader implements EventReader {
     return out;
   }
 
-  #functionCall(call: JsonObject, exact: string | undefined, signature: string | undefined): string {
+  #functionCall(
+    call: JsonObject,
+    exact: string | undefined,
+    signature: string | undefined,
+  ): string {
     const number = this.#calls++;
     const id = textOf(call['id']) || newCallId(this.#call)(number);
-    const more = signature === undefined ? '' : `"extra_content":{"google":{"thought_signature":${jsonText(signature)}}}`;
-    return this.#chunks.call(id, textOf(call['name']) ?? '', exact ?? JSON.stringify(call['args'] ?? {}), more);
+    const more =
+      signature === undefined
+        ? ''
+        : `"extra_content":{"google":{"thought_signature":${jsonText(signature)}}}`;
+    return this.#chunks.call(
+      id,
+      textOf(call['name']) ?? '',
+      exact ?? JSON.stringify(call['args'] ?? {}),
+      more,
+    );
   }
 
   /** A signature that came with text: kept where clients of OpenRouter keep it (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-06). */
   #signed(signature: string): string {
-    const detail = { type: 'reasoning.encrypted', data: signature, format: 'google-gemini-v1', index: this.#details++ };
+    const detail = {
+      type: 'reasoning.encrypted',
+      data: signature,
+      format: 'google-gemini-v1',
+      index: this.#details++,
+    };
     return this.#chunks.delta(`"reasoning_details":[${jsonText(detail)}]`);
   }
 
   #media(mimeType: string, data: string): string {
     if (!mimeType.startsWith('audio/'))
-      return this.#chunks.delta(`"images":[{"type":"image_url","image_url":{"url":${jsonText(`data:${mimeType};base64,${data}`)}}}]`);
+      return this.#chunks.delta(
+        `"images":[{"type":"image_url","image_url":{"url":${jsonText(`data:${mimeType};base64,${data}`)}}}]`,
+      );
     const begun = this.#spoken
       ? ''
       : `"id":${jsonText(`audio_${this.#call.answerId}`)},"expires_at":${this.#call.created + audioLifetimeS},"transcript":"",`;
@@ -167,7 +213,8 @@ export class GeminiReader implements EventReader {
 /** What a model ran by itself, and what came of it, as text. */
 function codeOf(part: JsonObject): string | undefined {
   const code = objectOf(part['executableCode']);
-  if (code !== undefined) return `\n\`\`\`${(textOf(code['language']) ?? '').toLowerCase()}\n${textOf(code['code']) ?? ''}\n\`\`\`\n`;
+  if (code !== undefined)
+    return `\n\`\`\`${(textOf(code['language']) ?? '').toLowerCase()}\n${textOf(code['code']) ?? ''}\n\`\`\`\n`;
   const result = objectOf(part['codeExecutionResult']);
   return result === undefined ? undefined : `\n\`\`\`\n${textOf(result['output']) ?? ''}\n\`\`\`\n`;
 }

@@ -22,10 +22,14 @@ function callOf(body: Record<string, unknown>, over: Partial<Call> = {}): Call {
 const hello = [{ role: 'user', content: 'Hello' }];
 
 function sentText(body: Record<string, unknown>, upstreamModel = 'gemini-3-flash-preview'): string {
-  return geminiChat.ask(callOf({ messages: hello, ...body }, { upstreamModel })).body.toString('utf8');
+  return geminiChat
+    .ask(callOf({ messages: hello, ...body }, { upstreamModel }))
+    .body.toString('utf8');
 }
-const sent = (body: Record<string, unknown>, upstreamModel?: string): Record<string, unknown> => JSON.parse(sentText(body, upstreamModel));
-const configOf = (body: Record<string, unknown>, model?: string): unknown => sent(body, model)['generationConfig'];
+const sent = (body: Record<string, unknown>, upstreamModel?: string): Record<string, unknown> =>
+  JSON.parse(sentText(body, upstreamModel));
+const configOf = (body: Record<string, unknown>, model?: string): unknown =>
+  sent(body, model)['generationConfig'];
 
 function refusedFor(body: Record<string, unknown>, model?: string): string | null {
   try {
@@ -41,7 +45,9 @@ test('the model and the stream stand in the path, escaped', () => {
   const pathOf = (upstreamModel: string, streamUpstream: boolean): string =>
     geminiChat.ask(callOf({ messages: hello }, { upstreamModel, streamUpstream })).path;
   expect(pathOf('gemini-2.5-pro', false)).toBe('/models/gemini-2.5-pro:generateContent');
-  expect(pathOf('gemini-2.5-pro', true)).toBe('/models/gemini-2.5-pro:streamGenerateContent?alt=sse');
+  expect(pathOf('gemini-2.5-pro', true)).toBe(
+    '/models/gemini-2.5-pro:streamGenerateContent?alt=sse',
+  );
   expect(pathOf('a?b:c', false)).toBe('/models/a%3Fb%3Ac:generateContent');
   expect(pathOf('tunedModels/mine', false)).toBe('/tunedModels/mine:generateContent');
 });
@@ -113,13 +119,19 @@ test('images, sounds and files go along as bytes', () => {
 });
 
 test('an address goes where the model reads it itself, and is refused by name where not', () => {
-  const image = (url: string): unknown[] => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+  const image = (url: string): unknown[] => [
+    { role: 'user', content: [{ type: 'image_url', image_url: { url } }] },
+  ];
   expect(sentText({ messages: image('https://host/a.png?x=1') })).toContain(
     '"fileData":{"fileUri":"https://host/a.png?x=1","mimeType":"image/png"}',
   );
   const own = 'https://generativelanguage.googleapis.com/v1beta/files/abc';
-  expect(sentText({ messages: image(own) }, 'gemini-2.0-flash')).toContain(`"fileData":{"fileUri":"${own}"}`);
-  expect(refusedFor({ messages: image('https://host/a.png') }, 'gemini-2.0-flash')).toBe('messages[0].content[0]');
+  expect(sentText({ messages: image(own) }, 'gemini-2.0-flash')).toContain(
+    `"fileData":{"fileUri":"${own}"}`,
+  );
+  expect(refusedFor({ messages: image('https://host/a.png') }, 'gemini-2.0-flash')).toBe(
+    'messages[0].content[0]',
+  );
   expect(refusedFor({ messages: image('https://host/a') })).toBe('messages[0].content[0]');
   expect(refusedFor({ messages: image('http://host/a.png') })).toBe('messages[0].content[0]');
 });
@@ -130,22 +142,41 @@ const call = (id: string, name: string, args: string, more = {}): object => ({
   function: { name, arguments: args },
   ...more,
 });
-const tool = (id: string, content: unknown): object => ({ role: 'tool', tool_call_id: id, content });
+const tool = (id: string, content: unknown): object => ({
+  role: 'tool',
+  tool_call_id: id,
+  content,
+});
 
 test('calls and results are paired by id and name, and keep every number as it was written', () => {
   const messages = [
     ...hello,
-    { role: 'assistant', content: 'Looking.', tool_calls: [call('a', 'f', '{"n":12345678901234567890}'), call('b', 'g', '')] },
+    {
+      role: 'assistant',
+      content: 'Looking.',
+      tool_calls: [call('a', 'f', '{"n":12345678901234567890}'), call('b', 'g', '')],
+    },
     tool('a', '{"n":1.0,"m":12345678901234567890}'),
     tool('b', [{ type: 'text', text: 'plain' }]),
     { role: 'user', content: 'And?' },
   ];
   const text = sentText({ messages }, 'gemini-2.5-flash');
-  expect(text).toContain('{"functionCall":{"id":"a","name":"f","args":{"n":12345678901234567890}}}');
-  expect(text).toContain('{"functionResponse":{"id":"a","name":"f","response":{"n":1.0,"m":12345678901234567890}}}');
+  expect(text).toContain(
+    '{"functionCall":{"id":"a","name":"f","args":{"n":12345678901234567890}}}',
+  );
+  expect(text).toContain(
+    '{"functionResponse":{"id":"a","name":"f","response":{"n":1.0,"m":12345678901234567890}}}',
+  );
   expect(sent({ messages }, 'gemini-2.5-flash')['contents']).toMatchObject([
     { role: 'user' },
-    { role: 'model', parts: [{ text: 'Looking.' }, { functionCall: { id: 'a' } }, { functionCall: { id: 'b', name: 'g', args: {} } }] },
+    {
+      role: 'model',
+      parts: [
+        { text: 'Looking.' },
+        { functionCall: { id: 'a' } },
+        { functionCall: { id: 'b', name: 'g', args: {} } },
+      ],
+    },
     {
       role: 'user',
       parts: [
@@ -163,34 +194,66 @@ test('a result for no call is refused by name', () => {
 
 test('media in a result lie in it for models that take them there, and after it for others', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
-  const messages = [...hello, { role: 'assistant', tool_calls: [call('a', 'f', '{}')] }, tool('a', [{ type: 'text', text: 'x' }, image])];
+  const messages = [
+    ...hello,
+    { role: 'assistant', tool_calls: [call('a', 'f', '{}')] },
+    tool('a', [{ type: 'text', text: 'x' }, image]),
+  ];
   const bytes = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
-  const last = (model: string): unknown => (sent({ messages }, model)['contents'] as unknown[]).at(-1);
+  const last = (model: string): unknown =>
+    (sent({ messages }, model)['contents'] as unknown[]).at(-1);
   const response = { id: 'a', name: 'f', response: { output: 'x' } };
-  expect(last('gemini-3-flash-preview')).toEqual({ role: 'user', parts: [{ functionResponse: { ...response, parts: [bytes] } }] });
-  expect(last('gemini-2.5-flash')).toEqual({ role: 'user', parts: [{ functionResponse: response }, bytes] });
+  expect(last('gemini-3-flash-preview')).toEqual({
+    role: 'user',
+    parts: [{ functionResponse: { ...response, parts: [bytes] } }],
+  });
+  expect(last('gemini-2.5-flash')).toEqual({
+    role: 'user',
+    parts: [{ functionResponse: response }, bytes],
+  });
 });
 
 test('thought signatures come back where they came from, and stand-ins where there are none', () => {
   const signed = { extra_content: { google: { thought_signature: 'c2ln' } } };
   const details = [
     { type: 'reasoning.encrypted', data: 'dGV4dA==', format: 'google-gemini-v1', index: 0 },
-    { type: 'reasoning.encrypted', data: 'Y2FsbA==', format: 'google-gemini-v1', id: 'd', index: 1 },
+    {
+      type: 'reasoning.encrypted',
+      data: 'Y2FsbA==',
+      format: 'google-gemini-v1',
+      id: 'd',
+      index: 1,
+    },
     { type: 'reasoning.encrypted', data: 'other', format: 'openai-responses-v1' },
   ];
   const messages = [
     ...hello,
-    { role: 'assistant', content: 'Hm.', tool_calls: [call('a', 'f', '{}', signed), call('b', 'f', '{}')] },
+    {
+      role: 'assistant',
+      content: 'Hm.',
+      tool_calls: [call('a', 'f', '{}', signed), call('b', 'f', '{}')],
+    },
     tool('a', '1'),
     tool('b', '2'),
     { role: 'assistant', content: null, tool_calls: [call('c', 'f', '{}'), call('e', 'f', '{}')] },
     tool('c', '3'),
     tool('e', '3'),
-    { role: 'assistant', content: 'Ah.', reasoning_content: 'unseen', reasoning_details: details, tool_calls: [call('d', 'f', '{}')] },
+    {
+      role: 'assistant',
+      content: 'Ah.',
+      reasoning_content: 'unseen',
+      reasoning_details: details,
+      tool_calls: [call('d', 'f', '{}')],
+    },
     tool('d', '4'),
   ];
   const signatures = (model: string): unknown[] =>
-    (sent({ messages }, model)['contents'] as { role: string; parts: { thoughtSignature?: string }[] }[])
+    (
+      sent({ messages }, model)['contents'] as {
+        role: string;
+        parts: { thoughtSignature?: string }[];
+      }[]
+    )
       .filter((turn) => turn.role === 'model')
       .map((turn) => turn.parts.map((part) => part.thoughtSignature));
   const skip = 'skip_thought_signature_validator';
@@ -208,7 +271,15 @@ test('thought signatures come back where they came from, and stand-ins where the
 });
 
 const tools = [
-  { type: 'function', function: { name: 'f', description: 'F', parameters: { type: 'object', properties: {} }, strict: true } },
+  {
+    type: 'function',
+    function: {
+      name: 'f',
+      description: 'F',
+      parameters: { type: 'object', properties: {} },
+      strict: true,
+    },
+  },
 ];
 
 test.each([
@@ -221,17 +292,27 @@ test.each([
     { mode: 'ANY', allowedFunctionNames: ['f'] },
   ],
   [
-    { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] } },
+    {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
+    },
     { mode: 'VALIDATED', allowedFunctionNames: ['f'] },
   ],
   [
-    { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'f' } }] } },
+    {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'f' } }] },
+    },
     { mode: 'ANY', allowedFunctionNames: ['f'] },
   ],
 ])('tool choice %j', (choice, functionCallingConfig) => {
   const body = sent({ tools, tool_choice: choice });
   expect(body['tools']).toEqual([
-    { functionDeclarations: [{ name: 'f', description: 'F', parametersJsonSchema: { type: 'object', properties: {} } }] },
+    {
+      functionDeclarations: [
+        { name: 'f', description: 'F', parametersJsonSchema: { type: 'object', properties: {} } },
+      ],
+    },
   ]);
   expect(body['toolConfig']).toEqual(functionCallingConfig && { functionCallingConfig });
 });
@@ -273,12 +354,20 @@ test('sampling and limits have Gemini’s names; what it has no word for is left
   };
   expect(Object.keys(sent(body))).toEqual(['contents', 'generationConfig']);
   expect(configOf(body)).toEqual(all);
-  expect(configOf(body, 'gemini-2.0-flash')).toEqual({ ...all, presencePenalty: 0.1, frequencyPenalty: 0.2 });
-  expect(sent({ temperature: null, stop: null, n: 1, logprobs: false })).not.toHaveProperty('generationConfig');
+  expect(configOf(body, 'gemini-2.0-flash')).toEqual({
+    ...all,
+    presencePenalty: 0.1,
+    frequencyPenalty: 0.2,
+  });
+  expect(sent({ temperature: null, stop: null, n: 1, logprobs: false })).not.toHaveProperty(
+    'generationConfig',
+  );
 });
 
 test('our own limit is the vendor’s when money is short', () => {
-  const { body } = geminiChat.ask(callOf({ messages: hello, max_tokens: 100 }, { outputTokensMax: 16 }));
+  const { body } = geminiChat.ask(
+    callOf({ messages: hello, max_tokens: 100 }, { outputTokensMax: 16 }),
+  );
   expect(JSON.parse(body.toString()).generationConfig).toEqual({ maxOutputTokens: 16 });
 });
 
@@ -304,28 +393,45 @@ test.each([
   ['gemma-3-27b-it', 'high', undefined],
   ['gemini-3-flash-preview', 'unheard-of', undefined],
 ])('%s thinks with effort %s', (model, effort, thinkingConfig) => {
-  expect(configOf({ reasoning_effort: effort }, model)).toEqual(thinkingConfig && { thinkingConfig });
+  expect(configOf({ reasoning_effort: effort }, model)).toEqual(
+    thinkingConfig && { thinkingConfig },
+  );
 });
 
 test('Google’s own extensions are taken as they are', () => {
-  const google = { thinking_config: { thinking_budget: 200, include_thoughts: true }, cached_content: 'cachedContents/a' };
+  const google = {
+    thinking_config: { thinking_budget: 200, include_thoughts: true },
+    cached_content: 'cachedContents/a',
+  };
   expect(sent({ extra_body: { google }, reasoning_effort: 'low' })).toMatchObject({
     generationConfig: { thinkingConfig: google.thinking_config },
     cachedContent: 'cachedContents/a',
   });
 });
 
-const schema = { type: 'object', properties: { b: { type: 'integer' }, a: { const: 'x' } }, required: ['b'] };
+const schema = {
+  type: 'object',
+  properties: { b: { type: 'integer' }, a: { const: 'x' } },
+  required: ['b'],
+};
 const jsonSchema = { type: 'json_schema', json_schema: { name: 'n', strict: true, schema } };
 
 test('an answer’s format is bound', () => {
   expect(configOf({ response_format: { type: 'text' } })).toBeUndefined();
-  expect(configOf({ response_format: { type: 'json_object' } })).toEqual({ responseMimeType: 'application/json' });
+  expect(configOf({ response_format: { type: 'json_object' } })).toEqual({
+    responseMimeType: 'application/json',
+  });
   expect(configOf({ response_format: jsonSchema })).toEqual({
     responseMimeType: 'application/json',
-    responseJsonSchema: { type: 'object', properties: { b: { type: 'integer' }, a: { enum: ['x'], type: 'string' } }, required: ['b'] },
+    responseJsonSchema: {
+      type: 'object',
+      properties: { b: { type: 'integer' }, a: { enum: ['x'], type: 'string' } },
+      required: ['b'],
+    },
   });
-  expect(configOf({ response_format: jsonSchema, tools }, 'gemini-3-flash-preview')).toHaveProperty('responseJsonSchema');
+  expect(configOf({ response_format: jsonSchema, tools }, 'gemini-3-flash-preview')).toHaveProperty(
+    'responseJsonSchema',
+  );
 });
 
 test('a model that cannot be bound to a format beside tools is asked for it', () => {
@@ -338,10 +444,16 @@ test('a model that cannot be bound to a format beside tools is asked for it', ()
 
 test('images and speech come when asked for', () => {
   expect(configOf({ modalities: ['text'] })).toBeUndefined();
-  expect(configOf({ modalities: ['text', 'image'] })).toEqual({ responseModalities: ['TEXT', 'IMAGE'] });
-  expect(configOf({ modalities: ['text', 'audio'], audio: { voice: 'Kore', format: 'pcm16' } })).toEqual({
+  expect(configOf({ modalities: ['text', 'image'] })).toEqual({
+    responseModalities: ['TEXT', 'IMAGE'],
+  });
+  expect(
+    configOf({ modalities: ['text', 'audio'], audio: { voice: 'Kore', format: 'pcm16' } }),
+  ).toEqual({
     responseModalities: ['AUDIO'],
     speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
   });
-  expect(refusedFor({ modalities: ['audio'], audio: { voice: 'Kore', format: 'mp3' } })).toBe('audio.format');
+  expect(refusedFor({ modalities: ['audio'], audio: { voice: 'Kore', format: 'mp3' } })).toBe(
+    'audio.format',
+  );
 });

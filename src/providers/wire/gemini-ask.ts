@@ -27,7 +27,11 @@ export function askGemini(call: Call): Ask {
   if (config !== '{}') json += `,"generationConfig":${config}`;
   if (cached !== undefined) json += `,"cachedContent":${JSON.stringify(cached)}`;
   const method = call.streamUpstream ? 'streamGenerateContent?alt=sse' : 'generateContent';
-  return { path: `${modelPath(call.upstreamModel)}:${method}`, headers, body: Buffer.from(`${json}}`) };
+  return {
+    path: `${modelPath(call.upstreamModel)}:${method}`,
+    headers,
+    body: Buffer.from(`${json}}`),
+  };
 }
 
 /** `/models/gemini-…`; an id with a slash says itself what it is (`tunedModels/…`, `endpoints/…`). */

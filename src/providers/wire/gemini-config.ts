@@ -15,18 +15,25 @@ interface Format {
 function formatOf(body: JsonObject): Format {
   const format = objectOf(body['response_format']);
   const described = objectOf(format?.['json_schema']);
-  const schema = format?.['type'] === 'json_schema' ? (objectOf(described?.['schema']) ?? objectOf(format['schema'])) : undefined;
+  const schema =
+    format?.['type'] === 'json_schema'
+      ? (objectOf(described?.['schema']) ?? objectOf(format['schema']))
+      : undefined;
   return { json: format?.['type'] === 'json_object' || format?.['type'] === 'json_schema', schema };
 }
 
 /** Before the third generation, JSON and functions exclude each other: "Function calling with a response mime type … is unsupported" (wire-formats §4.5). */
-const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean => listOf(body['tools']).length > 0 && !isThird(model);
+const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean =>
+  listOf(body['tools']).length > 0 && !isThird(model);
 
 /** What is said to a model that cannot be bound to the format that the client asks for. */
 export function spokenFormat(body: JsonObject, model: GeminiModel): TextPart | undefined {
   const { json, schema } = formatOf(body);
   if (!json || !formatIsRefused(body, model)) return undefined;
-  const shape = schema === undefined ? 'one JSON object' : `one JSON value that matches this JSON Schema: ${sortedText(schema)}`;
+  const shape =
+    schema === undefined
+      ? 'one JSON object'
+      : `one JSON value that matches this JSON Schema: ${sortedText(schema)}`;
   const text = `When you answer without calling a function, answer with ${shape}\nWrite the JSON alone, without a code fence.`;
   return { kind: 'text', text, param: 'response_format', cache: undefined };
 }
@@ -42,7 +49,10 @@ function sortedText(value: unknown): string {
 function responseFormat(body: JsonObject, model: GeminiModel): object {
   const { json, schema } = formatOf(body);
   if (!json || formatIsRefused(body, model)) return {};
-  return { responseMimeType: 'application/json', ...(schema === undefined ? {} : { responseJsonSchema: geminiSchema(schema) }) };
+  return {
+    responseMimeType: 'application/json',
+    ...(schema === undefined ? {} : { responseJsonSchema: geminiSchema(schema) }),
+  };
 }
 
 /** The vendor's seed has 32 bits; a longer one keeps its lower 31. */
@@ -55,12 +65,15 @@ function modalities(body: JsonObject): object {
   if (asked.length === 0 || (asked.length === 1 && asked[0] === 'text')) return {};
   const audio = asked.includes('audio') ? (objectOf(body['audio']) ?? {}) : undefined;
   const format = textOf(audio?.['format']);
-  if (format !== undefined && format !== 'pcm16') refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
+  if (format !== undefined && format !== 'pcm16')
+    refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
   const voiceName = textOf(audio?.['voice']);
   return {
     // A model that speaks says nothing else (ai.google.dev/gemini-api/docs/speech-generation, 2026-08).
     responseModalities: audio === undefined ? asked.map((one) => one.toUpperCase()) : ['AUDIO'],
-    ...(voiceName === undefined ? {} : { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } }),
+    ...(voiceName === undefined
+      ? {}
+      : { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } }),
   };
 }
 

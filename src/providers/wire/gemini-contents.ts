@@ -26,9 +26,13 @@ export function geminiContents({ system, turns }: Conversation, model: GeminiMod
   }));
   // A model never has the first word.
   const opening = written[0]?.role === 'user' ? written.shift() : undefined;
-  const first = [...(lacksSystem(model) || turns.length === 0 ? instructions.splice(0) : []), ...(opening?.parts ?? [])];
+  const first = [
+    ...(lacksSystem(model) || turns.length === 0 ? instructions.splice(0) : []),
+    ...(opening?.parts ?? []),
+  ];
   const contents = [{ role: 'user', parts: first.length > 0 ? first : [silence] }, ...written].map(
-    ({ role, parts }) => `{"role":"${role === 'user' ? 'user' : 'model'}","parts":[${parts.join(',')}]}`,
+    ({ role, parts }) =>
+      `{"role":"${role === 'user' ? 'user' : 'model'}","parts":[${parts.join(',')}]}`,
   );
   return { contents: contents.join(','), system: instructions.join(',') };
 }
@@ -48,27 +52,43 @@ const signatureOf = (call: JsonObject | undefined): string | undefined =>
 function userParts({ results, parts }: Turn, model: GeminiModel): string[] {
   const told = results.map((result) => resultParts(result, model));
   // All results of a step stand together, and what they hold beside text after them.
-  return [...told.map(([result]) => result), ...told.flatMap(([, ...media]) => media), ...parts.map((part) => geminiPart(part, model))];
+  return [
+    ...told.map(([result]) => result),
+    ...told.flatMap(([, ...media]) => media),
+    ...parts.map((part) => geminiPart(part, model)),
+  ];
 }
 
 function modelParts({ parts, calls, messages }: Turn, model: GeminiModel): string[] {
-  const details = messages.flatMap((message) => listOf(message['reasoning_details'])).filter(isGeminis);
+  const details = messages
+    .flatMap((message) => listOf(message['reasoning_details']))
+    .filter(isGeminis);
   const texts = parts.map((part) => geminiPart(part, model));
   const signature = textOf(details.findLast((detail) => detail['id'] === undefined)?.['data']);
   const last = texts.at(-1);
   // What was said comes back with the signature that came with it.
   if (signature !== undefined && last !== undefined)
-    texts[texts.length - 1] = `${last.slice(0, -1)},"thoughtSignature":${JSON.stringify(signature)}}`;
+    texts[texts.length - 1] =
+      `${last.slice(0, -1)},"thoughtSignature":${JSON.stringify(signature)}}`;
   return [...texts, ...calls.map((call, i) => callPart(call, details, i === 0 && isThird(model)))];
 }
 
 const isGeminis = (detail: unknown): detail is JsonObject =>
-  isObject(detail) && detail['type'] === 'reasoning.encrypted' && detail['format'] === 'google-gemini-v1';
+  isObject(detail) &&
+  detail['type'] === 'reasoning.encrypted' &&
+  detail['format'] === 'google-gemini-v1';
 
 /** `mustBeSigned`: the first call of a step, of models that refuse a call of theirs without its signature. */
-function callPart({ id, name, input, source }: ToolCall, details: readonly JsonObject[], mustBeSigned: boolean): string {
+function callPart(
+  { id, name, input, source }: ToolCall,
+  details: readonly JsonObject[],
+  mustBeSigned: boolean,
+): string {
   const own = signatureOf(source);
-  const signature = own ?? textOf(details.findLast((detail) => detail['id'] === id)?.['data']) ?? (mustBeSigned ? unsigned : undefined);
+  const signature =
+    own ??
+    textOf(details.findLast((detail) => detail['id'] === id)?.['data']) ??
+    (mustBeSigned ? unsigned : undefined);
   const args = objectText(objectOf(source['function'])?.['arguments']) ?? JSON.stringify(input);
   const signed = signature === undefined ? '' : `,"thoughtSignature":${JSON.stringify(signature)}`;
   return `{"functionCall":{${idMember(id)}"name":${JSON.stringify(name)},"args":${args}}${signed}}`;
@@ -77,9 +97,15 @@ function callPart({ id, name, input, source }: ToolCall, details: readonly JsonO
 const idMember = (id: string): string => (id === '' ? '' : `"id":${JSON.stringify(id)},`);
 
 /** The result, and after it the media that this model does not take inside one. */
-function resultParts({ id, name, parts, isError, param }: ToolResult, model: GeminiModel): [string, ...string[]] {
+function resultParts(
+  { id, name, parts, isError, param }: ToolResult,
+  model: GeminiModel,
+): [string, ...string[]] {
   if (name === undefined)
-    refuse('invalid_value', { param: `${param}.tool_call_id`, why: `no message before it calls a tool with the id '${id}'.` });
+    refuse('invalid_value', {
+      param: `${param}.tool_call_id`,
+      why: `no message before it calls a tool with the id '${id}'.`,
+    });
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
   const response = objectText(text) ?? JSON.stringify(isError ? { error: text } : { output: text });
   const media = parts.filter((part) => part.kind !== 'text').map((part) => geminiPart(part, model));
@@ -90,4 +116,5 @@ function resultParts({ id, name, parts, isError, param }: ToolResult, model: Gem
 }
 
 /** The text as it is when it is a JSON object. */
-const objectText = (text: unknown): string | undefined => (typeof text === 'string' && isObject(parse(text)) ? text : undefined);
+const objectText = (text: unknown): string | undefined =>
+  typeof text === 'string' && isObject(parse(text)) ? text : undefined;

@@ -6,7 +6,10 @@ import { type JsonObject, objectOf, parse } from './json.ts';
 
 /** countTokens of the Gemini API takes a whole request in an envelope (ai.google.dev/api/tokens, 2026-08; recorded). */
 export const geminiCount: ChatCount = {
-  ask: (call) => askCount(call, (request, path) => ({ generateContentRequest: { model: path.slice(1), ...request } })),
+  ask: (call) =>
+    askCount(call, (request, path) => ({
+      generateContentRequest: { model: path.slice(1), ...request },
+    })),
   member: 'totalTokens',
   fault: geminiFault,
 };

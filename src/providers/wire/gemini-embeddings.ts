@@ -2,7 +2,16 @@ import type { Ask, Call, WholeAdapter } from '../adapter.ts';
 import { embeddingsParts } from './embeddings-parts.ts';
 import { modelPath } from './gemini-ask.ts';
 import { geminiFault, geminiFaultWithin } from './gemini-fault.ts';
-import { countOf, isObject, type JsonObject, objectOf, parse, rawElements, rawMembers, textOf } from './json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  rawElements,
+  rawMembers,
+  textOf,
+} from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 import { textsOf, vectorsAnswer } from './vectors.ts';
 
@@ -21,7 +30,8 @@ const taskOf = ({ body }: Call): string | undefined => textOf(body['task_type'])
 function listIn(reply: Buffer, name: string) {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  if (!Array.isArray(body[name])) return geminiFaultWithin(body) ?? protocolFault(`an answer without ${name}`);
+  if (!Array.isArray(body[name]))
+    return geminiFaultWithin(body) ?? protocolFault(`an answer without ${name}`);
   return { body, items: rawElements(rawMembers(reply.toString('latin1').trim()).get(name)) };
 }
 
@@ -31,7 +41,10 @@ export const geminiEmbeddings: WholeAdapter = {
   ask(call) {
     const taskType = taskOf(call);
     const { dimensions } = call.body;
-    const shared = { ...(taskType && { taskType }), ...(dimensions != null && { outputDimensionality: dimensions }) };
+    const shared = {
+      ...(taskType && { taskType }),
+      ...(dimensions != null && { outputDimensionality: dimensions }),
+    };
     const model = modelPath(call.upstreamModel).slice(1);
     return askWith(call, 'batchEmbedContents', {
       requests: textsOf(call).map((text) => ({ model, content: { parts: [{ text }] }, ...shared })),
@@ -60,14 +73,18 @@ export const vertexEmbeddings: WholeAdapter = {
   read(reply, _, call) {
     const told = listIn(reply, 'predictions');
     if ('kind' in told) return told;
-    const vectors = told.items.map((item) => rawMembers(rawMembers(item).get('embeddings') ?? '').get('values') ?? '[]');
+    const vectors = told.items.map(
+      (item) => rawMembers(rawMembers(item).get('embeddings') ?? '').get('values') ?? '[]',
+    );
     return vectorsAnswer(call, vectors, sum(told.items.map(tokensOf)));
   },
   fault: geminiFault,
 };
 
 function tokensOf(prediction: string): number | undefined {
-  const statistics = objectOf(objectOf(objectOf(parse(prediction))?.['embeddings'])?.['statistics']);
+  const statistics = objectOf(
+    objectOf(objectOf(parse(prediction))?.['embeddings'])?.['statistics'],
+  );
   return countOf(statistics?.['token_count']);
 }
 

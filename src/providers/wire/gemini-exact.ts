@@ -10,7 +10,9 @@ const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/
  * The arguments of an event's function calls as the vendor wrote them, by candidate and part, where reading them as JavaScript's numbers
  * might change them; undefined where it cannot. `data` is the event as `latin1` JSON text.
  */
-export function exactArguments(data: string): readonly (readonly (string | undefined)[])[] | undefined {
+export function exactArguments(
+  data: string,
+): readonly (readonly (string | undefined)[])[] | undefined {
   if (!data.includes('"functionCall"') || !long.test(data)) return undefined;
   return rawElements(rawMembers(data).get('candidates')).map((candidate) => {
     const content = rawMembers(rawMembers(candidate).get('content') ?? '');

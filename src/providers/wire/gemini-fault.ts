@@ -12,12 +12,23 @@ const rules: readonly FaultRule[] = [
     code: /^(API_KEY_\w+|ACCESS_TOKEN_\w+|CREDENTIALS_MISSING|UNAUTHENTICATED|SERVICE_DISABLED|CONSUMER_INVALID|USER_PROJECT_DENIED)$/,
     kind: 'credentials',
   },
-  { text: /API key (not (valid|found)|expired)|invalid authentication credential/i, kind: 'credentials' },
-  { code: /^(FAILED_PRECONDITION|PERMISSION_DENIED|BILLING_DISABLED)$/, text: /billing|free tier/i, kind: 'quota' },
+  {
+    text: /API key (not (valid|found)|expired)|invalid authentication credential/i,
+    kind: 'credentials',
+  },
+  {
+    code: /^(FAILED_PRECONDITION|PERMISSION_DENIED|BILLING_DISABLED)$/,
+    text: /billing|free tier/i,
+    kind: 'quota',
+  },
   { code: /^FAILED_PRECONDITION$/, text: /location|country|region/i, kind: 'credentials' },
   { code: /^PERMISSION_DENIED$/, kind: 'credentials' },
   // "You exceeded your current quota … plan and billing details" is said of limits per minute, too: only credit that is used up closes the account.
-  { code: /^RESOURCE_EXHAUSTED$/, text: /prepa(y|id)|credits? .{0,20}depleted|spend(ing)? (cap|limit)/i, kind: 'quota' },
+  {
+    code: /^RESOURCE_EXHAUSTED$/,
+    text: /prepa(y|id)|credits? .{0,20}depleted|spend(ing)? (cap|limit)/i,
+    kind: 'quota',
+  },
   { code: /^RESOURCE_EXHAUSTED$/, kind: 'rate_limited' },
   { code: /^UNAVAILABLE$/, kind: 'overloaded' },
   { code: /^DEADLINE_EXCEEDED$/, kind: 'timeout' },
@@ -46,10 +57,17 @@ export function geminiFault(status: number, headers: Headers, reply: string): Fa
   const error = errorIn(parse(reply));
   if (error === undefined) return faultOf(status, headers, reply, {});
   const reason = textOf(detailOf(error, 'ErrorInfo')?.['reason']);
-  const field = textOf(objectOf(listOf(detailOf(error, 'BadRequest')?.['fieldViolations'])[0])?.['field']);
+  const field = textOf(
+    objectOf(listOf(detailOf(error, 'BadRequest')?.['fieldViolations'])[0])?.['field'],
+  );
   // Names of projects are the operator's.
   const message = (textOf(error['message']) ?? '').replace(/\bprojects\/[\w:.-]+/g, 'projects/***');
-  const told = { message, code: textOf(error['status']), type: reason, ...(field ? { param: field } : {}) };
+  const told = {
+    message,
+    code: textOf(error['status']),
+    type: reason,
+    ...(field ? { param: field } : {}),
+  };
   const fault = faultOf(status, headers, JSON.stringify({ error: told }), { faults: rules });
   const retryAfterMs = delayOf(error);
   return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
@@ -58,5 +76,7 @@ export function geminiFault(status: number, headers: Headers, reply: string): Fa
 /** An error that came with a good status: an event of a stream, or a list. Undefined when `body` tells none. */
 export function geminiFaultWithin(body: unknown): Fault | undefined {
   const error = errorIn(body);
-  return error === undefined ? undefined : geminiFault(Number(error['code']) || 500, {}, JSON.stringify({ error }));
+  return error === undefined
+    ? undefined
+    : geminiFault(Number(error['code']) || 500, {}, JSON.stringify({ error }));
 }

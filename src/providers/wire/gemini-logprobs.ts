@@ -3,7 +3,11 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 function token(candidate: JsonObject): object {
   const text = textOf(candidate['token']) ?? '';
   const logprob = candidate['logProbability'];
-  return { token: text, logprob: typeof logprob === 'number' ? logprob : 0, bytes: [...Buffer.from(text)] };
+  return {
+    token: text,
+    logprob: typeof logprob === 'number' ? logprob : 0,
+    bytes: [...Buffer.from(text)],
+  };
 }
 
 /** `logprobsResult` as a choice's `logprobs` (developers.openai.com/api/reference/chat-completions, 2026-08). */

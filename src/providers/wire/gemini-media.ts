@@ -23,7 +23,12 @@ const types: Readonly<Record<string, string>> = {
   mov: 'video/quicktime',
 };
 
-const fallbacks = { image: 'image/jpeg', audio: 'audio/wav', file: 'application/pdf', video: 'video/mp4' } as const;
+const fallbacks = {
+  image: 'image/jpeg',
+  audio: 'audio/wav',
+  file: 'application/pdf',
+  video: 'video/mp4',
+} as const;
 
 const typeOf = (name: string | undefined): string | undefined =>
   types[/\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? ''];
@@ -42,7 +47,10 @@ export function geminiPart(part: Part, model: GeminiModel): string {
   const name = part.kind === 'file' ? part.name : undefined;
   if ('base64' in source) {
     // `image/jpg` is no type, and Gemini says so.
-    const mimeType = source.mime === 'image/jpg' ? 'image/jpeg' : source.mime || typeOf(name) || fallbacks[part.kind];
+    const mimeType =
+      source.mime === 'image/jpg'
+        ? 'image/jpeg'
+        : source.mime || typeOf(name) || fallbacks[part.kind];
     return `{"inlineData":{"mimeType":${JSON.stringify(mimeType)},"data":${JSON.stringify(source.base64)}}}`;
   }
   const read = addressPart(source.url, name, model);
@@ -54,9 +62,15 @@ export function geminiPart(part: Part, model: GeminiModel): string {
 }
 
 /** The part for an address that this model reads itself; undefined where it has to be given the bytes. `name`: the file's. */
-export function addressPart(url: string, name: string | undefined, model: GeminiModel): string | undefined {
+export function addressPart(
+  url: string,
+  name: string | undefined,
+  model: GeminiModel,
+): string | undefined {
   if (youtube.test(url)) return fileData(url, 'video/mp4');
   const mimeType = typeOf(url) ?? typeOf(name);
   if (ownFiles.test(url)) return fileData(url, mimeType);
-  return /^https:/i.test(url) && mimeType !== undefined && fetchesAddresses(model) ? fileData(url, mimeType) : undefined;
+  return /^https:/i.test(url) && mimeType !== undefined && fetchesAddresses(model)
+    ? fileData(url, mimeType)
+    : undefined;
 }

@@ -7,7 +7,15 @@ export interface GeminiModel {
 
 export function geminiModel(id: string): GeminiModel {
   const version = /gemini-(?:[a-z-]*?)(\d+(?:\.\d+)?)/.exec(id)?.[1];
-  return { id, generation: version === undefined ? (/gemini-.*latest/.test(id) ? Number.POSITIVE_INFINITY : undefined) : Number(version) };
+  return {
+    id,
+    generation:
+      version === undefined
+        ? /gemini-.*latest/.test(id)
+          ? Number.POSITIVE_INFINITY
+          : undefined
+        : Number(version),
+  };
 }
 
 /** From this generation on models think in levels, sign their calls, and take a schema for the answer beside tools (ai.google.dev/gemini-api/docs/gemini-3, 2026-08). */

@@ -4,17 +4,30 @@ import { geminiSchema } from './gemini-schema.ts';
 test.each([
   [
     'what Gemini reads stays',
-    { type: 'object', properties: { title: { type: ['string', 'null'] } }, additionalProperties: false, propertyOrdering: ['title'] },
+    {
+      type: 'object',
+      properties: { title: { type: ['string', 'null'] } },
+      additionalProperties: false,
+      propertyOrdering: ['title'],
+    },
     undefined,
   ],
   [
     'keywords that are refused go, properties of their names stay',
-    { $schema: 'x', title: 'T', properties: { title: { title: 'T', type: 'string' }, examples: { examples: [1] } } },
+    {
+      $schema: 'x',
+      title: 'T',
+      properties: { title: { title: 'T', type: 'string' }, examples: { examples: [1] } },
+    },
     { properties: { title: { type: 'string' }, examples: {} } },
   ],
   ['one value is a list of one', { const: 5 }, { enum: [5], type: 'integer' }],
   ['a null stays without a type', { const: null }, { enum: [null] }],
-  ['bounds that exclude are not told', { type: 'number', exclusiveMinimum: 0, maximum: 4 }, { type: 'number', maximum: 4 }],
+  [
+    'bounds that exclude are not told',
+    { type: 'number', exclusiveMinimum: 0, maximum: 4 },
+    { type: 'number', maximum: 4 },
+  ],
   ['nullable is a type', { type: 'string', nullable: true }, { type: ['string', 'null'] }],
   [
     'lists of schemas are walked',
@@ -43,9 +56,16 @@ test.each([
   ],
   [
     'a schema inside itself stays a reference',
-    { $defs: { A: { properties: { next: { $ref: '#/$defs/A', description: 'd' } } } }, items: { $ref: '#/$defs/A', description: 'e' } },
     {
-      $defs: { A: { properties: { next: { properties: { next: { $ref: '#/$defs/A' } }, description: 'd' } } } },
+      $defs: { A: { properties: { next: { $ref: '#/$defs/A', description: 'd' } } } },
+      items: { $ref: '#/$defs/A', description: 'e' },
+    },
+    {
+      $defs: {
+        A: {
+          properties: { next: { properties: { next: { $ref: '#/$defs/A' } }, description: 'd' } },
+        },
+      },
       items: { properties: { next: { $ref: '#/$defs/A' } }, description: 'e' },
     },
   ],
@@ -71,7 +91,10 @@ test.each([
   ],
   [
     'several of themselves end',
-    { $defs: { A: { allOf: [{ $ref: '#/$defs/A' }], type: 'object' } }, allOf: [{ $ref: '#/$defs/A' }] },
+    {
+      $defs: { A: { allOf: [{ $ref: '#/$defs/A' }], type: 'object' } },
+      allOf: [{ $ref: '#/$defs/A' }],
+    },
     { $defs: { A: { type: 'object' } }, type: 'object' },
   ],
 ])('%s', (_what, schema, expected) => {

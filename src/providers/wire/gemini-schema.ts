@@ -17,7 +17,15 @@ interface Place {
 }
 
 /** github.com/googleapis/python-genai/issues/1732 for `title`; the others were tried there, too (2025-11). */
-const dropped = new Set(['$schema', '$comment', 'title', 'examples', 'discriminator', 'exclusiveMinimum', 'exclusiveMaximum']);
+const dropped = new Set([
+  '$schema',
+  '$comment',
+  'title',
+  'examples',
+  'discriminator',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+]);
 const maps = new Set(['properties', '$defs']);
 const lists = new Set(['anyOf', 'oneOf', 'prefixItems']);
 const schemas = new Set(['items', 'additionalProperties']);
@@ -39,32 +47,45 @@ function clean(schema: JsonObject, place: Place): JsonObject {
     else if (keyword === 'const') Object.assign(into, constant(value, schema));
     else if (keyword !== 'nullable') into[keyword] = value;
   }
-  if (schema['nullable'] === true && typeof into['type'] === 'string') into['type'] = [into['type'], 'null'];
+  if (schema['nullable'] === true && typeof into['type'] === 'string')
+    into['type'] = [into['type'], 'null'];
   return into;
 }
 
-const cleanAny = (value: unknown, place: Place): unknown => (isObject(value) ? clean(value, place) : value);
+const cleanAny = (value: unknown, place: Place): unknown =>
+  isObject(value) ? clean(value, place) : value;
 
 function cleanMap(value: unknown, place: Place): unknown {
-  return Object.fromEntries(Object.entries(objectOf(value) ?? {}).map(([name, one]) => [name, cleanAny(one, place)]));
+  return Object.fromEntries(
+    Object.entries(objectOf(value) ?? {}).map(([name, one]) => [name, cleanAny(one, place)]),
+  );
 }
 
 /** One allowed value is a list of one. */
 function constant(value: unknown, { type }: JsonObject): JsonObject {
-  const kind = typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
-  return { enum: [value], ...(type === undefined && value !== null && kind !== 'object' ? { type: kind } : {}) };
+  const kind =
+    typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
+  return {
+    enum: [value],
+    ...(type === undefined && value !== null && kind !== 'object' ? { type: kind } : {}),
+  };
 }
 
 /** A reference stays one when it stands alone and points to a definition; otherwise what it points to stands in its place. */
 function follow(ref: string, { $ref: _, ...siblings }: JsonObject, place: Place): JsonObject {
   const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref)?.[1];
   const kept = name === undefined ? {} : { $ref: `#/$defs/${name}` };
-  const told = Object.keys(siblings).some((keyword) => !keyword.startsWith('$') && !dropped.has(keyword));
+  const told = Object.keys(siblings).some(
+    (keyword) => !keyword.startsWith('$') && !dropped.has(keyword),
+  );
   // The definitions may lie beside the reference.
   const defs = siblings['$defs'] ?? siblings['definitions'];
-  if (!told && name !== undefined) return { ...kept, ...(defs === undefined ? {} : { $defs: cleanMap(defs, place) }) };
+  if (!told && name !== undefined)
+    return { ...kept, ...(defs === undefined ? {} : { $defs: cleanMap(defs, place) }) };
   const target = place.open.includes(ref) ? undefined : pointed(ref, place.root);
-  return target === undefined ? kept : clean({ ...target, ...siblings }, { ...place, open: [...place.open, ref] });
+  return target === undefined
+    ? kept
+    : clean({ ...target, ...siblings }, { ...place, open: [...place.open, ref] });
 }
 
 function pointed(ref: string, root: JsonObject): JsonObject | undefined {
@@ -78,14 +99,24 @@ function pointed(ref: string, root: JsonObject): JsonObject | undefined {
 }
 
 /** All of several schemas as one: properties and requirements add up, of anything else the outer one counts. */
-function merged({ allOf: _, ...schema }: JsonObject, all: readonly JsonObject[], place: Place): JsonObject {
+function merged(
+  { allOf: _, ...schema }: JsonObject,
+  all: readonly JsonObject[],
+  place: Place,
+): JsonObject {
   const meant = (part: JsonObject): JsonObject => {
     const ref = textOf(part['$ref']);
-    return ref === undefined ? part : place.open.includes(ref) ? {} : (pointed(ref, place.root) ?? {});
+    return ref === undefined
+      ? part
+      : place.open.includes(ref)
+        ? {}
+        : (pointed(ref, place.root) ?? {});
   };
   const parts = [...all.map(meant), schema];
   const properties = Object.assign({}, ...parts.map((part) => objectOf(part['properties']) ?? {}));
-  const required = new Set(parts.flatMap((part) => listOf(part['required'])).filter((name) => textOf(name) !== undefined));
+  const required = new Set(
+    parts.flatMap((part) => listOf(part['required'])).filter((name) => textOf(name) !== undefined),
+  );
   const deeper = parts.slice(0, -1).flatMap((part) => listOf(part['allOf']));
   const { allOf: __, ...flat } = Object.assign({}, ...parts);
   return {

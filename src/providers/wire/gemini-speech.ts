@@ -20,7 +20,12 @@ export const geminiSpeech: SoundAdapter = {
     formatOf(call, ['wav', 'pcm']);
     const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceOf(call, 'Kore') } };
     const body = {
-      contents: [{ role: 'user', parts: [{ text: instructions === undefined ? input : `${instructions}: ${input}` }] }],
+      contents: [
+        {
+          role: 'user',
+          parts: [{ text: instructions === undefined ? input : `${instructions}: ${input}` }],
+        },
+      ],
       generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
     };
     return {
@@ -31,12 +36,20 @@ export const geminiSpeech: SoundAdapter = {
   },
   read(reply) {
     const body = parse(reply.toString('utf8'));
-    return geminiFaultWithin(body) ?? protocolFault(`an answer that is no sound: ${reply.toString('utf8', 0, 120)}`);
+    return (
+      geminiFaultWithin(body) ??
+      protocolFault(`an answer that is no sound: ${reply.toString('utf8', 0, 120)}`)
+    );
   },
   stream(call, contentType) {
     const made = formatOf(call, ['wav', 'pcm']);
     const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
-    return new SpeechStream(call, made, { from, read: readEvent }, made === 'wav' ? { hz: usualHz } : undefined);
+    return new SpeechStream(
+      call,
+      made,
+      { from, read: readEvent },
+      made === 'wav' ? { hz: usualHz } : undefined,
+    );
   },
   fault: geminiFault,
 };
@@ -45,11 +58,17 @@ function readEvent(said: JsonObject): Voiced {
   const fault = geminiFaultWithin(said);
   if (fault !== undefined) return { fault };
   const candidate = objectOf(listOf(said['candidates'])[0]);
-  const reason = textOf(candidate?.['finishReason']) ?? textOf(objectOf(said['promptFeedback'])?.['blockReason']);
+  const reason =
+    textOf(candidate?.['finishReason']) ??
+    textOf(objectOf(said['promptFeedback'])?.['blockReason']);
   if (reason !== undefined && /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION/.test(reason))
-    return { fault: { kind: 'content_policy', message: `The model does not say this (${reason}).` } };
+    return {
+      fault: { kind: 'content_policy', message: `The model does not say this (${reason}).` },
+    };
   const parts = listOf(objectOf(candidate?.['content'])?.['parts']).filter(isObject);
-  const sound = parts.map((part) => textOf(objectOf(part['inlineData'])?.['data']) ?? '').map((data) => Buffer.from(data, 'base64'));
+  const sound = parts
+    .map((part) => textOf(objectOf(part['inlineData'])?.['data']) ?? '')
+    .map((data) => Buffer.from(data, 'base64'));
   const usage = objectOf(said['usageMetadata']);
   return {
     sound: Buffer.concat(sound),

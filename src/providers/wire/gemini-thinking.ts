@@ -41,7 +41,8 @@ function budgetOf(effort: string, model: GeminiModel): number | undefined {
 /** `thinkingConfig` for a reasoning effort: levels from Gemini 3 on, a budget for 2.5, nothing for models that do not think. */
 export function thinkingOf(effort: string, model: GeminiModel): object | undefined {
   const { generation, id } = model;
-  if (generation === undefined || generation < 2.5 || /-tts|2\.5-flash-image/.test(id)) return undefined;
+  if (generation === undefined || generation < 2.5 || /-tts|2\.5-flash-image/.test(id))
+    return undefined;
   const includeThoughts = effort !== 'none';
   if (isThird(model)) {
     const thinkingLevel = levelOf(effort, model);

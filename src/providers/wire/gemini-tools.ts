@@ -5,7 +5,10 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 function declaration(tool: unknown, i: number): object {
   const type = textOf(objectOf(tool)?.['type']) ?? 'function';
   if (type !== 'function')
-    refuse('invalid_value', { param: `tools[${i}].type`, why: `this model takes tools of type 'function', not '${type}'.` });
+    refuse('invalid_value', {
+      param: `tools[${i}].type`,
+      why: `this model takes tools of type 'function', not '${type}'.`,
+    });
   const fn = objectOf(objectOf(tool)?.['function']) ?? objectOf(tool) ?? {};
   const parameters = objectOf(fn['parameters']);
   return {
@@ -23,7 +26,8 @@ function mode(choice: unknown): object | undefined {
   if (choice === 'auto') return { mode: 'AUTO' };
   if (choice === 'required' || choice === 'any') return { mode: 'ANY' };
   if (!isObject(choice)) return undefined;
-  const allowed = choice['type'] === 'allowed_tools' ? (objectOf(choice['allowed_tools']) ?? choice) : undefined;
+  const allowed =
+    choice['type'] === 'allowed_tools' ? (objectOf(choice['allowed_tools']) ?? choice) : undefined;
   if (allowed !== undefined) {
     const allowedFunctionNames = listOf(allowed['tools'])
       .map(nameOf)
@@ -36,8 +40,12 @@ function mode(choice: unknown): object | undefined {
 }
 
 /** `tools` and `toolConfig`; nothing where the client gave no tools. */
-export function toolsOf(body: JsonObject): { readonly tools?: unknown; readonly toolConfig?: unknown } {
-  if (listOf(body['functions']).length > 0) refuse('invalid_value', { param: 'functions', why: "this model takes 'tools'." });
+export function toolsOf(body: JsonObject): {
+  readonly tools?: unknown;
+  readonly toolConfig?: unknown;
+} {
+  if (listOf(body['functions']).length > 0)
+    refuse('invalid_value', { param: 'functions', why: "this model takes 'tools'." });
   const tools = listOf(body['tools']);
   if (tools.length === 0) return {};
   const functionCallingConfig = mode(body['tool_choice']);

@@ -21,7 +21,8 @@ export function geminiQuantities(usage: JsonObject): Quantities {
     if (taken > 0) into[measure] = taken;
     return left - taken;
   };
-  const fresh = (name: string): number => modality(usage['promptTokensDetails'], name) - modality(usage['cacheTokensDetails'], name);
+  const fresh = (name: string): number =>
+    modality(usage['promptTokensDetails'], name) - modality(usage['cacheTokensDetails'], name);
   let input = count('promptTokenCount');
   input = take('cached_input', count('cachedContentTokenCount'), input);
   input = take('audio_input', fresh('AUDIO'), input);

@@ -15,21 +15,28 @@ const reading =
     new GeminiReader(call, chunks, meter, kind);
 
 const stream = (call: Call): StreamTranslator => new TranslatedStream(call, reading('stream'));
-const collected = (call: Call): StreamTranslator => new TranslatedStream(call, reading('collected'));
-const reply = (call: Call): StreamTranslator => new TranslatedStream(call, reading('reply'), (listener) => new WholeFrames(listener));
+const collected = (call: Call): StreamTranslator =>
+  new TranslatedStream(call, reading('collected'));
+const reply = (call: Call): StreamTranslator =>
+  new TranslatedStream(call, reading('reply'), (listener) => new WholeFrames(listener));
 
 /** The wire format `gemini`: generateContent of the Gemini API and of Vertex, for chat (wire-formats §4.4–4.6). */
 export const geminiChat: Adapter = {
   ask: askGemini,
   read(bytes, contentType, call) {
-    const collector = new ChatCollector(call, contentType.includes('event-stream') ? collected : reply);
+    const collector = new ChatCollector(
+      call,
+      contentType.includes('event-stream') ? collected : reply,
+    );
     collector.push(bytes);
     const answer = collector.answer();
     return collector.meter.fault ?? answer;
   },
   stream,
   collect: (call) => new ChatCollector(call, collected),
-  needsBytes: ({ url, name }, { upstreamModel }) => addressPart(url, name, geminiModel(upstreamModel)) === undefined,
-  unsigned: ({ body, upstreamModel }) => unsignedContents(body['messages'], geminiModel(upstreamModel)),
+  needsBytes: ({ url, name }, { upstreamModel }) =>
+    addressPart(url, name, geminiModel(upstreamModel)) === undefined,
+  unsigned: ({ body, upstreamModel }) =>
+    unsignedContents(body['messages'], geminiModel(upstreamModel)),
   fault: geminiFault,
 };

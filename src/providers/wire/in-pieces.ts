@@ -8,5 +8,7 @@ export function inPieces(pieces: readonly Buffer[]): Pick<Ask, 'body' | 'rest'> 
   const [body, ...rest] = pieces;
   if (body !== undefined && rest.length === 0) return { body };
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  return body === undefined || bytes <= piecesBytesMin ? { body: Buffer.concat(pieces, bytes) } : { body, rest };
+  return body === undefined || bytes <= piecesBytesMin
+    ? { body: Buffer.concat(pieces, bytes) }
+    : { body, rest };
 }

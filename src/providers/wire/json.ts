@@ -7,13 +7,18 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export const objectOf = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+export const objectOf = (value: unknown): JsonObject | undefined =>
+  isObject(value) ? value : undefined;
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 /** More than any model reads or writes: a count beyond it is a vendor's mistake, and money must not move by it. */
 const countMax = 1e9;
 export const countOf = (value: unknown): number | undefined =>
-  Number.isInteger(value) && typeof value === 'number' && value >= 0 && value <= countMax ? value : undefined;
-export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+  Number.isInteger(value) && typeof value === 'number' && value >= 0 && value <= countMax
+    ? value
+    : undefined;
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one character a byte: good for structure, not for reading. */
@@ -55,7 +60,8 @@ export const rawText = (raw: Raw): string => `{${rawInside(raw)}}`;
 const nameText = (name: string): string => (/^\w*$/.test(name) ? `"${name}"` : jsonText(name));
 
 /** Whether JSON text says nothing: absent, `null` or `""`. */
-export const says = (text: string | undefined): text is string => text !== undefined && text !== 'null' && text !== '""';
+export const says = (text: string | undefined): text is string =>
+  text !== undefined && text !== 'null' && text !== '""';
 
 /** How many bytes of UTF-8 a JSON string (with its quotes) stands for. */
 export function stringBytes(text: string): number {

@@ -34,9 +34,11 @@ export const whoSaid: readonly ScriptFormat[] = [...whenSaid, 'diarized_json'];
 export function listening({ formats, ask, read, faults = [] }: Listening): SoundAdapter {
   const answer = (reply: Buffer, call: Call): Answer | Fault => {
     const body = parse(reply.toString('utf8'));
-    if (!isObject(body)) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+    if (!isObject(body))
+      return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
     const heard = read(body, call);
-    if (heard === undefined) return faultWithin(body, { faults }) ?? protocolFault('an answer without a text');
+    if (heard === undefined)
+      return faultWithin(body, { faults }) ?? protocolFault('an answer without a text');
     return answerOf(heard.transcript, call, heard.quantities, heard.upstreamId);
   };
   return {

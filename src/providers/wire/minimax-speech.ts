@@ -23,14 +23,25 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): SoundAdapter => ({
         voice_id: voiceOf(call, 'English_expressive_narrator'),
         ...(speed === undefined ? {} : { speed: Math.min(fastest, Math.max(slowest, speed)) }),
       },
-      audio_setting: { format: formatOf(call, makes), sample_rate: formatOf(call, makes) === 'mp3' ? 32_000 : 24_000, channel: 1 },
+      audio_setting: {
+        format: formatOf(call, makes),
+        sample_rate: formatOf(call, makes) === 'mp3' ? 32_000 : 24_000,
+        channel: 1,
+      },
     };
-    return { path: '/t2a_v2', headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(body)) };
+    return {
+      path: '/t2a_v2',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    };
   },
   read: (reply) => noVoice(reply, faults),
   stream(call, contentType) {
     const from = contentType.startsWith('application/json') ? 'json' : 'events';
-    return new SpeechStream(call, formatOf(call, makes), { from, read: (said) => readEvent(said, faults) });
+    return new SpeechStream(call, formatOf(call, makes), {
+      from,
+      read: (said) => readEvent(said, faults),
+    });
   },
   fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
 });

@@ -16,14 +16,26 @@ export function multimodalEmbeddings(quirks: Pick<Quirks, 'faults'>): WholeAdapt
         { path: ['model'], json: jsonText(call.upstreamModel) },
         { path: ['input'], json: jsonText(input) },
       ];
-      return { path: '/embeddings/multimodal', headers: { 'content-type': 'application/json' }, body: editBytes(call.bytes, changes) };
+      return {
+        path: '/embeddings/multimodal',
+        headers: { 'content-type': 'application/json' },
+        body: editBytes(call.bytes, changes),
+      };
     },
     read(reply, _, call) {
       const body = parse(reply.toString('utf8'));
       if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-      const vector = rawMembers(rawMembers(reply.toString('latin1').trim()).get('data') ?? '').get('embedding');
-      if (vector === undefined) return faultWithin(body, quirks) ?? protocolFault('an answer without a vector');
-      return vectorsAnswer(call, [vector], objectOf(body['usage'])?.['prompt_tokens'], textOf(body['id']));
+      const vector = rawMembers(rawMembers(reply.toString('latin1').trim()).get('data') ?? '').get(
+        'embedding',
+      );
+      if (vector === undefined)
+        return faultWithin(body, quirks) ?? protocolFault('an answer without a vector');
+      return vectorsAnswer(
+        call,
+        [vector],
+        objectOf(body['usage'])?.['prompt_tokens'],
+        textOf(body['id']),
+      );
     },
     fault: (status, headers, reply) => faultOf(status, headers, reply, quirks),
   };

@@ -1,7 +1,8 @@
 import type { Ask, Call } from '../adapter.ts';
 import { type ListenWish, soundTypes } from '../sound-wish.ts';
 
-const quoted = (text: string): string => text.replace(/["\r\n]/g, (c) => ({ '"': '%22', '\r': '%0D' })[c] ?? '%0A');
+const quoted = (text: string): string =>
+  text.replace(/["\r\n]/g, (c) => ({ '"': '%22', '\r': '%0D' })[c] ?? '%0A');
 
 /** A form with fields and one recording, which is read while it is sent. The request's own id keeps its parts apart: nobody outside knows it beforehand. */
 export function formWith(
@@ -12,7 +13,10 @@ export function formWith(
   fileField = 'file',
 ): Ask {
   const boundary = `tollgate-${call.answerId.replace(/\W/g, '')}`;
-  const head = fields.map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`);
+  const head = fields.map(
+    ([name, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
+  );
   const contentType = /^audio\/|^video\//.test(type) ? type : soundTypes[format];
   const start = `--${boundary}\r\nContent-Disposition: form-data; name="${fileField}"; filename="${quoted(filename)}"\r\nContent-Type: ${contentType}\r\n\r\n`;
   return {

@@ -1,7 +1,18 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { Answer, Call } from '../adapter.ts';
-import { isObject, listOf, objectOf, parse, rawElements, rawInside, rawMembers, rawText, says, textOf } from './json.ts';
+import {
+  isObject,
+  listOf,
+  objectOf,
+  parse,
+  rawElements,
+  rawInside,
+  rawMembers,
+  rawText,
+  says,
+  textOf,
+} from './json.ts';
 import { hiddenInChoice, hiddenMembers, newCallId, upstreamIdOf } from './openai-chat-chunk.ts';
 import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts';
 import { choiceState, finishReason, normaliseMessage } from './openai-chat-message.ts';
@@ -13,9 +24,12 @@ import { readUsage } from './openai-chat-usage.ts';
 export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | Fault {
   const text = reply.toString('latin1').trim();
   const body = parse(text);
-  if (body === undefined) return protocolFault(`an answer that is not JSON: ${reply.toString('utf8', 0, 120)}`);
+  if (body === undefined)
+    return protocolFault(`an answer that is not JSON: ${reply.toString('utf8', 0, 120)}`);
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const refused = mayTellFault(body) ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks) : undefined;
+  const refused = mayTellFault(body)
+    ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks)
+    : undefined;
   if (refused) return refused;
   const plain = plainAnswer(reply, body, call, quirks);
   if (plain) return plain;
@@ -25,13 +39,15 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
   const choices: string[] = [];
   for (const choice of rawChoices) {
     const normalised = normaliseChoice(choice, choices.length, call, quirks);
-    if (normalised === undefined) return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
+    if (normalised === undefined)
+      return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
     choices.push(normalised);
   }
   const usageText = top.get('usage') ?? rawMembers(rawChoices[0] ?? '').get('usage');
   const usage = says(usageText) ? readUsage(usageText) : undefined;
   const created = typeof body['created'] === 'number' ? top.get('created') : String(call.created);
-  for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers]) top.delete(name);
+  for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
+    top.delete(name);
   if (usage) top.set('usage', usage.json);
   const rest = rawInside(top);
   const head = `{"id":${jsonText(call.answerId)},"object":"chat.completion","created":${created},"model":${jsonText(call.publicModel)}`;
@@ -44,15 +60,26 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
 }
 
 /** The choice as OpenAI would have written it; undefined when it ended with an error. */
-function normaliseChoice(text: string, position: number, call: Call, quirks: Quirks): string | undefined {
+function normaliseChoice(
+  text: string,
+  position: number,
+  call: Call,
+  quirks: Quirks,
+): string | undefined {
   const choice = rawMembers(text);
   const reason = finishReason(choice.get('finish_reason'));
   if (reason === 'error') return undefined;
   const message = rawMembers(choice.get('message') ?? '');
-  normaliseMessage(message, choiceState(), { quirks, newId: newCallId(call), whole: true, last: true });
+  normaliseMessage(message, choiceState(), {
+    quirks,
+    newId: newCallId(call),
+    whole: true,
+    last: true,
+  });
   const index = Number(choice.get('index') ?? position) || 0;
   // Perplexity sends an empty delta with whole answers, too.
-  for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice]) choice.delete(name);
+  for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice])
+    choice.delete(name);
   const rest = rawInside(choice);
   return `{"index":${index},"message":${rawText(message)}${rest && ','}${rest},"finish_reason":"${reason ?? 'stop'}"}`;
 }

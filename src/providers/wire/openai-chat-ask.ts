@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Change, editPieces, jsonText, nameJson, type Path, replaceSolePieces } from '../../base/json-edit.ts';
+import {
+  type Change,
+  editPieces,
+  jsonText,
+  nameJson,
+  type Path,
+  replaceSolePieces,
+} from '../../base/json-edit.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { inPieces } from './in-pieces.ts';
 import { isObject, listOf } from './json.ts';
@@ -36,13 +43,16 @@ export function askChat(call: Call, quirks: Quirks): Ask {
 }
 
 /** Where the member is not passed on, nothing is asked of anybody. */
-const dropsTier = ({ drop }: Quirks): boolean => drop?.some(({ member }) => member === 'service_tier') === true;
+const dropsTier = ({ drop }: Quirks): boolean =>
+  drop?.some(({ member }) => member === 'service_tier') === true;
 
 const has = (call: Call, member: string): boolean => call.body[member] !== undefined;
 
 function dropRefused(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
   const drop = (rows: readonly Dropped[]): void => {
-    for (const row of rows) if (has(call, row.member) && !accepts(row, call.body[row.member])) members.set(row.member, {});
+    for (const row of rows)
+      if (has(call, row.member) && !accepts(row, call.body[row.member]))
+        members.set(row.member, {});
   };
   drop(quirks.drop ?? []);
   for (const rule of rulesOf(call, quirks)) drop(rule.drop ?? []);
@@ -52,12 +62,15 @@ function rulesOf(call: Call, quirks: Quirks): NonNullable<Quirks['models']> {
   if (!quirks.models) return [];
   const effort = call.body['reasoning_effort'];
   return quirks.models.filter(
-    (rule) => rule.models.test(call.upstreamModel) && (rule.unlessEffort === undefined || rule.unlessEffort !== effort),
+    (rule) =>
+      rule.models.test(call.upstreamModel) &&
+      (rule.unlessEffort === undefined || rule.unlessEffort !== effort),
   );
 }
 
 function renameMembers(call: Call, quirks: Quirks, members: Map<string, MemberChange>): void {
-  for (const [from, to] of Object.entries(quirks.rename ?? {})) if (has(call, from) && !has(call, to)) members.set(from, { name: to });
+  for (const [from, to] of Object.entries(quirks.rename ?? {}))
+    if (has(call, from) && !has(call, to)) members.set(from, { name: to });
 }
 
 /** The client's limit under the name that this vendor reads, and ours when money is the tighter one. Of two limits `max_completion_tokens` wins (row 16). */
@@ -74,7 +87,8 @@ function limitOutput(call: Call, quirks: Quirks, members: Map<string, MemberChan
   }
   for (const limit of given) {
     if (!takesBoth && limit !== kept) members.set(limit, {});
-    else if (!takesBoth && limit !== name) members.set(limit, { name, ...(ours ? { json: ours } : {}) });
+    else if (!takesBoth && limit !== name)
+      members.set(limit, { name, ...(ours ? { json: ours } : {}) });
     else if (ours) members.set(limit, { json: ours });
   }
 }
@@ -91,14 +105,16 @@ function askForUsage(call: Call, quirks: Quirks, changes: Change[]): void {
 
 function developersAreSystems(call: Call, changes: Change[]): void {
   listOf(call.body['messages']).forEach((message, i) => {
-    if (isObject(message) && message['role'] === 'developer') changes.push({ path: ['messages', i, 'role'], json: '"system"' });
+    if (isObject(message) && message['role'] === 'developer')
+      changes.push({ path: ['messages', i, 'role'], json: '"system"' });
   });
 }
 
 /** Ids that other vendors gave are hashed into this vendor's alphabet: the same on the call and on its result, on every request. */
 function remapToolIds(call: Call, ids: NonNullable<Quirks['toolIds']>, changes: Change[]): void {
   const remap = (path: Path, id: unknown): void => {
-    if (typeof id === 'string' && !ids.pattern.test(id)) changes.push({ path, json: jsonText(shortId(id, ids.length)) });
+    if (typeof id === 'string' && !ids.pattern.test(id))
+      changes.push({ path, json: jsonText(shortId(id, ids.length)) });
   };
   listOf(call.body['messages']).forEach((message, i) => {
     if (!isObject(message)) return;

@@ -1,7 +1,21 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Call } from '../adapter.ts';
-import { type JsonObject, rawElements, rawInside, rawMembers, rawText, says, textOf, type Raw } from './json.ts';
-import { type ChoiceState, choiceState, finishReason, normaliseMessage } from './openai-chat-message.ts';
+import {
+  type JsonObject,
+  rawElements,
+  rawInside,
+  rawMembers,
+  rawText,
+  says,
+  textOf,
+  type Raw,
+} from './json.ts';
+import {
+  type ChoiceState,
+  choiceState,
+  finishReason,
+  normaliseMessage,
+} from './openai-chat-message.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { readUsage, type Usage } from './openai-chat-usage.ts';
 
@@ -9,8 +23,20 @@ import { readUsage, type Usage } from './openai-chat-usage.ts';
  * Members of an answer that stay between the vendor and us: padding against traffic analysis (`obfuscation`, Mistral's `p`),
  * the vendor's own ids (rows 59, 60), Azure's filter results (learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming, 2026-08).
  */
-export const hiddenMembers = ['obfuscation', 'p', 'x_groq', 'prompt_filter_results', 'request_id', 'base_resp'] as const;
-export const hiddenInChoice = ['content_filter_results', 'content_filter_result', 'content_filter_offsets', 'content_filter_raw'] as const;
+export const hiddenMembers = [
+  'obfuscation',
+  'p',
+  'x_groq',
+  'prompt_filter_results',
+  'request_id',
+  'base_resp',
+] as const;
+export const hiddenInChoice = [
+  'content_filter_results',
+  'content_filter_result',
+  'content_filter_offsets',
+  'content_filter_raw',
+] as const;
 
 /** Members that every chunk carries: one with nothing else and no choice says nothing. */
 const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
@@ -49,7 +75,8 @@ export class ChunkRewriter {
   /** `{"id":…,"object":…,"created":…,"model":…`: the same on every chunk of the stream. */
   head(created?: string): string {
     if (this.#head === undefined) {
-      const time = created !== undefined && /^[1-9]\d*$/.test(created) ? created : String(this.#call.created);
+      const time =
+        created !== undefined && /^[1-9]\d*$/.test(created) ? created : String(this.#call.created);
       this.#head = `{"id":${jsonText(this.#call.answerId)},"object":"chat.completion.chunk","created":${time},"model":${jsonText(this.#call.publicModel)}`;
     }
     return this.#head;
@@ -76,15 +103,25 @@ export class ChunkRewriter {
     }
     const created = top.get('created');
     this.#strip(top);
-    if (!texts.length && (choices.length > 0 || ![...top.keys()].some((name) => !envelope.has(name)))) return { text: '', bytes, failed };
+    if (
+      !texts.length &&
+      (choices.length > 0 || ![...top.keys()].some((name) => !envelope.has(name)))
+    )
+      return { text: '', bytes, failed };
     const rest = rawInside(top);
-    return { text: `${this.head(created)}${rest && ','}${rest},"choices":[${texts.join(',')}]}`, bytes, failed };
+    return {
+      text: `${this.head(created)}${rest && ','}${rest},"choices":[${texts.join(',')}]}`,
+      bytes,
+      failed,
+    };
   }
 
   #strip(top: Raw): void {
-    for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers]) top.delete(name);
+    for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
+      top.delete(name);
     // OpenAI writes `usage: null` on every chunk of a client that asked for usage, and no such member otherwise.
-    if (top.has('usage') && (says(top.get('usage')) || !this.#call.includeUsage)) top.delete('usage');
+    if (top.has('usage') && (says(top.get('usage')) || !this.#call.includeUsage))
+      top.delete('usage');
   }
 
   /** Usage is wherever the vendor put it: at the top, in Groq's `x_groq`, in Moonshot's choice. The last one wins. */
@@ -105,10 +142,25 @@ export class ChunkRewriter {
     if (reason === 'error') return { text: '', bytes: 0, failed: true };
     const delta = rawMembers(choice.get('delta') ?? '');
     const repeated = state.roleGiven;
-    const bytes = normaliseMessage(delta, state, { quirks: this.#quirks, newId: this.#newId, whole: false, last: reason !== undefined });
+    const bytes = normaliseMessage(delta, state, {
+      quirks: this.#quirks,
+      newId: this.#newId,
+      whole: false,
+      last: reason !== undefined,
+    });
     // Perplexity repeats the whole message beside each delta, Together the delta as `text`.
-    for (const name of ['index', 'delta', 'finish_reason', 'usage', 'message', 'text', ...hiddenInChoice]) choice.delete(name);
-    const silent = repeated && reason === undefined && delta.size === 0 && !says(choice.get('logprobs'));
+    for (const name of [
+      'index',
+      'delta',
+      'finish_reason',
+      'usage',
+      'message',
+      'text',
+      ...hiddenInChoice,
+    ])
+      choice.delete(name);
+    const silent =
+      repeated && reason === undefined && delta.size === 0 && !says(choice.get('logprobs'));
     if (silent) return { text: '', bytes: 0, failed: false };
     const rest = rawInside(choice);
     state.finished = reason !== undefined;
@@ -125,7 +177,9 @@ export class ChunkRewriter {
     const texts: string[] = [];
     for (const [index, state] of this.choices) {
       if (state.finished) continue;
-      texts.push(`{"index":${index},"delta":{${state.roleGiven ? '' : '"role":"assistant","content":""'}},"finish_reason":"${reason}"}`);
+      texts.push(
+        `{"index":${index},"delta":{${state.roleGiven ? '' : '"role":"assistant","content":""'}},"finish_reason":"${reason}"}`,
+      );
       state.finished = true;
     }
     return texts.length ? `${this.head()},"choices":[${texts.join(',')}]}` : '';
@@ -136,4 +190,5 @@ export class ChunkRewriter {
   }
 }
 
-export const upstreamIdOf = (body: JsonObject): string | undefined => textOf(body['id']) || undefined;
+export const upstreamIdOf = (body: JsonObject): string | undefined =>
+  textOf(body['id']) || undefined;

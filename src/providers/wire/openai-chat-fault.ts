@@ -20,14 +20,24 @@ const shared: readonly FaultRule[] = [
     kind: 'credentials',
   },
   { status: 429, code: /overloaded|ServerOverloaded/, kind: 'overloaded' },
-  { status: 429, text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota/i, kind: 'quota' },
+  {
+    status: 429,
+    text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota/i,
+    kind: 'quota',
+  },
   { status: 429, kind: 'rate_limited' },
   {
     code: /content_filter|content_policy|ResponsibleAI|sensitive|moderation|data_inspection_failed|SensitiveContent/i,
     kind: 'content_policy',
   },
-  { text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|moderation|flagged/i, kind: 'content_policy' },
-  { code: /context_length|exceed_context|too_many_prompt_tokens|tokens_too_long|prompt_too_long/i, kind: 'context_length' },
+  {
+    text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|moderation|flagged/i,
+    kind: 'content_policy',
+  },
+  {
+    code: /context_length|exceed_context|too_many_prompt_tokens|tokens_too_long|prompt_too_long/i,
+    kind: 'context_length',
+  },
   {
     text: /context.{0,8}length|maximum context|context (window|size)|prompt is too long|too many tokens|token count .{0,40}exceeds|reduce the length|too large for model|input is too long|total length of all messages|inputs`? tokens \+ `?max_new_tokens/i,
     kind: 'context_length',
@@ -38,7 +48,10 @@ const shared: readonly FaultRule[] = [
     text: /incorrect api key|invalid api key|api key (not valid|expired)|missing.{0,10}api key|authentication fails/i,
     kind: 'credentials',
   },
-  { text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota|arrearage|overdue/i, kind: 'quota' },
+  {
+    text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota|arrearage|overdue/i,
+    kind: 'quota',
+  },
   { status: 403, kind: 'credentials' },
   { status: 404, kind: 'unknown_model' },
   { code: /^model_not_found$/, kind: 'unknown_model' },
@@ -71,7 +84,14 @@ function refusedBy(body: JsonObject): Refused {
     textOf(body['msg']) ??
     textOf(first?.['msg']) ??
     '';
-  const codes = [source['code'], source['type'], body['code'], body['error_type'], base?.['status_code'], inside?.['code']];
+  const codes = [
+    source['code'],
+    source['type'],
+    body['code'],
+    body['error_type'],
+    base?.['status_code'],
+    inside?.['code'],
+  ];
   const raw = textOf(objectOf(source['metadata'])?.['raw']);
   const location = listOf(first?.['loc']).filter((step) => step !== 'body');
   return {
@@ -96,7 +116,10 @@ function kindOf(status: number, refused: Refused, quirks: Quirks): FaultKind {
   const rules = status >= 500 ? shared.filter((rule) => rule.code || rule.status) : shared;
   for (const rule of rules) if (fits(rule, status, refused)) return rule.kind;
   if (status >= 200 && status < 400) return 'protocol';
-  if (status === unknownStatus) return /invalid_request|invalid_params|bad_?request/i.test(refused.code) ? 'bad_request' : 'server_error';
+  if (status === unknownStatus)
+    return /invalid_request|invalid_params|bad_?request/i.test(refused.code)
+      ? 'bad_request'
+      : 'server_error';
   return status >= 500 ? 'server_error' : 'bad_request';
 }
 
@@ -106,7 +129,8 @@ export function durationMs(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(h|ms|m|s|µs|us|ns))+$/.test(text)) return undefined;
   const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
   let sum = 0;
-  for (const match of text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s|µs|us|ns)/g)) sum += Number(match[1]) * (units[match[2] ?? ''] ?? 0);
+  for (const match of text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s|µs|us|ns)/g))
+    sum += Number(match[1]) * (units[match[2] ?? ''] ?? 0);
   return sum;
 }
 
@@ -134,9 +158,11 @@ function resetAfter(headers: Headers): number | undefined {
   let longest: number | undefined;
   for (const kind of ['', '-requests', '-tokens']) {
     const text = header(headers, `x-ratelimit-reset${kind}`);
-    if (text === undefined || (kind && header(headers, `x-ratelimit-remaining${kind}`) !== '0')) continue;
+    if (text === undefined || (kind && header(headers, `x-ratelimit-remaining${kind}`) !== '0'))
+      continue;
     let ms = durationMs(text.trim());
-    if (ms !== undefined && ms > 1e12) ms = (ms > 1e15 ? ms / 1000 : ms) - Date.parse(header(headers, 'date') ?? '');
+    if (ms !== undefined && ms > 1e12)
+      ms = (ms > 1e15 ? ms / 1000 : ms) - Date.parse(header(headers, 'date') ?? '');
     if (ms !== undefined && ms > 0) longest = Math.max(longest ?? 0, ms);
   }
   return longest;
@@ -150,7 +176,10 @@ const lookedAtMax = 4 * messageMax;
 export function sanitise(message: string): string {
   const clean = message
     .slice(0, lookedAtMax)
-    .replace(/\b(?:sk|gsk|xai|pplx|csk|fw|hf|nvapi|tgp|key|ak|bce-v3|ABSK)[-_/](?=[\w*.\-/]*[\d*])[\w*.\-/]{6,}/gi, '***')
+    .replace(
+      /\b(?:sk|gsk|xai|pplx|csk|fw|hf|nvapi|tgp|key|ak|bce-v3|ABSK)[-_/](?=[\w*.\-/]*[\d*])[\w*.\-/]{6,}/gi,
+      '***',
+    )
     .replace(/\b(?:org|proj|user|acct|project)[-_](?=[A-Za-z]*[\dA-Z])[A-Za-z0-9]{8,}/g, '***')
     .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
     .replace(/\b(team|api key id):? +[\da-f]{8}-[\da-f-]{27}/gi, '$1: ***')
@@ -172,10 +201,14 @@ export function faultOf(status: number, headers: Headers, reply: string, quirks:
   const body = parse(reply);
   // Some gateways wrap the error in a list: Google's, behind its compatible endpoint.
   const object = objectOf(body) ?? objectOf(listOf(body)[0]);
-  const refused = object ? refusedBy(object) : { code: '', message: plainMessage(status, reply), param: undefined };
+  const refused = object
+    ? refusedBy(object)
+    : { code: '', message: plainMessage(status, reply), param: undefined };
   // What stands before the vendor blocks single prompts, too (a firewall that reads SQL or HTML in one): the key may be as good as ever.
   const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, quirks);
-  const retryAfterMs = retryAfter(headers) ?? (kind === 'rate_limited' ? (resetAfter(headers) ?? spokenDelay(refused.message)) : undefined);
+  const retryAfterMs =
+    retryAfter(headers) ??
+    (kind === 'rate_limited' ? (resetAfter(headers) ?? spokenDelay(refused.message)) : undefined);
   return fault(kind, refused, status, retryAfterMs);
 }
 
@@ -194,12 +227,14 @@ function fault(kind: FaultKind, refused: Refused, status: number, retryAfterMs?:
 }
 
 /** Whether `faultWithin` could find a fault: cheap, and good for text that is not decoded yet. */
-export const mayTellFault = (body: JsonObject): boolean => 'error' in body || 'base_resp' in body || body['object'] === 'error';
+export const mayTellFault = (body: JsonObject): boolean =>
+  'error' in body || 'base_resp' in body || body['object'] === 'error';
 
 /** An error that came with a good status: an `error` member, MiniMax's `base_resp`, an error event in a stream. Undefined when `body` tells none. */
 export function faultWithin(body: JsonObject, quirks: Quirks): Fault | undefined {
   const base = objectOf(body['base_resp']);
-  const failedBase = base !== undefined && base['status_code'] !== 0 && base['status_code'] !== undefined;
+  const failedBase =
+    base !== undefined && base['status_code'] !== 0 && base['status_code'] !== undefined;
   const error = body['error'];
   const failed =
     failedBase ||
@@ -209,7 +244,12 @@ export function faultWithin(body: JsonObject, quirks: Quirks): Fault | undefined
   if (!failed) return undefined;
   const refused = refusedBy(body);
   // Vendors put the status that they would have sent into the code (OpenRouter, vLLM) or beside it (Groq's `status_code`).
-  const told = [objectOf(error)?.['code'], objectOf(error)?.['status_code'], objectOf(error)?.['status'], body['code']]
+  const told = [
+    objectOf(error)?.['code'],
+    objectOf(error)?.['status_code'],
+    objectOf(error)?.['status'],
+    body['code'],
+  ]
     .map(Number)
     .find((n) => n >= 400 && n < 600);
   return fault(kindOf(told ?? unknownStatus, refused, quirks), refused, told ?? 200);

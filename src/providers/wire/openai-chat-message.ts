@@ -13,7 +13,13 @@ export interface ChoiceState {
   details: string;
 }
 
-export const choiceState = (): ChoiceState => ({ roleGiven: false, finished: false, calls: [], think: thinkState(), details: '' });
+export const choiceState = (): ChoiceState => ({
+  roleGiven: false,
+  finished: false,
+  calls: [],
+  think: thinkState(),
+  details: '',
+});
 
 /** `whole`: a message, not a delta. `last`: the choice ends with it. `newId` makes the id of a call whose vendor gave none. */
 export interface Normalising {
@@ -24,7 +30,8 @@ export interface Normalising {
 }
 
 /** The inside of a JSON string's text; `''` for anything else. */
-const inner = (text: string | undefined): string => (text !== undefined && text.charCodeAt(0) === 0x22 ? text.slice(1, -1) : '');
+const inner = (text: string | undefined): string =>
+  text !== undefined && text.charCodeAt(0) === 0x22 ? text.slice(1, -1) : '';
 
 /**
  * Mistral's thinking models answer with parts instead of a string:
@@ -51,7 +58,8 @@ function nameReasoning(message: Raw, state: ChoiceState, quirks: Quirks): void {
   const reasoning = message.get('reasoning');
   if (reasoning !== undefined) {
     message.delete('reasoning');
-    if (reasoning.charCodeAt(0) === 0x22 && !says(message.get('reasoning_content'))) message.set('reasoning_content', reasoning);
+    if (reasoning.charCodeAt(0) === 0x22 && !says(message.get('reasoning_content')))
+      message.set('reasoning_content', reasoning);
   } else if (message.has('reasoning_details') && !says(message.get('reasoning_content'))) {
     const text = detailsText(message, state, quirks);
     if (text) message.set('reasoning_content', `"${text}"`);
@@ -86,7 +94,9 @@ function place(call: Raw, state: ChoiceState, named: boolean): { index: number; 
   const begin = (index: number) => ({ index: state.calls.push({ index, id }) - 1, fresh: true });
   if (Number.isNaN(told)) {
     const known = id ? state.calls.findIndex((c) => c.id === id) : state.calls.length - 1;
-    return known >= 0 && (id || !named) ? { index: known, fresh: false } : begin(state.calls.length);
+    return known >= 0 && (id || !named)
+      ? { index: known, fresh: false }
+      : begin(state.calls.length);
   }
   // The last match: vendors that give every parallel call index 0 continue the newest one.
   const known = state.calls.findLastIndex((c) => c.index === told);
@@ -99,7 +109,11 @@ interface Normalised {
   readonly bytes: number;
 }
 
-function normaliseCall(text: string, state: ChoiceState, { newId, whole }: Normalising): Normalised {
+function normaliseCall(
+  text: string,
+  state: ChoiceState,
+  { newId, whole }: Normalising,
+): Normalised {
   const call = rawMembers(text);
   const fn = rawMembers(call.get('function') ?? '');
   const custom = call.get('custom');
@@ -107,12 +121,15 @@ function normaliseCall(text: string, state: ChoiceState, { newId, whole }: Norma
     ? { index: state.calls.push({ index: 0, id: inner(call.get('id')) }) - 1, fresh: true }
     : place(call, state, says(fn.get('name')) || custom !== undefined);
   const args = fn.get('arguments');
-  if (args !== undefined && args.charCodeAt(0) !== 0x22) fn.set('arguments', args === 'null' ? '""' : JSON.stringify(args));
+  if (args !== undefined && args.charCodeAt(0) !== 0x22)
+    fn.set('arguments', args === 'null' ? '""' : JSON.stringify(args));
   if (whole) call.delete('index');
   else call.set('index', String(index));
   // A delta tells id, type and name once per call (wire-formats §1.1).
   if (fresh) {
-    const repeated = state.calls.some((other, i) => i < index && other.id === state.calls[index]?.id);
+    const repeated = state.calls.some(
+      (other, i) => i < index && other.id === state.calls[index]?.id,
+    );
     if (!says(call.get('id')) || repeated) call.set('id', JSON.stringify(newId(index)));
     if (!says(call.get('type'))) call.set('type', custom === undefined ? '"function"' : '"custom"');
     if (fn.size && args === undefined) fn.set('arguments', '""');
@@ -124,11 +141,18 @@ function normaliseCall(text: string, state: ChoiceState, { newId, whole }: Norma
   if (fn.size) call.set('function', rawText(fn));
   else if (!fresh) call.delete('function');
   const said = custom === undefined ? fn.get('arguments') : rawMembers(custom).get('input');
-  return { text: rawText(call), bytes: says(said) && said.charCodeAt(0) === 0x22 ? stringBytes(said) : 0 };
+  return {
+    text: rawText(call),
+    bytes: says(said) && said.charCodeAt(0) === 0x22 ? stringBytes(said) : 0,
+  };
 }
 
 /** Makes a vendor's message or delta OpenAI's, in place. Returns how many bytes of text, reasoning and arguments it holds. */
-export function normaliseMessage(message: Raw, state: ChoiceState, normalising: Normalising): number {
+export function normaliseMessage(
+  message: Raw,
+  state: ChoiceState,
+  normalising: Normalising,
+): number {
   const { quirks, whole, last } = normalising;
   flattenParts(message);
   if (quirks.thinkTags && !settled(state.think)) untagThinking(message, state, last);
@@ -141,7 +165,8 @@ export function normaliseMessage(message: Raw, state: ChoiceState, normalising: 
   const calls = message.get('tool_calls');
   if (calls !== undefined) {
     const normalised = rawElements(calls).map((call) => normaliseCall(call, state, normalising));
-    if (normalised.length) message.set('tool_calls', `[${normalised.map((call) => call.text).join(',')}]`);
+    if (normalised.length)
+      message.set('tool_calls', `[${normalised.map((call) => call.text).join(',')}]`);
     else message.delete('tool_calls');
     for (const call of normalised) bytes += call.bytes;
   }

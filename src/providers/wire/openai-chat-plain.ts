@@ -5,7 +5,16 @@ import { upstreamIdOf } from './openai-chat-chunk.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { plainUsage } from './openai-chat-usage.ts';
 
-const topMembers = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier', 'system_fingerprint']);
+const topMembers = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'service_tier',
+  'system_fingerprint',
+]);
 const choiceMembers = new Set(['index', 'message', 'logprobs', 'finish_reason']);
 const messageMembers = new Set(['role', 'content', 'refusal', 'annotations']);
 const reasons = new Set<unknown>(['stop', 'length', 'content_filter']);
@@ -19,7 +28,13 @@ function has(object: JsonObject, only: ReadonlySet<string>): boolean {
 function isPlain(body: JsonObject): boolean {
   const choices = listOf(body['choices']);
   const [choice] = choices;
-  if (choices.length !== 1 || !isObject(choice) || !has(body, topMembers) || !has(choice, choiceMembers)) return false;
+  if (
+    choices.length !== 1 ||
+    !isObject(choice) ||
+    !has(body, topMembers) ||
+    !has(choice, choiceMembers)
+  )
+    return false;
   const { message } = choice;
   return (
     body['object'] === 'chat.completion' &&
@@ -37,7 +52,12 @@ function isPlain(body: JsonObject): boolean {
  * The common answer, on a short way: nothing in it departs from the convention, so only its id and model are changed and every other byte stays
  * where it is. Undefined when anything else would have to change: then the long way decides. `body` is `reply`, parsed.
  */
-export function plainAnswer(reply: Buffer, body: JsonObject, call: Call, quirks: Quirks): Answer | undefined {
+export function plainAnswer(
+  reply: Buffer,
+  body: JsonObject,
+  call: Call,
+  quirks: Quirks,
+): Answer | undefined {
   if (quirks.thinkTags === true || !isPlain(body) || !isObject(body['usage'])) return undefined;
   const quantities = plainUsage(body['usage']);
   if (quantities === undefined) return undefined;
@@ -58,7 +78,10 @@ function renameQuickly(reply: Buffer, { answerId, publicModel }: Call): Buffer |
     const renamed = replaceSoles(reply.toString('latin1'), changes);
     return renamed === undefined ? undefined : Buffer.from(renamed, 'latin1');
   }
-  return changes.reduce<Buffer | undefined>((bytes, [name, json]) => bytes && replaceSole(bytes, name, json), reply);
+  return changes.reduce<Buffer | undefined>(
+    (bytes, [name, json]) => bytes && replaceSole(bytes, name, json),
+    reply,
+  );
 }
 
 function rename(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {

@@ -41,7 +41,8 @@ export class ChatStream implements StreamTranslator {
 
   push(piece: Buffer): string {
     if (this.#closed) return '';
-    if (this.#waiting + piece.length > eventBytesMax) return this.#fail(`an event of more than ${eventBytesMax} bytes`);
+    if (this.#waiting + piece.length > eventBytesMax)
+      return this.#fail(`an event of more than ${eventBytesMax} bytes`);
     if (this.#waiting > 0 && !ends(this.#ending, piece)) {
       this.#ending = endingAfter(this.#ending, piece);
       this.#pieces.push(piece);
@@ -114,7 +115,9 @@ export class ChatStream implements StreamTranslator {
     if (!isObject(body)) return this.#fail('an event that is not JSON');
     const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
     if (isObject(told)) {
-      this.meter.fault = faultWithin(told, this.#quirks) ?? (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
+      this.meter.fault =
+        faultWithin(told, this.#quirks) ??
+        (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
       if (this.meter.fault) return this.#close();
     }
     this.meter.upstreamId ??= upstreamIdOf(body);
@@ -160,11 +163,14 @@ export class ChatStream implements StreamTranslator {
 
   #usage(): string {
     const usage = this.#chunks.usage;
-    return usage && this.#call.includeUsage ? `data: ${this.#chunks.usageChunk(usage.json)}\n\n` : '';
+    return usage && this.#call.includeUsage
+      ? `data: ${this.#chunks.usageChunk(usage.json)}\n\n`
+      : '';
   }
 
   #fail(message: string, kind: 'protocol' | 'server_error' = 'protocol'): string {
-    if (!this.meter.finished) this.meter.fault ??= kind === 'protocol' ? protocolFault(message) : { kind, message };
+    if (!this.meter.finished)
+      this.meter.fault ??= kind === 'protocol' ? protocolFault(message) : { kind, message };
     return this.#close();
   }
 
@@ -202,7 +208,10 @@ export class ChatStream implements StreamTranslator {
     return this.#chunk(
       edit(
         text,
-        choices.flatMap((at) => [{ path: [...at, 'delta'] }, { path: [...at, 'message'], name: 'delta' }]),
+        choices.flatMap((at) => [
+          { path: [...at, 'delta'] },
+          { path: [...at, 'message'], name: 'delta' },
+        ]),
       ),
       '',
     );
@@ -212,7 +221,9 @@ export class ChatStream implements StreamTranslator {
     const finish = this.#chunks.finish('length');
     this.meter.finished = true;
     this.#close();
-    const usage = this.#call.includeUsage ? `data: ${this.#chunks.usageChunk(usageText(quantities))}\n\n` : '';
+    const usage = this.#call.includeUsage
+      ? `data: ${this.#chunks.usageChunk(usageText(quantities))}\n\n`
+      : '';
     return (finish && `data: ${finish}\n\n`) + usage;
   }
 }

@@ -22,7 +22,8 @@ interface Hole {
   readonly counted: boolean;
 }
 
-const named = (found: readonly Member[], name: string): Member | undefined => found.findLast((member) => member.name === name);
+const named = (found: readonly Member[], name: string): Member | undefined =>
+  found.findLast((member) => member.name === name);
 
 function inObject(text: string, at: number | undefined): readonly Member[] {
   return at !== undefined && text.charCodeAt(at) === 0x7b ? members(text, at) : [];
@@ -53,7 +54,8 @@ function holesOf(text: string, at: number): Hole[] | undefined {
   ];
   const holes: Hole[] = [];
   for (const [member, counted] of places) {
-    if (member && text.charCodeAt(member.value) === 0x22) holes.push({ start: member.value + 1, end: member.end - 1, counted });
+    if (member && text.charCodeAt(member.value) === 0x22)
+      holes.push({ start: member.value + 1, end: member.end - 1, counted });
   }
   return holes.some((hole) => hole.counted) ? holes.sort((a, b) => a.start - b.start) : undefined;
 }
@@ -79,7 +81,9 @@ export function learn(event: string, rewrite: (json: string) => string): Templat
   parts.push(event.slice(from));
   const text = rewrite(`${marked}${event.slice(from)}`.slice(at, marked.length + end - from));
   if (!text.includes(mark)) return undefined;
-  const out = `data: ${text}\n\n`.split(mark).map((piece, i) => (i % 2 ? Number(piece) : own(piece)));
+  const out = `data: ${text}\n\n`
+    .split(mark)
+    .map((piece, i) => (i % 2 ? Number(piece) : own(piece)));
   return { parts: parts.map(own), counted: holes.map((hole) => hole.counted), out };
 }
 

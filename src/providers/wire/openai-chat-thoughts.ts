@@ -11,9 +11,16 @@ const lost = '"."';
  */
 export function standInForThoughts(call: Call, models: RegExp, changes: Change[]): void {
   const { thinking, messages } = call.body;
-  if (!models.test(call.upstreamModel) || (isObject(thinking) && thinking['type'] === 'disabled')) return;
+  if (!models.test(call.upstreamModel) || (isObject(thinking) && thinking['type'] === 'disabled'))
+    return;
   listOf(messages).forEach((message, i) => {
-    if (!isObject(message) || message['role'] !== 'assistant' || listOf(message['tool_calls']).length === 0) return;
-    if (!message['reasoning_content']) changes.push({ path: ['messages', i, 'reasoning_content'], json: lost });
+    if (
+      !isObject(message) ||
+      message['role'] !== 'assistant' ||
+      listOf(message['tool_calls']).length === 0
+    )
+      return;
+    if (!message['reasoning_content'])
+      changes.push({ path: ['messages', i, 'reasoning_content'], json: lost });
   });
 }

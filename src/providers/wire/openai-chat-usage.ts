@@ -27,11 +27,19 @@ function countsOf(usage: JsonObject): Counts | undefined {
   if (prompt === undefined && usage['prompt_tokens'] != null) return undefined;
   if (completion === undefined && usage['completion_tokens'] != null) return undefined;
   const cached = cachedOf(usage);
-  const reasoning = countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
+  const reasoning =
+    countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
   const total = countOf(usage['total_tokens']);
   const told = completion ?? 0;
-  const outside = reasoning > 0 && (total === undefined ? reasoning > told : total === (prompt ?? 0) + told + reasoning);
-  return { prompt: (prompt ?? 0) + (cached > (prompt ?? 0) ? cached : 0), completion: told + (outside ? reasoning : 0), cached, reasoning };
+  const outside =
+    reasoning > 0 &&
+    (total === undefined ? reasoning > told : total === (prompt ?? 0) + told + reasoning);
+  return {
+    prompt: (prompt ?? 0) + (cached > (prompt ?? 0) ? cached : 0),
+    completion: told + (outside ? reasoning : 0),
+    cached,
+    reasoning,
+  };
 }
 
 /** OpenAI's place first, then DeepSeek's (api-docs.deepseek.com/guides/kv_cache), Moonshot's and Together's, and Mistral's. */
@@ -71,7 +79,8 @@ function quantitiesOf(usage: JsonObject, counts: Counts): Quantities {
   const creation = objectOf(input['cache_creation']) ?? {};
   const longWrites = countOf(creation['ephemeral_1h_input_tokens']) ?? 0;
   // OpenAI and OpenRouter say `cache_write_tokens`, Qwen `cache_creation_input_tokens` (help.aliyun.com/zh/model-studio/context-cache, 2026-06).
-  const writes = countOf(input['cache_write_tokens']) ?? countOf(input['cache_creation_input_tokens']) ?? 0;
+  const writes =
+    countOf(input['cache_write_tokens']) ?? countOf(input['cache_creation_input_tokens']) ?? 0;
   const into: Partial<Record<Measure, number>> = {};
   divide(into, counts.prompt, 'input', [
     ['cached_input', counts.cached],
@@ -95,24 +104,35 @@ export function readUsage(text: string): Usage | undefined {
   const counts = countsOf(usage);
   if (!counts) return undefined;
   const changes = correctionsOf(usage, counts);
-  return { quantities: quantitiesOf(usage, counts), json: changes.length === 0 ? text : edit(text, changes) };
+  return {
+    quantities: quantitiesOf(usage, counts),
+    json: changes.length === 0 ? text : edit(text, changes),
+  };
 }
 
 /** What a `usage` object counts, when the client may have it as it is; undefined otherwise. */
 export function plainUsage(usage: JsonObject): Quantities | undefined {
   const counts = countsOf(usage);
-  return counts && correctionsOf(usage, counts).length === 0 ? quantitiesOf(usage, counts) : undefined;
+  return counts && correctionsOf(usage, counts).length === 0
+    ? quantitiesOf(usage, counts)
+    : undefined;
 }
 
 /** What the client's `usage` must say otherwise. */
 function correctionsOf(usage: JsonObject, counts: Counts): readonly Change[] {
   const changes: Change[] = [];
-  const corrected = counts.prompt !== usage['prompt_tokens'] || counts.completion !== usage['completion_tokens'];
-  if (counts.prompt !== usage['prompt_tokens']) changes.push({ path: ['prompt_tokens'], json: String(counts.prompt) });
-  if (counts.completion !== usage['completion_tokens']) changes.push({ path: ['completion_tokens'], json: String(counts.completion) });
+  const corrected =
+    counts.prompt !== usage['prompt_tokens'] || counts.completion !== usage['completion_tokens'];
+  if (counts.prompt !== usage['prompt_tokens'])
+    changes.push({ path: ['prompt_tokens'], json: String(counts.prompt) });
+  if (counts.completion !== usage['completion_tokens'])
+    changes.push({ path: ['completion_tokens'], json: String(counts.completion) });
   if (corrected || countOf(usage['total_tokens']) === undefined)
     changes.push({ path: ['total_tokens'], json: String(counts.prompt + counts.completion) });
-  if (counts.cached > 0 && countOf(objectOf(usage['prompt_tokens_details'])?.['cached_tokens']) === undefined) {
+  if (
+    counts.cached > 0 &&
+    countOf(objectOf(usage['prompt_tokens_details'])?.['cached_tokens']) === undefined
+  ) {
     changes.push({ path: ['prompt_tokens_details', 'cached_tokens'], json: String(counts.cached) });
   }
   return changes;

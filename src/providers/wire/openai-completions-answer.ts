@@ -20,28 +20,37 @@ export function changesOf(body: JsonObject, call: Call): Change[] {
     if (!isObject(choice)) return;
     const said = textOf(choice['finish_reason']);
     const reason = said === undefined ? undefined : finishReason(jsonText(said));
-    if (reason !== said) changes.push({ path: ['choices', i, 'finish_reason'], json: jsonText(reason ?? null) });
+    if (reason !== said)
+      changes.push({ path: ['choices', i, 'finish_reason'], json: jsonText(reason ?? null) });
     // Together repeats the text as a chat's delta.
-    for (const name of ['delta', ...hiddenInChoice]) if (choice[name] !== undefined) changes.push({ path: ['choices', i, name] });
+    for (const name of ['delta', ...hiddenInChoice])
+      if (choice[name] !== undefined) changes.push({ path: ['choices', i, name] });
   });
   return changes;
 }
 
 /** A whole answer: the vendor's bytes but for what must be ours. */
-export function readCompletion(reply: Buffer, call: Call, quirks: { faults?: readonly FaultRule[] }): Answer | Fault {
+export function readCompletion(
+  reply: Buffer,
+  call: Call,
+  quirks: { faults?: readonly FaultRule[] },
+): Answer | Fault {
   const text = reply.toString('latin1').trim();
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const refused = mayTellFault(body) ? faultWithin(body, quirks) : undefined;
   if (refused) return refused;
   const choices = listOf(body['choices']).filter(isObject);
   if (choices.length === 0) return protocolFault('an answer without choices');
   const changes = changesOf(body, call);
-  if (changes.some(({ json }) => json === '"error"')) return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
+  if (changes.some(({ json }) => json === '"error"'))
+    return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
   const told = rawMembers(text).get('usage');
   const usage = says(told) ? readUsage(told) : undefined;
   if (usage && usage.json !== told) changes.push({ path: ['usage'], json: usage.json });
-  if (typeof body['created'] !== 'number') changes.push({ path: ['created'], json: String(call.created) });
+  if (typeof body['created'] !== 'number')
+    changes.push({ path: ['created'], json: String(call.created) });
   return {
     body: Buffer.from(edit(text, changes), 'latin1'),
     quantities: usage?.quantities,

@@ -27,13 +27,18 @@ export function askCompletion(call: Call, quirks: CompletionQuirks): Ask {
   const { body } = call;
   refuseDearTier(call);
   const changes: Change[] = [{ path: ['model'], json: jsonText(call.upstreamModel) }];
-  if (quirks.onePrompt === true && typeof body['prompt'] !== 'string') changes.push({ path: ['prompt'], json: jsonText(onlyPrompt(call)) });
-  for (const [from, name] of Object.entries(quirks.rename ?? {})) if (body[from] !== undefined) changes.push({ path: [from], name });
-  for (const member of quirks.drop ?? []) if (body[member] !== undefined) changes.push({ path: [member] });
-  if (call.outputTokensMax !== undefined) changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
+  if (quirks.onePrompt === true && typeof body['prompt'] !== 'string')
+    changes.push({ path: ['prompt'], json: jsonText(onlyPrompt(call)) });
+  for (const [from, name] of Object.entries(quirks.rename ?? {}))
+    if (body[from] !== undefined) changes.push({ path: [from], name });
+  for (const member of quirks.drop ?? [])
+    if (body[member] !== undefined) changes.push({ path: [member] });
+  if (call.outputTokensMax !== undefined)
+    changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   if (quirks.streamOptions === false) changes.push({ path: ['stream_options'] });
-  else if (call.streamUpstream && !call.includeUsage) changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
+  else if (call.streamUpstream && !call.includeUsage)
+    changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
   return { path: quirks.path ?? '/completions', headers, body: editBytes(call.bytes, changes) };
 }
 
@@ -41,7 +46,12 @@ export function askCompletion(call: Call, quirks: CompletionQuirks): Ask {
 export function onlyPrompt({ body, publicModel }: Call): string {
   const { prompt } = body;
   const [first, ...more] = typeof prompt === 'string' ? [prompt] : listOf(prompt);
-  if (typeof first !== 'string') refuse('invalid_type', { param: 'prompt', expected: 'a string or an array of strings', got: 'tokens' });
+  if (typeof first !== 'string')
+    refuse('invalid_type', {
+      param: 'prompt',
+      expected: 'a string or an array of strings',
+      got: 'tokens',
+    });
   if (more.length > 0)
     refuse('invalid_value', {
       param: 'prompt',
@@ -51,7 +61,9 @@ export function onlyPrompt({ body, publicModel }: Call): string {
 }
 
 /** One answer to each prompt. */
-export const asksOneAnswer = ({ body: { n, best_of: bestOf } }: Call): boolean => Number(n ?? 1) === 1 && Number(bestOf ?? 1) === 1;
+export const asksOneAnswer = ({ body: { n, best_of: bestOf } }: Call): boolean =>
+  Number(n ?? 1) === 1 && Number(bestOf ?? 1) === 1;
 
 /** The same, and nothing told beside it. */
-export const asksPlainly = (call: Call): boolean => asksOneAnswer(call) && typeof call.body['logprobs'] !== 'number';
+export const asksPlainly = (call: Call): boolean =>
+  asksOneAnswer(call) && typeof call.body['logprobs'] !== 'number';

@@ -29,7 +29,16 @@ export class CompletionCollector implements StreamCollector {
     const usage = cut ? parse(usageText(cut)) : this.#usage;
     const quantities = cut ?? this.meter.quantities;
     return {
-      body: Buffer.from(JSON.stringify({ id, object: 'text_completion', created, model, choices, ...(usage ? { usage } : {}) })),
+      body: Buffer.from(
+        JSON.stringify({
+          id,
+          object: 'text_completion',
+          created,
+          model,
+          choices,
+          ...(usage ? { usage } : {}),
+        }),
+      ),
       quantities,
       upstreamId: this.meter.upstreamId,
       outputText: quantities ? '' : choices.map(({ text }) => textOf(text) ?? '').join(''),
@@ -48,7 +57,12 @@ export class CompletionCollector implements StreamCollector {
 
   #choice({ index, finish_reason: finish, ...choice }: JsonObject): void {
     const at = Number(index) || 0;
-    const into = this.#choices.get(at) ?? { text: '', index: at, logprobs: null, finish_reason: null };
+    const into = this.#choices.get(at) ?? {
+      text: '',
+      index: at,
+      logprobs: null,
+      finish_reason: null,
+    };
     this.#choices.set(at, into);
     for (const [name, value] of Object.entries(choice)) into[name] = joined(into[name], value);
     into['finish_reason'] = finish ?? into['finish_reason'];

@@ -2,7 +2,16 @@ import { edit, jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { usageText } from './chat-usage.ts';
-import { isObject, type JsonObject, listOf, parse, rawMembers, says, textOf, utf8 } from './json.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  parse,
+  rawMembers,
+  says,
+  textOf,
+  utf8,
+} from './json.ts';
 import { upstreamIdOf } from './openai-chat-chunk.ts';
 import { faultWithin, mayTellFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
@@ -54,10 +63,15 @@ export class CompletionStream implements StreamTranslator {
   cutShort(quantities: Quantities): string {
     if (this.#ended.size === 0) this.#ended.set(0, false);
     const open = [...this.#ended].filter(([, ended]) => !ended).map(([index]) => index);
-    const choices = open.map((index) => `{"text":"","index":${index},"logprobs":null,"finish_reason":"length"}`);
+    const choices = open.map(
+      (index) => `{"text":"","index":${index},"logprobs":null,"finish_reason":"length"}`,
+    );
     this.meter.finished = true;
     this.#closed = true;
-    return (choices.length > 0 ? this.#chunk(choices.join(','), '') : '') + this.#usageChunk(usageText(quantities));
+    return (
+      (choices.length > 0 ? this.#chunk(choices.join(','), '') : '') +
+      this.#usageChunk(usageText(quantities))
+    );
   }
 
   #take(): string {
@@ -80,7 +94,9 @@ export class CompletionStream implements StreamTranslator {
     }
     const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
     if (isObject(told))
-      this.meter.fault = faultWithin(told, this.#quirks) ?? (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
+      this.meter.fault =
+        faultWithin(told, this.#quirks) ??
+        (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
     if (this.meter.fault === undefined) this.#event(data, body);
     else this.#closed = true;
     return !this.#closed;
@@ -102,7 +118,8 @@ export class CompletionStream implements StreamTranslator {
     if (choices.length === 0) return;
     const changes = changesOf(body, this.#call);
     if (changes.some(({ json }) => json === '"error"')) return this.#broken();
-    if (told !== undefined && (told !== null || !this.#call.includeUsage)) changes.push({ path: ['usage'] });
+    if (told !== undefined && (told !== null || !this.#call.includeUsage))
+      changes.push({ path: ['usage'] });
     this.#out += `data: ${edit(data, changes)}\n\n`;
   }
 
@@ -113,7 +130,10 @@ export class CompletionStream implements StreamTranslator {
 
   #broken(): void {
     this.meter.finished = false;
-    this.meter.fault = { kind: 'server_error', message: 'the vendor ended its answer with an error' };
+    this.meter.fault = {
+      kind: 'server_error',
+      message: 'the vendor ended its answer with an error',
+    };
     this.#closed = true;
   }
 

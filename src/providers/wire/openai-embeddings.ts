@@ -2,7 +2,17 @@ import { type Change, edit, editBytes, jsonText } from '../../base/json-edit.ts'
 import type { Fault } from '../../base/fault.ts';
 import type { Answer, Ask, Call, WholeAdapter } from '../adapter.ts';
 import { embeddingsParts } from './embeddings-parts.ts';
-import { countOf, isObject, objectOf, parse, type Raw, rawInside, rawMembers, says, textOf } from './json.ts';
+import {
+  countOf,
+  isObject,
+  objectOf,
+  parse,
+  type Raw,
+  rawInside,
+  rawMembers,
+  says,
+  textOf,
+} from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import { accepts, type Dropped, type FaultRule } from './openai-chat-quirks.ts';
 import { readUsage, type Usage } from './openai-chat-usage.ts';
@@ -40,23 +50,33 @@ export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
   };
 }
 
-function ask(call: Call, { path = '/embeddings', textOnly = false, rename = {}, drop = [] }: EmbeddingsQuirks): Ask {
+function ask(
+  call: Call,
+  { path = '/embeddings', textOnly = false, rename = {}, drop = [] }: EmbeddingsQuirks,
+): Ask {
   const { body, bytes, upstreamModel } = call;
   if (textOnly) textsOf(call);
   const changes: Change[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
-  for (const row of drop) if (body[row.member] !== undefined && !accepts(row, body[row.member])) changes.push({ path: [row.member] });
-  for (const [from, to] of Object.entries(rename)) if (body[from] !== undefined) changes.push({ path: [from], name: to });
+  for (const row of drop)
+    if (body[row.member] !== undefined && !accepts(row, body[row.member]))
+      changes.push({ path: [row.member] });
+  for (const [from, to] of Object.entries(rename))
+    if (body[from] !== undefined) changes.push({ path: [from], name: to });
   return { path, headers, body: editBytes(bytes, changes) };
 }
 
 function read(reply: Buffer, call: Call, quirks: EmbeddingsQuirks): Answer | Fault {
   const text = reply.toString('latin1').trim();
   const top = membersOf(text);
-  if (top === undefined) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (top === undefined)
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const data = vectorsIn(top.get('data'), call, quirks);
   if (data === undefined) {
     const told = parse(reply.toString('utf8'));
-    return (isObject(told) ? faultWithin(told, quirks) : undefined) ?? protocolFault('an answer without vectors');
+    return (
+      (isObject(told) ? faultWithin(told, quirks) : undefined) ??
+      protocolFault('an answer without vectors')
+    );
   }
   const usage = usageOf(top.get('usage'));
   const upstreamId = textOf(parse(top.get('id') ?? ''));
@@ -64,7 +84,12 @@ function read(reply: Buffer, call: Call, quirks: EmbeddingsQuirks): Answer | Fau
   const rest = rawInside(top);
   const end = `${usage === undefined ? '' : `,"usage":${usage.json}`}${rest && ','}${rest}}`;
   const body = `{"object":"list","data":${data},"model":${jsonText(call.publicModel)}${end}`;
-  return { body: Buffer.from(body, 'latin1'), quantities: usage?.quantities, upstreamId, outputText: '' };
+  return {
+    body: Buffer.from(body, 'latin1'),
+    quantities: usage?.quantities,
+    upstreamId,
+    outputText: '',
+  };
 }
 
 /** Undefined when the text is not JSON to its end. */
@@ -81,7 +106,11 @@ const vector = /("embedding"\s*:\s*)(\[[^\]]*\]|"[^"]*")/;
 const allVectors = new RegExp(vector, 'g');
 
 /** The items as the client asked for them: untouched where the vendor's encoding is the client's. Undefined when there are none. */
-function vectorsIn(data: string | undefined, call: Call, { bytes }: EmbeddingsQuirks): string | undefined {
+function vectorsIn(
+  data: string | undefined,
+  call: Call,
+  { bytes }: EmbeddingsQuirks,
+): string | undefined {
   const first = vector.exec(data ?? '')?.[2];
   if (data === undefined || first === undefined) return undefined;
   const encoding = encodingOf(call);
@@ -95,10 +124,13 @@ function usageOf(text: string | undefined): Usage | undefined {
   if (!says(text)) return undefined;
   const told = objectOf(parse(text)) ?? {};
   const total = countOf(told['total_tokens']);
-  const quantities = readUsage(text)?.quantities ?? (total === undefined ? undefined : { input: total });
+  const quantities =
+    readUsage(text)?.quantities ?? (total === undefined ? undefined : { input: total });
   if (quantities === undefined) return undefined;
   const json = String(Object.values(quantities).reduce((sum, amount) => sum + amount, 0));
-  const missing = ['prompt_tokens', 'total_tokens'].filter((name) => countOf(told[name]) === undefined);
+  const missing = ['prompt_tokens', 'total_tokens'].filter(
+    (name) => countOf(told[name]) === undefined,
+  );
   return {
     quantities,
     json: edit(

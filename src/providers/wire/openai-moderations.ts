@@ -1,7 +1,17 @@
 import { editBytes, jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { Answer, Call, WholeAdapter } from '../adapter.ts';
-import { isObject, type JsonObject, objectOf, parse, rawElements, rawInside, rawMembers, rawText, textOf } from './json.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  rawElements,
+  rawInside,
+  rawMembers,
+  rawText,
+  textOf,
+} from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { plainUsage } from './openai-chat-usage.ts';
@@ -24,7 +34,8 @@ function read(reply: Buffer, call: Call, quirks: Quirks): Answer | Fault {
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, quirks);
   if (fault) return fault;
-  if (!Array.isArray(body['results']) || body['results'].length === 0) return protocolFault('an answer without results');
+  if (!Array.isArray(body['results']) || body['results'].length === 0)
+    return protocolFault('an answer without results');
   const top = rawMembers(reply.toString('latin1').trim());
   const results = rawElements(top.get('results')).map(withVerdict);
   for (const name of ['id', 'model', 'results']) top.delete(name);

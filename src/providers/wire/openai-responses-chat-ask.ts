@@ -37,7 +37,10 @@ export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
   const { body } = call;
   refuseDearTier(call);
   if ((countOf(body['n']) ?? 1) > 1)
-    refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time when it has tools.' });
+    refuse('invalid_value', {
+      param: 'n',
+      why: 'this model gives one answer at a time when it has tools.',
+    });
   if (listOf(body['modalities']).includes('audio'))
     refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
   const effort = effortOf(call, floors);
@@ -47,12 +50,17 @@ export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
   const sent: JsonObject = {
     model: call.upstreamModel,
     input: inputItems(withSignatures(body['messages'], call.signatures)),
-    tools: [...listOf(body['tools']).map(tool), ...listOf(body['functions']).map((fn) => tool({ type: 'function', function: fn }))],
+    tools: [
+      ...listOf(body['tools']).map(tool),
+      ...listOf(body['functions']).map((fn) => tool({ type: 'function', function: fn })),
+    ],
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(effort === undefined ? {} : { reasoning: { effort } }),
     ...(Object.keys(text).length ? { text } : {}),
     ...(limit === undefined ? {} : { max_output_tokens: limit }),
-    ...Object.fromEntries(carried.filter((name) => body[name] != null).map((name) => [name, body[name]])),
+    ...Object.fromEntries(
+      carried.filter((name) => body[name] != null).map((name) => [name, body[name]]),
+    ),
     store: false,
     include: ['reasoning.encrypted_content'],
     ...(call.streamUpstream ? { stream: true } : {}),
@@ -64,10 +72,15 @@ export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
 export const unsignedResponses = ({ body }: Call): readonly string[] =>
   unsignedCalls(body['messages'], (message) => reasoningItems(message).length > 0);
 
-function effortOf({ body, upstreamModel }: Call, floors: readonly EffortFloor[]): string | undefined {
+function effortOf(
+  { body, upstreamModel }: Call,
+  floors: readonly EffortFloor[],
+): string | undefined {
   const asked = textOf(body['reasoning_effort']);
   const floor =
-    asked === undefined ? undefined : floors.find(({ models, refused }) => models.test(upstreamModel) && refused.includes(asked));
+    asked === undefined
+      ? undefined
+      : floors.find(({ models, refused }) => models.test(upstreamModel) && refused.includes(asked));
   return floor?.least ?? asked;
 }
 
@@ -80,7 +93,10 @@ function limitOf({ body, outputTokensMax }: Call): number | undefined {
 
 function textMembers(body: JsonObject): JsonObject {
   const asked = objectOf(body['response_format']);
-  const format = asked?.['type'] === 'json_schema' ? { type: 'json_schema', ...objectOf(asked['json_schema']) } : asked;
+  const format =
+    asked?.['type'] === 'json_schema'
+      ? { type: 'json_schema', ...objectOf(asked['json_schema']) }
+      : asked;
   const verbosity = textOf(body['verbosity']);
   return { ...(format ? { format } : {}), ...(verbosity ? { verbosity } : {}) };
 }
@@ -102,6 +118,11 @@ function toolChoice(value: unknown): unknown {
   if (!isObject(value)) return value ?? undefined;
   const type = textOf(value['type']) ?? 'function';
   const inner = objectOf(value[type]);
-  if (type === 'allowed_tools' && inner) return { type, mode: inner['mode'], tools: listOf(inner['tools']).map((one) => toolChoice(one)) };
+  if (type === 'allowed_tools' && inner)
+    return {
+      type,
+      mode: inner['mode'],
+      tools: listOf(inner['tools']).map((one) => toolChoice(one)),
+    };
   return { type, name: textOf(inner?.['name']) ?? textOf(value['name']) ?? '' };
 }

@@ -13,7 +13,11 @@ export function inputItems(messages: unknown): JsonObject[] {
     if (role === 'assistant') items.push(...assistantItems(message, param, custom));
     else if (role === 'tool' || role === 'function') items.push(resultItem(message, param, custom));
     else
-      items.push({ type: 'message', role: role === 'system' || role === 'developer' ? role : 'user', content: contentOf(message, param) });
+      items.push({
+        type: 'message',
+        role: role === 'system' || role === 'developer' ? role : 'user',
+        content: contentOf(message, param),
+      });
   });
   return items;
 }
@@ -22,7 +26,8 @@ function assistantItems(message: JsonObject, param: string, custom: Set<string>)
   const items: JsonObject[] = reasoningItems(message);
   const said = spoken(message, param);
   if (said.length) items.push({ type: 'message', role: 'assistant', content: said });
-  for (const call of listOf(message['tool_calls'])) if (isObject(call)) items.push(callItem(call, custom));
+  for (const call of listOf(message['tool_calls']))
+    if (isObject(call)) items.push(callItem(call, custom));
   const legacy = objectOf(message['function_call']);
   if (legacy) items.push(functionCall(textOf(legacy['name']) ?? '', legacy));
   return items;
@@ -40,7 +45,12 @@ function callItem(call: JsonObject, custom: Set<string>): JsonObject {
   const own = objectOf(call['custom']);
   if (!own) return functionCall(id, objectOf(call['function']) ?? {});
   custom.add(id);
-  return { type: 'custom_tool_call', call_id: id, name: textOf(own['name']) ?? '', input: textOf(own['input']) ?? '' };
+  return {
+    type: 'custom_tool_call',
+    call_id: id,
+    name: textOf(own['name']) ?? '',
+    input: textOf(own['input']) ?? '',
+  };
 }
 
 function resultItem(message: JsonObject, param: string, custom: ReadonlySet<string>): JsonObject {
@@ -53,12 +63,16 @@ function resultItem(message: JsonObject, param: string, custom: ReadonlySet<stri
 function spoken(message: JsonObject, param: string): JsonObject[] {
   const { content } = message;
   const parts: JsonObject[] = [];
-  if (typeof content === 'string' && content !== '') parts.push({ type: 'output_text', text: content });
+  if (typeof content === 'string' && content !== '')
+    parts.push({ type: 'output_text', text: content });
   listOf(content).forEach((part, i) => {
     if (!isObject(part)) return;
-    if (part['type'] === 'text') parts.push({ type: 'output_text', text: textOf(part['text']) ?? '' });
-    else if (part['type'] === 'refusal') parts.push({ type: 'refusal', refusal: textOf(part['refusal']) ?? '' });
-    else if (part['type'] !== 'thinking' && part['type'] !== 'redacted_thinking') refuseType(part, `${param}.content[${i}]`);
+    if (part['type'] === 'text')
+      parts.push({ type: 'output_text', text: textOf(part['text']) ?? '' });
+    else if (part['type'] === 'refusal')
+      parts.push({ type: 'refusal', refusal: textOf(part['refusal']) ?? '' });
+    else if (part['type'] !== 'thinking' && part['type'] !== 'redacted_thinking')
+      refuseType(part, `${param}.content[${i}]`);
   });
   const refusal = textOf(message['refusal']);
   if (refusal) parts.push({ type: 'refusal', refusal });
@@ -71,11 +85,20 @@ function contentOf({ content }: JsonObject, param: string): string | JsonObject[
 }
 
 function inputPart(part: JsonObject, param: string): JsonObject {
-  const mark = part['prompt_cache_breakpoint'] === undefined ? {} : { prompt_cache_breakpoint: part['prompt_cache_breakpoint'] };
-  if (part['type'] === 'text') return { type: 'input_text', text: textOf(part['text']) ?? '', ...mark };
+  const mark =
+    part['prompt_cache_breakpoint'] === undefined
+      ? {}
+      : { prompt_cache_breakpoint: part['prompt_cache_breakpoint'] };
+  if (part['type'] === 'text')
+    return { type: 'input_text', text: textOf(part['text']) ?? '', ...mark };
   if (part['type'] === 'image_url') {
     const image = objectOf(part['image_url']);
-    return { type: 'input_image', image_url: image?.['url'] ?? part['image_url'], detail: textOf(image?.['detail']) ?? 'auto', ...mark };
+    return {
+      type: 'input_image',
+      image_url: image?.['url'] ?? part['image_url'],
+      detail: textOf(image?.['detail']) ?? 'auto',
+      ...mark,
+    };
   }
   if (part['type'] === 'file') return { type: 'input_file', ...objectOf(part['file']), ...mark };
   return refuseType(part, param);

@@ -4,7 +4,16 @@ import type { Adapter, Answer, Call, StreamMeter } from '../adapter.ts';
 import { type AnswerCall, type ChatChunks, chatAnswer, type FinishReason } from './chat-chunks.ts';
 import { ChatCollector } from './chat-collect.ts';
 import { type EventReader, TranslatedStream } from './chat-stream.ts';
-import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from './json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 import { askResponses, type EffortFloor, unsignedResponses } from './openai-responses-chat-ask.ts';
@@ -21,7 +30,10 @@ export interface ResponsesQuirks {
 export function chatOverResponses(quirks: ResponsesQuirks = {}): Adapter {
   const faults = quirks.faults ? { faults: quirks.faults } : {};
   const stream = (call: Call): TranslatedStream =>
-    new TranslatedStream(call, (_, chunks, meter) => new ResponsesReader(call, chunks, meter, faults));
+    new TranslatedStream(
+      call,
+      (_, chunks, meter) => new ResponsesReader(call, chunks, meter, faults),
+    );
   return {
     ask: (call) => askResponses(call, quirks.floors ?? []),
     read(reply, contentType, call) {
@@ -40,14 +52,19 @@ export function chatOverResponses(quirks: ResponsesQuirks = {}): Adapter {
 }
 
 /** What a response that ended says of its failure; undefined when it did not fail. */
-export function failureOf(response: JsonObject, quirks: { faults?: readonly FaultRule[] }): Fault | undefined {
-  if (response['status'] !== 'failed' && response['status'] !== 'cancelled') return faultWithin(response, quirks);
+export function failureOf(
+  response: JsonObject,
+  quirks: { faults?: readonly FaultRule[] },
+): Fault | undefined {
+  if (response['status'] !== 'failed' && response['status'] !== 'cancelled')
+    return faultWithin(response, quirks);
   return faultWithin(response, quirks) ?? { kind: 'server_error', message: 'the response failed' };
 }
 
 function finishOf(response: JsonObject, calls: number): FinishReason {
   const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
-  if (response['status'] === 'incomplete' || reason) return reason === 'content_filter' ? 'content_filter' : 'length';
+  if (response['status'] === 'incomplete' || reason)
+    return reason === 'content_filter' ? 'content_filter' : 'length';
   return calls > 0 ? 'tool_calls' : 'stop';
 }
 
@@ -59,9 +76,14 @@ interface Collected {
   readonly details: JsonObject[];
 }
 
-function readResponse(reply: Buffer, call: Call, quirks: { faults?: readonly FaultRule[] }): Answer | Fault {
+function readResponse(
+  reply: Buffer,
+  call: Call,
+  quirks: { faults?: readonly FaultRule[] },
+): Answer | Fault {
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = failureOf(body, quirks);
   if (fault) return fault;
   if (!Array.isArray(body['output'])) return protocolFault('a response without output');
@@ -92,11 +114,17 @@ function collect(said: Collected, item: JsonObject, index: number): void {
     }
   } else if (item['type'] === 'reasoning') {
     const summary = listOf(item['summary']);
-    const thoughts = (summary.length ? summary : listOf(item['content'])).filter(isObject).map((part) => textOf(part['text']) ?? '');
+    const thoughts = (summary.length ? summary : listOf(item['content']))
+      .filter(isObject)
+      .map((part) => textOf(part['text']) ?? '');
     said.reasoning += (said.reasoning && thoughts.length ? '\n\n' : '') + thoughts.join('\n\n');
     said.details.push(...reasoningDetails(item, index));
   } else if (item['type'] === 'function_call') {
-    said.calls.push({ id: textOf(item['call_id']) ?? '', name: textOf(item['name']) ?? '', arguments: textOf(item['arguments']) ?? '' });
+    said.calls.push({
+      id: textOf(item['call_id']) ?? '',
+      name: textOf(item['name']) ?? '',
+      arguments: textOf(item['arguments']) ?? '',
+    });
   } else if (item['type'] === 'custom_tool_call') {
     said.calls.push({
       id: textOf(item['call_id']) ?? '',
@@ -124,7 +152,12 @@ class ResponsesReader implements EventReader {
   #thought = '';
   #thinking: string | undefined;
 
-  constructor(call: Call, chunks: ChatChunks, meter: StreamMeter, quirks: { faults?: readonly FaultRule[] }) {
+  constructor(
+    call: Call,
+    chunks: ChatChunks,
+    meter: StreamMeter,
+    quirks: { faults?: readonly FaultRule[] },
+  ) {
     this.#chunks = chunks;
     this.#meter = meter;
     this.#quirks = quirks;
@@ -156,7 +189,11 @@ class ResponsesReader implements EventReader {
         return delta === '' ? '' : this.#chunks.delta(`"refusal":${jsonText(delta)}`);
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return this.#think(delta, type, `${String(body['output_index'])} ${String(body['summary_index'] ?? body['content_index'])}`);
+        return this.#think(
+          delta,
+          type,
+          `${String(body['output_index'])} ${String(body['summary_index'] ?? body['content_index'])}`,
+        );
       case 'response.output_item.added':
         return this.#begin(countOf(body['output_index']) ?? 0, objectOf(body['item']) ?? {});
       case 'response.function_call_arguments.delta':
@@ -167,10 +204,16 @@ class ResponsesReader implements EventReader {
       case 'response.incomplete':
         return this.#end(objectOf(body['response']) ?? {});
       case 'response.failed':
-        this.#meter.fault = failureOf(objectOf(body['response']) ?? { status: 'failed' }, this.#quirks);
+        this.#meter.fault = failureOf(
+          objectOf(body['response']) ?? { status: 'failed' },
+          this.#quirks,
+        );
         return '';
       case 'error':
-        this.#meter.fault = faultWithin(objectOf(body['error']) ? body : { error: body }, this.#quirks);
+        this.#meter.fault = faultWithin(
+          objectOf(body['error']) ? body : { error: body },
+          this.#quirks,
+        );
         return '';
       default:
         return '';
@@ -204,7 +247,11 @@ class ResponsesReader implements EventReader {
       return details.length ? this.#chunks.delta(`"reasoning_details":${jsonText(details)}`) : '';
     }
     if (item['type'] === 'custom_tool_call' && !this.#stop.met)
-      return this.#chunks.custom(textOf(item['call_id']) ?? '', textOf(item['name']) ?? '', textOf(item['input']) ?? '');
+      return this.#chunks.custom(
+        textOf(item['call_id']) ?? '',
+        textOf(item['name']) ?? '',
+        textOf(item['input']) ?? '',
+      );
     if (item['type'] !== 'function_call') return '';
     // Some servers send a call as a whole, with or without its beginning.
     const begun = this.#calls.has(at) ? '' : this.#begin(at, item);
@@ -216,6 +263,8 @@ class ResponsesReader implements EventReader {
     this.#meter.quantities = responsesQuantities(objectOf(response['usage']));
     this.#meter.done = true;
     const rest = this.#chunks.content(this.#stop.end());
-    return rest + this.#chunks.finish(this.#stop.met ? 'stop' : finishOf(response, this.#chunks.calls));
+    return (
+      rest + this.#chunks.finish(this.#stop.met ? 'stop' : finishOf(response, this.#chunks.calls))
+    );
   }
 }

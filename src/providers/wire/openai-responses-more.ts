@@ -10,14 +10,35 @@ import { refuseDearTier } from './dear-tier.ts';
 /** What stands beside `/responses` at vendors that have all of it (developers.openai.com/api/docs/api-reference/responses, 2026-08). */
 
 const headers = { 'content-type': 'application/json' } as const;
-const counted = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning', 'truncation'];
-const compacted = ['model', 'input', 'instructions', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'service_tier'];
+const counted = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'truncation',
+];
+const compacted = [
+  'model',
+  'input',
+  'instructions',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'service_tier',
+];
 
 /** The client's bytes with these members alone; the conversation stands in `input` already. */
 function askWith(path: string, taken: readonly string[], call: Call): Ask {
   refuseDearTier(call);
   const dropped = Object.keys(call.body).filter((name) => !taken.includes(name));
-  const changes: Change[] = [{ path: ['model'], json: jsonText(call.upstreamModel) }, ...dropped.map((name) => ({ path: [name] }))];
+  const changes: Change[] = [
+    { path: ['model'], json: jsonText(call.upstreamModel) },
+    ...dropped.map((name) => ({ path: [name] })),
+  ];
   return { path, headers, body: editBytes(call.bytes, changes) };
 }
 
@@ -30,7 +51,8 @@ export function responsesCount(faults: readonly FaultRule[] = []): Inquiry {
       if (!isObject(body)) return protocolFault('a count that is no JSON object');
       const fault = faultWithin(body, { faults });
       if (fault) return fault;
-      if (typeof body['input_tokens'] !== 'number') return protocolFault('a count without a number');
+      if (typeof body['input_tokens'] !== 'number')
+        return protocolFault('a count without a number');
       return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
     },
     fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, { faults }),
@@ -49,7 +71,9 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
       if (fault) return fault;
       if (!Array.isArray(body['output'])) return protocolFault('a compaction without output');
       const quantities = responsesQuantities(objectOf(body['usage']));
-      const text = edit(reply.toString('latin1').trim(), [{ path: ['id'], json: jsonText(call.answerId) }]);
+      const text = edit(reply.toString('latin1').trim(), [
+        { path: ['id'], json: jsonText(call.answerId) },
+      ]);
       return {
         body: Buffer.from(text, 'latin1'),
         quantities,

@@ -4,10 +4,18 @@ import { memberText } from './openai-responses-rewrite.ts';
 /** The member of an item's last state that the deltas of a type fill. */
 const filled: Readonly<Record<string, (item: string, text: string) => string>> = {
   'response.output_text.delta': (item, text) =>
-    edit(item, [{ path: ['content'], json: `[{"type":"output_text","text":"${text}","annotations":[],"logprobs":[]}]` }]),
-  'response.refusal.delta': (item, text) => edit(item, [{ path: ['content'], json: `[{"type":"refusal","refusal":"${text}"}]` }]),
-  'response.function_call_arguments.delta': (item, text) => edit(item, [{ path: ['arguments'], json: `"${text}"` }]),
-  'response.custom_tool_call_input.delta': (item, text) => edit(item, [{ path: ['input'], json: `"${text}"` }]),
+    edit(item, [
+      {
+        path: ['content'],
+        json: `[{"type":"output_text","text":"${text}","annotations":[],"logprobs":[]}]`,
+      },
+    ]),
+  'response.refusal.delta': (item, text) =>
+    edit(item, [{ path: ['content'], json: `[{"type":"refusal","refusal":"${text}"}]` }]),
+  'response.function_call_arguments.delta': (item, text) =>
+    edit(item, [{ path: ['arguments'], json: `"${text}"` }]),
+  'response.custom_tool_call_input.delta': (item, text) =>
+    edit(item, [{ path: ['input'], json: `"${text}"` }]),
 };
 
 interface Open {

@@ -16,7 +16,8 @@ export function reasoningItems(message: JsonObject): JsonObject[] {
   let summary: JsonObject[] = [];
   for (const detail of listOf(message['reasoning_details'])) {
     if (!isObject(detail) || detail['format'] !== format) continue;
-    if (detail['type'] === 'reasoning.summary') summary.push({ type: 'summary_text', text: textOf(detail['summary']) ?? '' });
+    if (detail['type'] === 'reasoning.summary')
+      summary.push({ type: 'summary_text', text: textOf(detail['summary']) ?? '' });
     const data = textOf(detail['data']);
     if (detail['type'] !== 'reasoning.encrypted' || !data) continue;
     const id = textOf(detail['id']);

@@ -16,7 +16,10 @@ export function rewriteResponse(text: string, call: Call, path: readonly string[
     { path: [...path, 'model'], json: jsonText(call.publicModel) },
     { path: [...path, 'store'], json: jsonText(body['store'] ?? true) },
     { path: [...path, 'background'], json: jsonText(body['background'] ?? false) },
-    { path: [...path, 'previous_response_id'], json: jsonText(body['previous_response_id'] ?? null) },
+    {
+      path: [...path, 'previous_response_id'],
+      json: jsonText(body['previous_response_id'] ?? null),
+    },
     ...hidden.map((name) => ({ path: [...path, name] })),
   ];
   return edit(text, changes);

@@ -144,7 +144,11 @@ export class NativeResponseStream implements StreamTranslator {
 
   cutShort(quantities: Quantities): string {
     const output = this.#output.soFar();
-    this.response = cutResponse(this.#begun === '' ? '{}' : this.#begun, output, responsesUsage(quantities));
+    this.response = cutResponse(
+      this.#begun === '' ? '{}' : this.#begun,
+      output,
+      responsesUsage(quantities),
+    );
     this.meter.finished = true;
     const number = this.meter.nextEvent ?? 0;
     return `${this.#waiting}event: response.incomplete\ndata: {"type":"response.incomplete","sequence_number":${number},"response":${this.response}}\n\n`;

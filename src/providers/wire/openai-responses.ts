@@ -16,7 +16,11 @@ export interface NativeQuirks {
   /** Models whose reasoning comes sealed when asked for; the others refuse to be asked. A response that is kept here needs it, because the vendor keeps nothing. */
   readonly seals?: RegExp;
   /** Models that refuse some members. */
-  readonly refusals?: readonly { readonly models: RegExp; readonly drop: readonly Dropped[]; readonly unlessEffort?: string }[];
+  readonly refusals?: readonly {
+    readonly models: RegExp;
+    readonly drop: readonly Dropped[];
+    readonly unlessEffort?: string;
+  }[];
   readonly faults?: readonly FaultRule[];
 }
 
@@ -54,26 +58,34 @@ function askNative(call: Call, quirks: NativeQuirks): Ask {
   ];
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   const limit = call.outputTokensMax;
-  if (limit !== undefined) changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensLeast, limit)) });
+  if (limit !== undefined)
+    changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensLeast, limit)) });
   const seals = quirks.seals?.test(call.upstreamModel);
   const include = listOf(body['include']);
   const asksForSeals = include.includes(sealedReasoning);
   if (body['store'] !== false && seals === true && !asksForSeals)
     changes.push({ path: ['include'], json: jsonText([...include, sealedReasoning]) });
   if (seals === false && asksForSeals)
-    changes.push({ path: ['include'], json: jsonText(include.filter((one) => one !== sealedReasoning)) });
+    changes.push({
+      path: ['include'],
+      json: jsonText(include.filter((one) => one !== sealedReasoning)),
+    });
   const input = withoutStrangers(body['input'], seals ?? true);
   if (input) changes.push({ path: ['input'], json: jsonText(input) });
   const effort = objectOf(body['reasoning'])?.['effort'];
   for (const { models, drop, unlessEffort } of quirks.refusals ?? []) {
-    if (!models.test(call.upstreamModel) || (unlessEffort !== undefined && unlessEffort === effort)) continue;
+    if (!models.test(call.upstreamModel) || (unlessEffort !== undefined && unlessEffort === effort))
+      continue;
     for (const { member, but } of drop)
-      if (body[member] !== undefined && (but === undefined || body[member] !== but)) changes.push({ path: [member] });
+      if (body[member] !== undefined && (but === undefined || body[member] !== but))
+        changes.push({ path: [member] });
   }
   return { path: '/responses', headers, ...inPieces(editPieces(call.bytes, unique(changes))) };
 }
 
-const unique = (changes: readonly Change[]): Change[] => [...new Map(changes.map((change) => [change.path.join('.'), change])).values()];
+const unique = (changes: readonly Change[]): Change[] => [
+  ...new Map(changes.map((change) => [change.path.join('.'), change])).values(),
+];
 
 /**
  * Thoughts that this vendor has not sealed cannot be looked up there, since nothing is kept there: they are left out, as all are for a model that
@@ -81,17 +93,28 @@ const unique = (changes: readonly Change[]): Change[] => [...new Map(changes.map
  */
 function withoutStrangers(input: unknown, opens: boolean): unknown[] | undefined {
   const items = listOf(input);
-  const known = items.filter((item) => !isObject(item) || item['type'] !== 'reasoning' || (opens && isSealed(item['encrypted_content'])));
+  const known = items.filter(
+    (item) =>
+      !isObject(item) ||
+      item['type'] !== 'reasoning' ||
+      (opens && isSealed(item['encrypted_content'])),
+  );
   return known.length === items.length ? undefined : known;
 }
 
 /** Seals of our own begin with this mark (bridges/responses-over-chat-seal.ts). */
 export const ownSeal = 'tgr1.';
-const isSealed = (seal: unknown): boolean => typeof seal === 'string' && seal !== '' && !seal.startsWith(ownSeal);
+const isSealed = (seal: unknown): boolean =>
+  typeof seal === 'string' && seal !== '' && !seal.startsWith(ownSeal);
 
-function readNative(reply: Buffer, call: Call, quirks: { faults?: readonly FaultRule[] }): Answer | Fault {
+function readNative(
+  reply: Buffer,
+  call: Call,
+  quirks: { faults?: readonly FaultRule[] },
+): Answer | Fault {
   const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = failureOf(body, quirks);
   if (fault) return fault;
   if (!Array.isArray(body['output'])) return protocolFault('a response without output');

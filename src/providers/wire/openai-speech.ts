@@ -30,23 +30,34 @@ export function openaiSpeech(quirks: SpeechQuirks = {}): SoundAdapter {
     stream(call, contentType) {
       const read = (said: JsonObject): Voiced => readEvent(said, faults);
       const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
-      const source = /^(text\/event-stream|application\/json)/.test(contentType) ? ({ from, read } as const) : 'bytes';
+      const source = /^(text\/event-stream|application\/json)/.test(contentType)
+        ? ({ from, read } as const)
+        : 'bytes';
       return new SpeechStream(call, formatOf(call, makes), source);
     },
     fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
   };
 }
 
-function ask(call: Call, { makes = all, counts = () => false, usualVoice, drop = [] }: SpeechQuirks): Ask {
+function ask(
+  call: Call,
+  { makes = all, counts = () => false, usualVoice, drop = [] }: SpeechQuirks,
+): Ask {
   const { body, bytes, upstreamModel } = call;
   const format = formatOf(call, makes);
   const changes: Change[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
-  if (usualVoice !== undefined) changes.push({ path: ['voice'], json: jsonText(voiceOf(call, usualVoice)) });
-  if (speakOf(call).format === undefined && format !== 'mp3') changes.push({ path: ['response_format'], json: jsonText(format) });
+  if (usualVoice !== undefined)
+    changes.push({ path: ['voice'], json: jsonText(voiceOf(call, usualVoice)) });
+  if (speakOf(call).format === undefined && format !== 'mp3')
+    changes.push({ path: ['response_format'], json: jsonText(format) });
   if (counts(upstreamModel)) changes.push({ path: ['stream_format'], json: '"sse"' });
   else if (body['stream_format'] !== undefined) changes.push({ path: ['stream_format'] });
   for (const member of drop) if (body[member] !== undefined) changes.push({ path: [member] });
-  return { path: '/audio/speech', headers: { 'content-type': 'application/json' }, body: editBytes(bytes, changes) };
+  return {
+    path: '/audio/speech',
+    headers: { 'content-type': 'application/json' },
+    body: editBytes(bytes, changes),
+  };
 }
 
 /** `audio`: OpenAI's events; `audio_data`: Mistral's whole answer (recorded 2026-08). */
@@ -58,7 +69,10 @@ function readEvent(said: JsonObject, faults: readonly FaultRule[]): Voiced {
   const [input, output] = [countOf(usage?.['input_tokens']), countOf(usage?.['output_tokens'])];
   return {
     sound: sound === undefined ? undefined : Buffer.from(sound, 'base64'),
-    quantities: input === undefined && output === undefined ? undefined : { input: input ?? 0, audio_output: output ?? 0 },
+    quantities:
+      input === undefined && output === undefined
+        ? undefined
+        : { input: input ?? 0, audio_output: output ?? 0 },
     done: said['type'] === 'speech.audio.done',
   };
 }

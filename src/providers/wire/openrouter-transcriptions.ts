@@ -11,17 +11,26 @@ export const openrouterTranscriptions = (faults: readonly FaultRule[]): SoundAda
     formats: untimed,
     faults,
     ask: (call, { file, format, language, temperature }) => {
-      const beside = { ...(language === undefined ? {} : { language }), ...(temperature === undefined ? {} : { temperature }) };
-      const members = Object.entries(beside).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+      const beside = {
+        ...(language === undefined ? {} : { language }),
+        ...(temperature === undefined ? {} : { temperature }),
+      };
+      const members = Object.entries(beside).map(
+        ([name, value]) => `,"${name}":${JSON.stringify(value)}`,
+      );
       return {
         path: '/audio/transcriptions',
         headers: { 'content-type': 'application/json' },
-        body: Buffer.from(`{"model":${jsonText(call.upstreamModel)}${members.join('')},"input_audio":{"format":"${format}","data":"`),
+        body: Buffer.from(
+          `{"model":${jsonText(call.upstreamModel)}${members.join('')},"input_audio":{"format":"${format}","data":"`,
+        ),
         rest: [{ file, as: 'base64' }, Buffer.from('"}}')],
       };
     },
     read: (answer) => {
       const text = textOf(answer['text']);
-      return text === undefined ? undefined : { transcript: { text }, quantities: transcriptQuantities(answer) };
+      return text === undefined
+        ? undefined
+        : { transcript: { text }, quantities: transcriptQuantities(answer) };
     },
   });

@@ -6,7 +6,9 @@ export function sumOf(answers: readonly Answer[]): Quantities | undefined {
   const total: Partial<Record<Measure, number>> = {};
   for (const { quantities } of answers) {
     if (quantities === undefined) return undefined;
-    for (const measure of measures) if (quantities[measure] !== undefined) total[measure] = (total[measure] ?? 0) + quantities[measure];
+    for (const measure of measures)
+      if (quantities[measure] !== undefined)
+        total[measure] = (total[measure] ?? 0) + quantities[measure];
   }
   return total;
 }

@@ -15,7 +15,10 @@ export function perCall(of: (call: Call) => Adapter, fault: Adapter['fault']): A
 }
 
 /** The same for what is answered as a whole. */
-export function wholePerCall(of: (call: Call) => WholeAdapter, fault: WholeAdapter['fault']): WholeAdapter {
+export function wholePerCall(
+  of: (call: Call) => WholeAdapter,
+  fault: WholeAdapter['fault'],
+): WholeAdapter {
   return {
     parts: (call) => of(call).parts?.(call),
     ask: (call) => of(call).ask(call),

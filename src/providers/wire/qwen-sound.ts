@@ -17,8 +17,14 @@ export const qwenTranscriptions = (faults: readonly FaultRule[]): SoundAdapter =
     formats: untimed,
     faults,
     ask(call, { file, format, language, prompt }) {
-      const context = prompt === undefined ? '' : `{"role":"system","content":[{"type":"text","text":${jsonText(prompt)}}]},`;
-      const options = language === undefined ? '{"enable_itn":false}' : `{"enable_itn":false,"language":${jsonText(language)}}`;
+      const context =
+        prompt === undefined
+          ? ''
+          : `{"role":"system","content":[{"type":"text","text":${jsonText(prompt)}}]},`;
+      const options =
+        language === undefined
+          ? '{"enable_itn":false}'
+          : `{"enable_itn":false,"language":${jsonText(language)}}`;
       const start = `{"model":${jsonText(call.upstreamModel)},"stream":false,"asr_options":${options},"messages":[${context}`;
       const sound = `{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"data:${soundTypes[format]};base64,`;
       return {
@@ -35,8 +41,14 @@ export const qwenTranscriptions = (faults: readonly FaultRule[]): SoundAdapter =
       const note = objectOf(listOf(message?.['annotations'])[0]);
       const usage = objectOf(answer['usage']) ?? {};
       const second = secondsOf(usage['seconds']);
-      const [input, output] = [countOf(usage['prompt_tokens']), countOf(usage['completion_tokens'])];
-      const audio = Math.min(input ?? 0, countOf(objectOf(usage['prompt_tokens_details'])?.['audio_tokens']) ?? 0);
+      const [input, output] = [
+        countOf(usage['prompt_tokens']),
+        countOf(usage['completion_tokens']),
+      ];
+      const audio = Math.min(
+        input ?? 0,
+        countOf(objectOf(usage['prompt_tokens_details'])?.['audio_tokens']) ?? 0,
+      );
       return {
         transcript: { text, language: textOf(note?.['language']), seconds: second },
         quantities: {
@@ -60,7 +72,10 @@ export const qwenSpeech = (faults: readonly FaultRule[]): SoundAdapter => ({
   ask(call) {
     const { input } = speakOf(call);
     formatOf(call, makes);
-    const body = { model: call.upstreamModel, input: { text: input, voice: voiceOf(call, 'Cherry'), language_type: 'Auto' } };
+    const body = {
+      model: call.upstreamModel,
+      input: { text: input, voice: voiceOf(call, 'Cherry'), language_type: 'Auto' },
+    };
     return {
       path: '/../../api/v1/services/aigc/multimodal-generation/generation',
       headers: { ...json, 'x-dashscope-sse': 'enable' },
@@ -72,7 +87,12 @@ export const qwenSpeech = (faults: readonly FaultRule[]): SoundAdapter => ({
     const made = formatOf(call, makes);
     const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
     const read = (said: JsonObject): Voiced => readEvent(said, faults);
-    return new SpeechStream(call, made, { from, read }, made === 'wav' ? { hz: usualHz } : undefined);
+    return new SpeechStream(
+      call,
+      made,
+      { from, read },
+      made === 'wav' ? { hz: usualHz } : undefined,
+    );
   },
   fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
 });
@@ -80,10 +100,21 @@ export const qwenSpeech = (faults: readonly FaultRule[]): SoundAdapter => ({
 function readEvent(said: JsonObject, faults: readonly FaultRule[]): Voiced {
   const output = objectOf(said['output']);
   if (output === undefined)
-    return { fault: textOf(said['code']) ? faultOf(400, {}, JSON.stringify(said), { faults }) : protocolFault('an event without output') };
+    return {
+      fault: textOf(said['code'])
+        ? faultOf(400, {}, JSON.stringify(said), { faults })
+        : protocolFault('an event without output'),
+    };
   const usage = objectOf(said['usage']) ?? {};
-  const [characters, input, spoken] = [countOf(usage['characters']), countOf(usage['input_tokens']), countOf(usage['output_tokens'])];
-  const told = { ...(input === undefined ? {} : { input }), ...(spoken === undefined ? {} : { audio_output: spoken }) };
+  const [characters, input, spoken] = [
+    countOf(usage['characters']),
+    countOf(usage['input_tokens']),
+    countOf(usage['output_tokens']),
+  ];
+  const told = {
+    ...(input === undefined ? {} : { input }),
+    ...(spoken === undefined ? {} : { audio_output: spoken }),
+  };
   return {
     sound: Buffer.from(textOf(objectOf(output['audio'])?.['data']) ?? '', 'base64'),
     quantities: { ...told, ...(characters === undefined ? {} : { character: characters }) },

@@ -2,7 +2,16 @@ import { type Change, editBytes, jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Answer, Ask, Call, WholeAdapter } from '../adapter.ts';
-import { countOf, isObject, type JsonObject, listOf, numberOf, objectOf, parse, textOf } from './json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parse,
+  textOf,
+} from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 
@@ -32,15 +41,25 @@ export function rerank(quirks: RerankQuirks = {}): WholeAdapter {
 }
 
 /** A document is a text, or has one. */
-const documentText = (document: unknown): string => textOf(document) ?? textOf(objectOf(document)?.['text']) ?? '';
+const documentText = (document: unknown): string =>
+  textOf(document) ?? textOf(objectOf(document)?.['text']) ?? '';
 
-function ask(call: Call, { path = () => '/rerank', rename = {}, drop = [], fixed = {} }: RerankQuirks): Ask {
+function ask(
+  call: Call,
+  { path = () => '/rerank', rename = {}, drop = [], fixed = {} }: RerankQuirks,
+): Ask {
   const documents = listOf(call.body['documents']);
-  const changes: Change[] = [{ path: ['model'], ...(drop.includes('model') ? {} : { json: jsonText(call.upstreamModel) }) }];
-  for (const name of ['return_documents', ...drop]) if (name !== 'model') changes.push({ path: [name] });
-  for (const [from, to] of Object.entries(rename)) if (call.body[from] !== undefined) changes.push({ path: [from], name: to });
-  for (const [name, value] of Object.entries(fixed)) changes.push({ path: [name], json: jsonText(value) });
-  if (documents.some(isObject)) changes.push({ path: ['documents'], json: jsonText(documents.map(documentText)) });
+  const changes: Change[] = [
+    { path: ['model'], ...(drop.includes('model') ? {} : { json: jsonText(call.upstreamModel) }) },
+  ];
+  for (const name of ['return_documents', ...drop])
+    if (name !== 'model') changes.push({ path: [name] });
+  for (const [from, to] of Object.entries(rename))
+    if (call.body[from] !== undefined) changes.push({ path: [from], name: to });
+  for (const [name, value] of Object.entries(fixed))
+    changes.push({ path: [name], json: jsonText(value) });
+  if (documents.some(isObject))
+    changes.push({ path: ['documents'], json: jsonText(documents.map(documentText)) });
   return { path: path(call), headers, body: editBytes(call.bytes, changes) };
 }
 
@@ -58,11 +77,15 @@ function read(reply: Buffer, call: Call, quirks: RerankQuirks): Answer | Fault {
     const relevance_score = numberOf(objectOf(one)?.['relevance_score']);
     if (index === undefined || index >= documents.length || relevance_score === undefined)
       return protocolFault('a result without its place');
-    const shown = call.body['return_documents'] === true ? { document: { text: documentText(documents[index]) } } : {};
+    const shown =
+      call.body['return_documents'] === true
+        ? { document: { text: documentText(documents[index]) } }
+        : {};
     results.push({ index, relevance_score, ...shown });
   }
   const tokens = tokensIn(body);
-  const units = unitsIn(body) ?? (quirks.documentsAUnit && Math.ceil(documents.length / quirks.documentsAUnit));
+  const units =
+    unitsIn(body) ?? (quirks.documentsAUnit && Math.ceil(documents.length / quirks.documentsAUnit));
   const answer = {
     id: call.answerId,
     model: call.publicModel,
@@ -78,12 +101,19 @@ function read(reply: Buffer, call: Call, quirks: RerankQuirks): Answer | Fault {
   };
 }
 
-function quantitiesOf(input: number | undefined, request: number | undefined): Quantities | undefined {
+function quantitiesOf(
+  input: number | undefined,
+  request: number | undefined,
+): Quantities | undefined {
   if (input === undefined && request === undefined) return undefined;
-  return { ...(input === undefined ? {} : { input }), ...(request === undefined ? {} : { request }) };
+  return {
+    ...(input === undefined ? {} : { input }),
+    ...(request === undefined ? {} : { request }),
+  };
 }
 
-const billedIn = (body: JsonObject): JsonObject => objectOf(objectOf(body['meta'])?.['billed_units']) ?? {};
+const billedIn = (body: JsonObject): JsonObject =>
+  objectOf(objectOf(body['meta'])?.['billed_units']) ?? {};
 
 /** Cohere's: one for a question and a hundred documents. */
 function unitsIn(body: JsonObject): number | undefined {
@@ -95,7 +125,12 @@ function unitsIn(body: JsonObject): number | undefined {
 function tokensIn(body: JsonObject): number | undefined {
   const usage = objectOf(body['usage']) ?? {};
   const apart = objectOf(objectOf(body['meta'])?.['tokens']) ?? objectOf(body['tokens']) ?? {};
-  for (const count of [usage['total_tokens'], usage['prompt_tokens'], apart['input_tokens'], billedIn(body)['input_tokens']]) {
+  for (const count of [
+    usage['total_tokens'],
+    usage['prompt_tokens'],
+    apart['input_tokens'],
+    billedIn(body)['input_tokens'],
+  ]) {
     const tokens = countOf(count);
     if (tokens !== undefined && tokens > 0) return tokens;
   }

@@ -4,7 +4,12 @@ import { type Adapter, type Call, isFault, type Signatures } from '../adapter.ts
 import { vendors } from '../index.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse } from './json.ts';
 
-const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }];
+const tools = [
+  {
+    type: 'function',
+    function: { name: 'weather', parameters: { type: 'object', properties: {} } },
+  },
+];
 const question = { role: 'user', content: 'How is the weather in Köln and Bonn?' };
 
 function callOf(upstreamModel: string, body: JsonObject, more: Partial<Call> = {}): Call {
@@ -25,7 +30,9 @@ function callOf(upstreamModel: string, body: JsonObject, more: Partial<Call> = {
 }
 
 const sse = (...events: readonly JsonObject[]): Buffer =>
-  Buffer.from(events.map((one) => `event: ${String(one['type'])}\ndata: ${JSON.stringify(one)}\n\n`).join(''));
+  Buffer.from(
+    events.map((one) => `event: ${String(one['type'])}\ndata: ${JSON.stringify(one)}\n\n`).join(''),
+  );
 
 /** How a vendor calls `weather` twice and signs it: whole and as a stream; and what its next request has to hold. */
 interface Case {
@@ -71,19 +78,46 @@ const claude = {
   usage: { input_tokens: 9, output_tokens: 9 },
 };
 const pieces = (index: number, text: string, delta: (piece: string) => JsonObject): JsonObject[] =>
-  [text.slice(0, 5), text.slice(5)].map((piece) => ({ type: 'content_block_delta', index, delta: delta(piece) }));
+  [text.slice(0, 5), text.slice(5)].map((piece) => ({
+    type: 'content_block_delta',
+    index,
+    delta: delta(piece),
+  }));
 const claudeStream = sse(
   { type: 'message_start', message: { id: 'msg_1', usage: { input_tokens: 9, output_tokens: 1 } } },
-  { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+  {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'thinking', thinking: '', signature: '' },
+  },
   ...pieces(0, thought.thinking, (thinking) => ({ type: 'thinking_delta', thinking })),
-  { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'SIG+/1' } },
+  {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'signature_delta', signature: 'SIG+/1' },
+  },
   { type: 'content_block_stop', index: 0 },
-  { type: 'content_block_start', index: 1, content_block: { type: 'redacted_thinking', data: 'SEALED' } },
+  {
+    type: 'content_block_start',
+    index: 1,
+    content_block: { type: 'redacted_thinking', data: 'SEALED' },
+  },
   { type: 'content_block_stop', index: 1 },
-  { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} } },
-  ...pieces(2, JSON.stringify(args), (partial_json) => ({ type: 'input_json_delta', partial_json })),
+  {
+    type: 'content_block_start',
+    index: 2,
+    content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} },
+  },
+  ...pieces(2, JSON.stringify(args), (partial_json) => ({
+    type: 'input_json_delta',
+    partial_json,
+  })),
   { type: 'content_block_stop', index: 2 },
-  { type: 'content_block_start', index: 3, content_block: { type: 'tool_use', id: 'toolu_2', name: 'weather', input: {} } },
+  {
+    type: 'content_block_start',
+    index: 3,
+    content_block: { type: 'tool_use', id: 'toolu_2', name: 'weather', input: {} },
+  },
   { type: 'content_block_stop', index: 3 },
   { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
   { type: 'message_stop' },
@@ -94,13 +128,31 @@ const converseBlocks = [
 ];
 const converseStream = Buffer.concat([
   eventFrame('messageStart', { role: 'assistant' }),
-  eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent: { text: 'Zwei ' } } }),
-  eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent: { text: 'Städte…' } } }),
-  eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent: { signature: 'SIG+/1' } } }),
+  eventFrame('contentBlockDelta', {
+    contentBlockIndex: 0,
+    delta: { reasoningContent: { text: 'Zwei ' } },
+  }),
+  eventFrame('contentBlockDelta', {
+    contentBlockIndex: 0,
+    delta: { reasoningContent: { text: 'Städte…' } },
+  }),
+  eventFrame('contentBlockDelta', {
+    contentBlockIndex: 0,
+    delta: { reasoningContent: { signature: 'SIG+/1' } },
+  }),
   eventFrame('contentBlockStop', { contentBlockIndex: 0 }),
-  eventFrame('contentBlockStart', { contentBlockIndex: 1, start: { toolUse: { toolUseId: 'tooluse_1', name: 'weather' } } }),
-  eventFrame('contentBlockDelta', { contentBlockIndex: 1, delta: { toolUse: { input: JSON.stringify(args).slice(0, 9) } } }),
-  eventFrame('contentBlockDelta', { contentBlockIndex: 1, delta: { toolUse: { input: JSON.stringify(args).slice(9) } } }),
+  eventFrame('contentBlockStart', {
+    contentBlockIndex: 1,
+    start: { toolUse: { toolUseId: 'tooluse_1', name: 'weather' } },
+  }),
+  eventFrame('contentBlockDelta', {
+    contentBlockIndex: 1,
+    delta: { toolUse: { input: JSON.stringify(args).slice(0, 9) } },
+  }),
+  eventFrame('contentBlockDelta', {
+    contentBlockIndex: 1,
+    delta: { toolUse: { input: JSON.stringify(args).slice(9) } },
+  }),
   eventFrame('contentBlockStop', { contentBlockIndex: 1 }),
   eventFrame('messageStop', { stopReason: 'tool_use' }),
   eventFrame('metadata', { usage: { inputTokens: 9, outputTokens: 9, totalTokens: 18 } }),
@@ -158,8 +210,16 @@ const cases: readonly Case[] = [
     stream: sse(
       { type: 'response.output_item.done', output_index: 0, item: sealed },
       { type: 'response.output_item.added', output_index: 1, item: { ...called, arguments: '' } },
-      { type: 'response.function_call_arguments.delta', output_index: 1, delta: called.arguments.slice(0, 9) },
-      { type: 'response.function_call_arguments.delta', output_index: 1, delta: called.arguments.slice(9) },
+      {
+        type: 'response.function_call_arguments.delta',
+        output_index: 1,
+        delta: called.arguments.slice(0, 9),
+      },
+      {
+        type: 'response.function_call_arguments.delta',
+        output_index: 1,
+        delta: called.arguments.slice(9),
+      },
       { type: 'response.output_item.done', output_index: 1, item: called },
       { type: 'response.completed', response },
     ),
@@ -168,7 +228,8 @@ const cases: readonly Case[] = [
   },
 ];
 
-const meaning = (signatures: Signatures | undefined) => new Map([...(signatures ?? [])].map(([call, text]) => [call, parse(text)]));
+const meaning = (signatures: Signatures | undefined) =>
+  new Map([...(signatures ?? [])].map(([call, text]) => [call, parse(text)]));
 
 function adapterOf(vendor: string): Adapter {
   const adapter = vendors.get(vendor)?.speaks.chat;
@@ -176,18 +237,35 @@ function adapterOf(vendor: string): Adapter {
   return adapter;
 }
 
-function answered({ vendor, model, whole }: Case): { readonly message: JsonObject; readonly signatures: Signatures | undefined } {
-  const answer = adapterOf(vendor).read(Buffer.from(JSON.stringify(whole)), 'application/json', callOf(model, { messages: [question] }));
+function answered({ vendor, model, whole }: Case): {
+  readonly message: JsonObject;
+  readonly signatures: Signatures | undefined;
+} {
+  const answer = adapterOf(vendor).read(
+    Buffer.from(JSON.stringify(whole)),
+    'application/json',
+    callOf(model, { messages: [question] }),
+  );
   if (isFault(answer)) throw new Error(answer.message);
   const choice = objectOf(listOf(objectOf(parse(answer.body.toString('utf8')))?.['choices'])[0]);
   return { message: objectOf(choice?.['message']) ?? {}, signatures: answer.signatures };
 }
 
 /** What most clients keep of an answer; `respell` writes the arguments anew, as clients that parse them do. */
-function plain({ role, content, tool_calls }: JsonObject, respell = (text: string): string => text): JsonObject {
+function plain(
+  { role, content, tool_calls }: JsonObject,
+  respell = (text: string): string => text,
+): JsonObject {
   const calls = listOf(tool_calls).map((call) => {
     const { id, function: fn } = objectOf(call) ?? {};
-    return { id, type: 'function', function: { name: objectOf(fn)?.['name'], arguments: respell(String(objectOf(fn)?.['arguments'])) } };
+    return {
+      id,
+      type: 'function',
+      function: {
+        name: objectOf(fn)?.['name'],
+        arguments: respell(String(objectOf(fn)?.['arguments'])),
+      },
+    };
   });
   return { role, content, tool_calls: calls };
 }
@@ -197,13 +275,17 @@ const results = (message: JsonObject): JsonObject[] =>
     .filter(isObject)
     .map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'Rain.' }));
 
-const conversation = (message: JsonObject): JsonObject => ({ messages: [question, message, ...results(message)] });
+const conversation = (message: JsonObject): JsonObject => ({
+  messages: [question, message, ...results(message)],
+});
 
 describe.each(cases)('$vendor', (one) => {
   const { vendor, model, stream, streamType, wanted } = one;
   const adapter = adapterOf(vendor);
   const asked = (message: JsonObject, signatures?: Signatures): string =>
-    adapter.ask(callOf(model, conversation(message), signatures === undefined ? {} : { signatures })).body.toString('utf8');
+    adapter
+      .ask(callOf(model, conversation(message), signatures === undefined ? {} : { signatures }))
+      .body.toString('utf8');
 
   test('a client that dropped what was signed asks the same as one that kept it', () => {
     const { message, signatures } = answered(one);
@@ -211,7 +293,11 @@ describe.each(cases)('$vendor', (one) => {
     expect(asked(plain(message))).not.toContain(wanted);
     expect(asked(plain(message), signatures)).toBe(asked(message));
     const respelled = plain(message, (text) =>
-      JSON.stringify(Object.fromEntries(Object.entries(objectOf(parse(text)) ?? {}).reverse()), undefined, 2),
+      JSON.stringify(
+        Object.fromEntries(Object.entries(objectOf(parse(text)) ?? {}).reverse()),
+        undefined,
+        2,
+      ),
     );
     expect(asked(respelled, signatures)).toContain(wanted);
   });
@@ -249,7 +335,9 @@ describe.each(cases)('$vendor', (one) => {
   });
 
   test('a stream that breaks is not remembered', () => {
-    const translator = adapter.stream(callOf(model, { messages: [question] }, { stream: true, streamUpstream: true }));
+    const translator = adapter.stream(
+      callOf(model, { messages: [question] }, { stream: true, streamUpstream: true }),
+    );
     translator.push(stream.subarray(0, stream.length >> 1));
     translator.end();
     expect(translator.meter.signatures).toBeUndefined();

@@ -15,8 +15,13 @@ export interface SignedCall {
 }
 
 /** By what the calls of an answer are remembered; undefined when nobody signed anything. */
-export function signaturesOf(calls: readonly SignedCall[], details: readonly unknown[]): Signatures | undefined {
-  const isSealed = details.some((detail) => isObject(detail) && Boolean(textOf(detail['signature']) ?? textOf(detail['data'])));
+export function signaturesOf(
+  calls: readonly SignedCall[],
+  details: readonly unknown[],
+): Signatures | undefined {
+  const isSealed = details.some(
+    (detail) => isObject(detail) && Boolean(textOf(detail['signature']) ?? textOf(detail['data'])),
+  );
   const signatures = new Map<string, string>();
   calls.forEach(({ id, name, arguments: args, extra }, i) => {
     const kept = {
@@ -30,7 +35,11 @@ export function signaturesOf(calls: readonly SignedCall[], details: readonly unk
 
 /** Some vendors' ids are short and come again: name and arguments tell the calls apart, however a client has written the arguments. */
 function callKey(id: string, name: string, args: unknown): string {
-  const text = JSON.stringify([id, name, sorted(typeof args === 'string' ? (parse(args) ?? args) : args)]);
+  const text = JSON.stringify([
+    id,
+    name,
+    sorted(typeof args === 'string' ? (parse(args) ?? args) : args),
+  ]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
@@ -43,14 +52,21 @@ function sorted(value: unknown): unknown {
 
 function keyOf(call: unknown): string {
   const fn = objectOf(objectOf(call)?.['function']) ?? objectOf(objectOf(call)?.['custom']);
-  return callKey(textOf(objectOf(call)?.['id']) ?? '', textOf(fn?.['name']) ?? '', fn?.['arguments'] ?? fn?.['input']);
+  return callKey(
+    textOf(objectOf(call)?.['id']) ?? '',
+    textOf(fn?.['name']) ?? '',
+    fn?.['arguments'] ?? fn?.['input'],
+  );
 }
 
 /** Calls remembered for one request at most: the latest of a conversation. */
 const callsMax = 256;
 
 /** The calls of the assistant's messages that came back without what was signed. */
-export function unsignedCalls(messages: unknown, isSigned: (message: JsonObject) => boolean): readonly string[] {
+export function unsignedCalls(
+  messages: unknown,
+  isSigned: (message: JsonObject) => boolean,
+): readonly string[] {
   const keys: string[] = [];
   const all = listOf(messages);
   for (let i = all.length - 1; i >= 0 && keys.length < callsMax; i--) {
@@ -65,17 +81,32 @@ export function unsignedCalls(messages: unknown, isSigned: (message: JsonObject)
 export function withSignatures(messages: unknown, signatures: Signatures | undefined): unknown {
   if (signatures === undefined || signatures.size === 0) return messages;
   return listOf(messages).map((message) =>
-    isObject(message) && Array.isArray(message['tool_calls']) ? signed(message, message['tool_calls'], signatures) : message,
+    isObject(message) && Array.isArray(message['tool_calls'])
+      ? signed(message, message['tool_calls'], signatures)
+      : message,
   );
 }
 
-function signed(message: JsonObject, calls: readonly unknown[], signatures: Signatures): JsonObject {
+function signed(
+  message: JsonObject,
+  calls: readonly unknown[],
+  signatures: Signatures,
+): JsonObject {
   const details: unknown[] = [];
   const signedCalls = calls.map((call) => {
     const kept = objectOf(parse(signatures.get(keyOf(call)) ?? ''));
     details.push(...listOf(kept?.['reasoning_details']));
-    if (!isObject(call) || kept?.['extra_content'] === undefined || call['extra_content'] !== undefined) return call;
+    if (
+      !isObject(call) ||
+      kept?.['extra_content'] === undefined ||
+      call['extra_content'] !== undefined
+    )
+      return call;
     return { ...call, extra_content: kept['extra_content'] };
   });
-  return { ...message, tool_calls: signedCalls, ...(details.length ? { reasoning_details: details } : {}) };
+  return {
+    ...message,
+    tool_calls: signedCalls,
+    ...(details.length ? { reasoning_details: details } : {}),
+  };
 }

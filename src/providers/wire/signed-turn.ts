@@ -38,9 +38,11 @@ export class SignedTurn {
   }
 
   signatures(): Signatures | undefined {
-    if (this.#calls.length === 0 || (!this.#isSigned && this.#details.length === 0)) return undefined;
+    if (this.#calls.length === 0 || (!this.#isSigned && this.#details.length === 0))
+      return undefined;
     let details: readonly unknown[] = [];
-    for (const members of this.#details) details = withDetails(details, listOf(membersOf(members)?.['reasoning_details']));
+    for (const members of this.#details)
+      details = withDetails(details, listOf(membersOf(members)?.['reasoning_details']));
     const calls = this.#calls.map(({ id, name, args, more }) => ({
       id,
       name,

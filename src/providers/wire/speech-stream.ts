@@ -18,7 +18,9 @@ export interface Voiced {
 }
 
 /** How a vendor sends a voice. `bytes`: as they are. */
-export type VoiceSource = 'bytes' | { readonly from: 'events' | 'json'; readonly read: (said: JsonObject) => Voiced };
+export type VoiceSource =
+  | 'bytes'
+  | { readonly from: 'events' | 'json'; readonly read: (said: JsonObject) => Voiced };
 
 /** Samples without a head, which get one when the client wants WAV. */
 export interface Samples {
@@ -76,13 +78,18 @@ export class SpeechStream implements StreamTranslator {
   end(): string {
     const { meter } = this;
     const source = this.#source;
-    if (source !== 'bytes' && source.from === 'json') this.#heard(parse(Buffer.concat(this.#pieces).toString('utf8')), false);
+    if (source !== 'bytes' && source.from === 'json')
+      this.#heard(parse(Buffer.concat(this.#pieces).toString('utf8')), false);
     else if (source !== 'bytes') this.#frames.end();
     if (this.#bytes === 0) meter.fault ??= protocolFault('an answer without sound');
-    else if (source !== 'bytes' && source.from === 'events' && !meter.done) meter.fault ??= protocolFault('a voice that was cut off');
+    else if (source !== 'bytes' && source.from === 'events' && !meter.done)
+      meter.fault ??= protocolFault('a voice that was cut off');
     if (meter.fault !== undefined) return '';
     meter.finished = true;
-    return this.#taken() + (this.#events ? event({ type: 'speech.audio.done', usage: tokens(meter.quantities) }) : '');
+    return (
+      this.#taken() +
+      (this.#events ? event({ type: 'speech.audio.done', usage: tokens(meter.quantities) }) : '')
+    );
   }
 
   cutShort(): string {
@@ -126,7 +133,9 @@ export class SpeechStream implements StreamTranslator {
   }
 
   #write(sound: Buffer): void {
-    this.#out += this.#events ? event({ type: 'speech.audio.delta', audio: sound.toString('base64') }) : sound.toString('latin1');
+    this.#out += this.#events
+      ? event({ type: 'speech.audio.delta', audio: sound.toString('base64') })
+      : sound.toString('latin1');
   }
 
   #taken(): string {
@@ -142,7 +151,11 @@ const words: ReadonlySet<number | undefined> = new Set([0x3c, 0x7b]);
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
 function tokens({ input = 0, audio_output: audio = 0, output = 0 }: Quantities = {}): object {
-  return { input_tokens: input, output_tokens: audio + output, total_tokens: input + audio + output };
+  return {
+    input_tokens: input,
+    output_tokens: audio + output,
+    total_tokens: input + audio + output,
+  };
 }
 
 /** The head of a WAV file of 16-bit samples on one channel whose length is not known yet: as long as can be said. */

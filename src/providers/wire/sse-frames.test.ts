@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { SseFrames } from './sse-frames.ts';
 
-function heard(text: string, offsets: readonly number[] = []): { events: string[][]; rest: string } {
+function heard(
+  text: string,
+  offsets: readonly number[] = [],
+): { events: string[][]; rest: string } {
   const events: string[][] = [];
   const frames = new SseFrames((data, name) => {
     events.push([name, data]);
@@ -14,7 +17,8 @@ function heard(text: string, offsets: readonly number[] = []): { events: string[
 }
 
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
-const stream = ': hello\n\nevent: a\ndata: {"x":"ü"}\n\ndata:1\ndata: 2\r\nid: 7\n\ndata:\n\nevent: b\r\ndata: {"y":1}\r\n\r\nretry: 5\n\n';
+const stream =
+  ': hello\n\nevent: a\ndata: {"x":"ü"}\n\ndata:1\ndata: 2\r\nid: 7\n\ndata:\n\nevent: b\r\ndata: {"y":1}\r\n\r\nretry: 5\n\n';
 const events = [
   ['a', latin1('{"x":"ü"}')],
   ['', '1\n2'],
@@ -50,5 +54,11 @@ it('falls silent when its listener has heard enough', () => {
 it('refuses an event without end', () => {
   const frames = new SseFrames(() => true);
   const piece = Buffer.alloc(8 * 1024 * 1024, 'x');
-  expect([1, 2, 3, 4, 5].map(() => frames.push(piece))).toEqual([undefined, undefined, undefined, undefined, expect.any(String)]);
+  expect([1, 2, 3, 4, 5].map(() => frames.push(piece))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    expect.any(String),
+  ]);
 });

@@ -27,7 +27,8 @@ export type Ending = 0 | 1 | 2;
 
 /** Whether an event that has begun ends with this piece. If not, it waits unjoined: a large event costs one copy, in however many pieces it comes. */
 export function ends(before: Ending, piece: Buffer): boolean {
-  if (before > 0 && (piece[0] === 0x0a || (before === 1 && piece[0] === 0x0d && piece[1] === 0x0a))) return true;
+  if (before > 0 && (piece[0] === 0x0a || (before === 1 && piece[0] === 0x0d && piece[1] === 0x0a)))
+    return true;
   return piece.includes('\n\n') || piece.includes('\n\r\n');
 }
 
@@ -35,7 +36,9 @@ export function ends(before: Ending, piece: Buffer): boolean {
 export function endingAfter(before: Ending, piece: Buffer): Ending {
   const last = piece[piece.length - 1];
   if (last === 0x0a) return 1;
-  return last === 0x0d && (piece.length > 1 ? piece[piece.length - 2] === 0x0a : before === 1) ? 2 : 0;
+  return last === 0x0d && (piece.length > 1 ? piece[piece.length - 2] === 0x0a : before === 1)
+    ? 2
+    : 0;
 }
 
 export function endingOf(text: string): Ending {
@@ -84,7 +87,12 @@ export class SseFrames implements Frames {
     this.#waiting = 0;
     // Half an event is nothing; a whole one ends its object or is a word.
     const line = rest.trimEnd();
-    if (this.#open && (line.endsWith('}') || line.endsWith('[DONE]')) && this.#event(rest, 0, rest.length)) return '';
+    if (
+      this.#open &&
+      (line.endsWith('}') || line.endsWith('[DONE]')) &&
+      this.#event(rest, 0, rest.length)
+    )
+      return '';
     return line;
   }
 

@@ -16,7 +16,9 @@ export class StopText {
     if (this.met) return '';
     if (this.#longest === 0) return piece;
     const text = this.#held + piece;
-    const at = Math.min(...this.#words.map((word) => text.indexOf(word)).filter((index) => index >= 0));
+    const at = Math.min(
+      ...this.#words.map((word) => text.indexOf(word)).filter((index) => index >= 0),
+    );
     if (Number.isFinite(at)) {
       this.met = true;
       this.#held = '';

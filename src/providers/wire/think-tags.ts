@@ -30,7 +30,8 @@ const closings = ['</think>', '\\u003c/think\\u003e', '\\u003C/think\\u003E'];
 function tail(text: string, tags: readonly string[]): number {
   let longest = 0;
   for (const tag of tags) {
-    for (let n = Math.min(tag.length - 1, text.length); n > longest; n--) if (text.endsWith(tag.slice(0, n))) longest = n;
+    for (let n = Math.min(tag.length - 1, text.length); n > longest; n--)
+      if (text.endsWith(tag.slice(0, n))) longest = n;
   }
   return longest;
 }
@@ -40,7 +41,9 @@ export function splitThink(state: ThinkState, piece: string, last: boolean): Spl
   const text = state.held + piece;
   state.held = '';
   if (state.stage === 'start') return begin(state, text, last);
-  return state.stage === 'inside' ? inside(state, text, last) : { reasoning: '', content: trimmed(state, text) };
+  return state.stage === 'inside'
+    ? inside(state, text, last)
+    : { reasoning: '', content: trimmed(state, text) };
 }
 
 function begin(state: ThinkState, text: string, last: boolean): Split {

@@ -1,4 +1,10 @@
-import { type Answer, type Call, isFault, type StreamMeter, type StreamTranslator } from '../adapter.ts';
+import {
+  type Answer,
+  type Call,
+  isFault,
+  type StreamMeter,
+  type StreamTranslator,
+} from '../adapter.ts';
 import type { Fault } from '../../base/fault.ts';
 import { listenOf } from '../sound-wish.ts';
 import { isObject, listOf, numberOf, objectOf, parse, textOf, utf8 } from './json.ts';
@@ -8,7 +14,8 @@ import { SseFrames } from './sse-frames.ts';
 import { usageOf } from './transcript.ts';
 import { transcriptQuantities } from './transcript-usage.ts';
 
-const event = (value: unknown): string => Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
+const event = (value: unknown): string =>
+  Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
 
 export const newMeter = (): StreamMeter => ({
   quantities: undefined,
@@ -39,7 +46,9 @@ export class TranscriptEvents implements StreamTranslator {
   end(): string {
     const rest = this.#frames.end();
     if (!this.meter.finished)
-      this.meter.fault ??= protocolFault(`a stream that ended without its text${rest && `: ${rest.slice(0, 120)}`}`);
+      this.meter.fault ??= protocolFault(
+        `a stream that ended without its text${rest && `: ${rest.slice(0, 120)}`}`,
+      );
     return this.#taken();
   }
 
@@ -65,7 +74,8 @@ export class TranscriptEvents implements StreamTranslator {
     if (meter.fault !== undefined || !isObject(said)) return false;
     this.#out += `data: ${data}\n\n`;
     meter.outputBytes += Buffer.byteLength(textOf(said['delta']) ?? '');
-    if (said['type'] === 'transcript.text.segment') meter.outputBytes += Buffer.byteLength(textOf(said['text']) ?? '');
+    if (said['type'] === 'transcript.text.segment')
+      meter.outputBytes += Buffer.byteLength(textOf(said['text']) ?? '');
     if (said['type'] !== 'transcript.text.done') return true;
     meter.finished = true;
     meter.quantities = transcriptQuantities(said);
@@ -90,7 +100,8 @@ export class TranscriptInOne implements StreamTranslator {
 
   push(piece: Buffer): string {
     this.#bytes += piece.length;
-    if (this.#bytes > answerBytesMax) this.meter.fault = protocolFault('an answer that is too long');
+    if (this.#bytes > answerBytesMax)
+      this.meter.fault = protocolFault('an answer that is too long');
     else this.#pieces.push(piece);
     return '';
   }
@@ -109,9 +120,18 @@ export class TranscriptInOne implements StreamTranslator {
     meter.finished = true;
     meter.outputBytes = Buffer.byteLength(text);
     const parts = listOf(body['segments']).filter(isObject);
-    const spoken = parts.filter((part) => textOf(part['speaker']) !== undefined && numberOf(part['start']) !== undefined);
-    const deltas = spoken.length > 0 ? spoken : text === '' ? [] : [{ type: 'transcript.text.delta', delta: text }];
-    return [...deltas, { type: 'transcript.text.done', text, ...usageOf(answer.quantities) }].map(event).join('');
+    const spoken = parts.filter(
+      (part) => textOf(part['speaker']) !== undefined && numberOf(part['start']) !== undefined,
+    );
+    const deltas =
+      spoken.length > 0
+        ? spoken
+        : text === ''
+          ? []
+          : [{ type: 'transcript.text.delta', delta: text }];
+    return [...deltas, { type: 'transcript.text.done', text, ...usageOf(answer.quantities) }]
+      .map(event)
+      .join('');
   }
 
   cutShort(): string {
@@ -122,5 +142,8 @@ export class TranscriptInOne implements StreamTranslator {
 /** The call that asks for what `TranscriptInOne` reads. */
 export function inJson(call: Call): Call {
   const wish = listenOf(call);
-  return { ...call, listen: { ...wish, returns: wish.returns === 'diarized_json' ? 'diarized_json' : 'json' } };
+  return {
+    ...call,
+    listen: { ...wish, returns: wish.returns === 'diarized_json' ? 'diarized_json' : 'json' },
+  };
 }

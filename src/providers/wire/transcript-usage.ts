@@ -15,10 +15,14 @@ export const secondsOf = (value: unknown): number | undefined => {
  */
 export function transcriptQuantities(answer: JsonObject): Quantities | undefined {
   const usage = objectOf(answer['usage']) ?? {};
-  const second = secondsOf(usage['seconds']) ?? secondsOf(usage['prompt_audio_seconds']) ?? secondsOf(answer['duration']);
+  const second =
+    secondsOf(usage['seconds']) ??
+    secondsOf(usage['prompt_audio_seconds']) ??
+    secondsOf(answer['duration']);
   const all = countOf(usage['input_tokens']) ?? countOf(usage['prompt_tokens']);
   const output = countOf(usage['output_tokens']) ?? countOf(usage['completion_tokens']);
-  const details = objectOf(usage['input_token_details']) ?? objectOf(usage['prompt_tokens_details']) ?? {};
+  const details =
+    objectOf(usage['input_token_details']) ?? objectOf(usage['prompt_tokens_details']) ?? {};
   // Mistral counts its audio tokens beside the prompt's, OpenAI within them.
   const audio = countOf(details['audio_tokens']) ?? 0;
   const told = {

@@ -26,11 +26,24 @@ const captionCharsMax = 84;
 const pauseSeconds = 0.9;
 
 /** The answer that the client asked for. `usage`: what its JSON tells of the cost. */
-export function answerOf(transcript: Transcript, call: Call, quantities: Quantities | undefined, upstreamId?: string): Answer {
+export function answerOf(
+  transcript: Transcript,
+  call: Call,
+  quantities: Quantities | undefined,
+  upstreamId?: string,
+): Answer {
   const wish = listenOf(call);
-  const told = { quantities, upstreamId, outputText: quantities === undefined ? transcript.text : '' };
+  const told = {
+    quantities,
+    upstreamId,
+    outputText: quantities === undefined ? transcript.text : '',
+  };
   const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.stringify(value)), ...told });
-  const plain = (text: string): Answer => ({ body: Buffer.from(text), type: 'text/plain; charset=utf-8', ...told });
+  const plain = (text: string): Answer => ({
+    body: Buffer.from(text),
+    type: 'text/plain; charset=utf-8',
+    ...told,
+  });
   const { text } = transcript;
   const usage = usageOf(quantities);
   switch (wish.returns) {
@@ -43,7 +56,13 @@ export function answerOf(transcript: Transcript, call: Call, quantities: Quantit
     case 'verbose_json':
       return json(verbose(transcript, wish, usage));
     case 'diarized_json':
-      return json({ task: 'transcribe', duration: secondsOf(transcript, wish), text, segments: bySpeaker(transcript, wish), ...usage });
+      return json({
+        task: 'transcribe',
+        duration: secondsOf(transcript, wish),
+        text,
+        segments: bySpeaker(transcript, wish),
+        ...usage,
+      });
     default:
       return json({ text, ...usage });
   }
@@ -71,7 +90,12 @@ const secondsOf = ({ seconds }: Transcript, wish: ListenWish): number => seconds
 function verbose(transcript: Transcript, wish: ListenWish, usage: object): unknown {
   const segments = segmentsOf(transcript, wish).map(({ text, start, end }, id) => ({
     ...{ id, seek: 0, start, end, text, tokens: [] },
-    ...{ temperature: wish.temperature ?? 0, avg_logprob: 0, compression_ratio: 1, no_speech_prob: 0 },
+    ...{
+      temperature: wish.temperature ?? 0,
+      avg_logprob: 0,
+      compression_ratio: 1,
+      no_speech_prob: 0,
+    },
   }));
   const words = transcript.words?.map(({ text: word, start, end }) => ({ word, start, end }));
   const { text, language = wish.language ?? '' } = transcript;
@@ -90,14 +114,25 @@ function bySpeaker(transcript: Transcript, wish: ListenWish): unknown[] {
     return letters.get(speaker) ?? 'A';
   };
   return segmentsOf(transcript, wish).map(({ text, start, end, speaker }, i) => ({
-    ...{ type: 'transcript.text.segment', id: `seg_${i}`, start, end, text, speaker: letterOf(speaker) },
+    ...{
+      type: 'transcript.text.segment',
+      id: `seg_${i}`,
+      start,
+      end,
+      text,
+      speaker: letterOf(speaker),
+    },
   }));
 }
 
 /** Those of the vendor, or its words put together, or all of it in one. */
-export function segmentsOf({ text, segments, words = [], seconds }: Transcript, wish: ListenWish): readonly Said[] {
+export function segmentsOf(
+  { text, segments, words = [], seconds }: Transcript,
+  wish: ListenWish,
+): readonly Said[] {
   if (segments !== undefined && segments.length > 0) return segments;
-  if (words.length === 0) return text === '' ? [] : [{ text, start: 0, end: seconds ?? wish.seconds }];
+  if (words.length === 0)
+    return text === '' ? [] : [{ text, start: 0, end: seconds ?? wish.seconds }];
   const made: Said[] = [];
   let open: Said | undefined;
   for (const word of words) {
@@ -105,7 +140,8 @@ export function segmentsOf({ text, segments, words = [], seconds }: Transcript, 
       made.push(open);
       open = undefined;
     }
-    open = open === undefined ? word : { ...open, text: joined(open.text, word.text), end: word.end };
+    open =
+      open === undefined ? word : { ...open, text: joined(open.text, word.text), end: word.end };
   }
   if (open !== undefined) made.push(open);
   return made;
@@ -120,11 +156,19 @@ const endsBefore = (open: Said, next: Said): boolean =>
 
 /** Chinese and Japanese have no spaces between words. */
 const joined = (before: string, after: string): string =>
-  /[\u3000-\u9fff\uff00-\uffef]$/.test(before) && /^[\u3000-\u9fff\uff00-\uffef]/.test(after) ? before + after : `${before} ${after}`;
+  /[\u3000-\u9fff\uff00-\uffef]$/.test(before) && /^[\u3000-\u9fff\uff00-\uffef]/.test(after)
+    ? before + after
+    : `${before} ${after}`;
 
-function captions(transcript: Transcript, wish: ListenWish, time: (seconds: number) => string, head: (i: number) => string): string {
+function captions(
+  transcript: Transcript,
+  wish: ListenWish,
+  time: (seconds: number) => string,
+  head: (i: number) => string,
+): string {
   const cues = segmentsOf(transcript, wish).map(
-    ({ start, end, text }, i) => `${head(i)}${time(start)} --> ${time(Math.max(start, end))}\n${text.trim().replace(/\s*\n\s*/g, ' ')}\n\n`,
+    ({ start, end, text }, i) =>
+      `${head(i)}${time(start)} --> ${time(Math.max(start, end))}\n${text.trim().replace(/\s*\n\s*/g, ' ')}\n\n`,
   );
   return cues.join('');
 }
@@ -133,7 +177,11 @@ const two = (value: number): string => String(value).padStart(2, '0');
 
 function clockOf(seconds: number, point: string): string {
   const ms = Math.max(0, Math.round(seconds * 1_000));
-  const [s, m, h] = [Math.floor(ms / 1_000) % 60, Math.floor(ms / 60_000) % 60, Math.floor(ms / 3_600_000)];
+  const [s, m, h] = [
+    Math.floor(ms / 1_000) % 60,
+    Math.floor(ms / 60_000) % 60,
+    Math.floor(ms / 3_600_000),
+  ];
   return `${two(h)}:${two(m)}:${two(s)}${point}${String(ms % 1_000).padStart(3, '0')}`;
 }
 

@@ -25,7 +25,9 @@ const sent = (vendor: string, body: Record<string, unknown>, model?: string) => 
 describe('encodings', () => {
   test('numbers and base64 are each other’s', () => {
     expect(vectorText('[0.1,-0.2,0.3]', 'base64')).toBe('"zczMPc3MTL6amZk+"');
-    expect(JSON.parse(vectorText('"zczMPc3MTL6amZk+"', 'float'))).toEqual([0.1, -0.2, 0.3].map(Math.fround));
+    expect(JSON.parse(vectorText('"zczMPc3MTL6amZk+"', 'float'))).toEqual(
+      [0.1, -0.2, 0.3].map(Math.fround),
+    );
   });
 
   test('what is already as asked keeps its bytes', () => {
@@ -41,19 +43,29 @@ describe('encodings', () => {
   test('signed bytes are numbers', () => {
     const raw = `"${Buffer.from([255, 0, 127, 128]).toString('base64')}"`;
     expect(byteVectorText(raw, 'float')).toBe('[-1,0,127,-128]');
-    expect(JSON.parse(vectorText(byteVectorText(raw, 'base64'), 'float'))).toEqual([-1, 0, 127, -128]);
+    expect(JSON.parse(vectorText(byteVectorText(raw, 'base64'), 'float'))).toEqual([
+      -1, 0, 127, -128,
+    ]);
   });
 });
 
 describe('requests', () => {
   test('pass byte for byte but for the model where the vendor’s format is the client’s', () => {
-    const bytes = Buffer.from('{ "model":"public/model","input" : ["é", "b"],  "dimensions": 3.0,"x_new":12345678901234567890 }');
+    const bytes = Buffer.from(
+      '{ "model":"public/model","input" : ["é", "b"],  "dimensions": 3.0,"x_new":12345678901234567890 }',
+    );
     const { body } = embeddings('openai').ask({ ...call({}), bytes });
-    expect(body.toString()).toBe('{ "model":"up","input" : ["é", "b"],  "dimensions": 3.0,"x_new":12345678901234567890 }');
+    expect(body.toString()).toBe(
+      '{ "model":"up","input" : ["é", "b"],  "dimensions": 3.0,"x_new":12345678901234567890 }',
+    );
   });
 
   test.each([
-    ['mistral', { dimensions: 64, user: 'u', encoding_format: 'base64' }, { output_dimension: 64, encoding_format: 'base64' }],
+    [
+      'mistral',
+      { dimensions: 64, user: 'u', encoding_format: 'base64' },
+      { output_dimension: 64, encoding_format: 'base64' },
+    ],
     ['voyage', { dimensions: 64, encoding_format: 'float' }, { output_dimension: 64 }],
     ['voyage', { encoding_format: 'base64' }, { encoding_format: 'base64' }],
     ['jina', { encoding_format: 'base64' }, { embedding_type: 'base64' }],
@@ -79,21 +91,34 @@ describe('requests', () => {
   test('seeing models of Ark get each text as a part of its own request', () => {
     expect(sent('volcengine', { dimensions: 1024 }, 'doubao-embedding-vision-251215')).toEqual({
       path: '/embeddings/multimodal',
-      body: { model: 'doubao-embedding-vision-251215', input: [{ type: 'text', text: 'Hi' }], dimensions: 1024 },
+      body: {
+        model: 'doubao-embedding-vision-251215',
+        input: [{ type: 'text', text: 'Hi' }],
+        dimensions: 1024,
+      },
     });
     const reply = Buffer.from(
       '{"id":"1","data":{"embedding":[0.5,1.0],"object":"embedding"},"usage":{"prompt_tokens":3,"total_tokens":3}}',
     );
-    const answer = embeddings('volcengine').read(reply, 'application/json', call({}, 'doubao-embedding-vision-251215'));
+    const answer = embeddings('volcengine').read(
+      reply,
+      'application/json',
+      call({}, 'doubao-embedding-vision-251215'),
+    );
     if (isFault(answer)) throw new Error(answer.message);
-    expect(answer.body.toString()).toContain('"data":[{"object":"embedding","index":0,"embedding":[0.5,1.0]}]');
+    expect(answer.body.toString()).toContain(
+      '"data":[{"object":"embedding","index":0,"embedding":[0.5,1.0]}]',
+    );
     expect(answer.quantities).toEqual({ input: 3 });
   });
 
-  test.each(['gemini', 'vertex', 'cohere', 'bedrock', 'mistral', 'qwen', 'ollama'])('%s reads text, not tokens', (vendor) => {
-    expect(() => embeddings(vendor).ask(call({ input: [1, 2] }))).toThrow(Refusal);
-    expect(() => embeddings(vendor).ask(call({ input: [[1, 2]] }))).toThrow(Refusal);
-  });
+  test.each(['gemini', 'vertex', 'cohere', 'bedrock', 'mistral', 'qwen', 'ollama'])(
+    '%s reads text, not tokens',
+    (vendor) => {
+      expect(() => embeddings(vendor).ask(call({ input: [1, 2] }))).toThrow(Refusal);
+      expect(() => embeddings(vendor).ask(call({ input: [[1, 2]] }))).toThrow(Refusal);
+    },
+  );
 });
 
 describe('parts', () => {
@@ -102,29 +127,51 @@ describe('parts', () => {
   test('a request that the vendor takes is one; a list of tokens is one input', () => {
     expect(embeddings('qwen').parts?.(call({ input: texts(10) }))).toBeUndefined();
     expect(embeddings('qwen').parts?.(call({ input: 'Hi' }))).toBeUndefined();
-    expect(embeddings('volcengine').parts?.(call({ input: Array.from({ length: 300 }, () => 1) }))).toBeUndefined();
+    expect(
+      embeddings('volcengine').parts?.(call({ input: Array.from({ length: 300 }, () => 1) })),
+    ).toBeUndefined();
   });
 
   test('parts keep everything but the inputs, and their answers are one', () => {
     const parts = embeddings('qwen').parts?.(call({ input: texts(21), dimensions: 2, user: 'é' }));
     expect(parts?.calls.map(({ bytes }) => JSON.parse(bytes.toString('utf8')))).toEqual(
-      [texts(10), texts(20).slice(10), ['t20']].map((input) => ({ model: 'public/model', input, dimensions: 2, user: 'é' })),
+      [texts(10), texts(20).slice(10), ['t20']].map((input) => ({
+        model: 'public/model',
+        input,
+        dimensions: 2,
+        user: 'é',
+      })),
     );
     const answers = [10, 10, 1].map((count, part) => {
-      const data = texts(count).map((_, index) => ({ object: 'embedding', index, embedding: [part, index] }));
+      const data = texts(count).map((_, index) => ({
+        object: 'embedding',
+        index,
+        embedding: [part, index],
+      }));
       const usage = { prompt_tokens: count, total_tokens: count };
-      const answer = embeddings('qwen').read(Buffer.from(JSON.stringify({ id: 'x', data, usage })), 'application/json', call({}));
+      const answer = embeddings('qwen').read(
+        Buffer.from(JSON.stringify({ id: 'x', data, usage })),
+        'application/json',
+        call({}),
+      );
       if (isFault(answer)) throw new Error(answer.message);
       return answer;
     });
     const joined = parts?.join(answers);
     const body = JSON.parse(joined?.body.toString('utf8') ?? '');
-    expect(body).toMatchObject({ object: 'list', model: 'public/model', usage: { prompt_tokens: 21, total_tokens: 21 } });
-    expect(body.data.map(({ index }: { index: number }) => index)).toEqual(texts(21).map((_, i) => i));
+    expect(body).toMatchObject({
+      object: 'list',
+      model: 'public/model',
+      usage: { prompt_tokens: 21, total_tokens: 21 },
+    });
+    expect(body.data.map(({ index }: { index: number }) => index)).toEqual(
+      texts(21).map((_, i) => i),
+    );
     expect(body.data[20].embedding).toEqual([2, 0]);
     expect(joined?.quantities).toEqual({ input: 21 });
     const [first, second, third] = answers;
-    if (first === undefined || second === undefined || third === undefined) throw new Error('three answers');
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error('three answers');
     const uncounted = parts?.join([first, { ...second, quantities: undefined }, third]);
     expect(uncounted?.quantities).toBeUndefined();
     expect(JSON.parse(uncounted?.body.toString('utf8') ?? '')).not.toHaveProperty('usage');
@@ -135,28 +182,39 @@ describe('answers', () => {
   test.each([
     ['no JSON', 'Bad gateway', 'protocol'],
     ['half a body', '{"object":"list","data":[{"embedding":[0.1,', 'protocol'],
-    ['half of a body that ends with a brace', '{"object":"list","data":[{"embedding":[0.1]}', 'protocol'],
+    [
+      'half of a body that ends with a brace',
+      '{"object":"list","data":[{"embedding":[0.1]}',
+      'protocol',
+    ],
     ['no vectors', '{"object":"list","data":[]}', 'protocol'],
     ['an error', '{"error":{"message":"slow down","code":429}}', 'rate_limited'],
   ])('%s is a fault', (_, reply, kind) => {
     for (const vendor of ['openai', 'voyage'])
-      expect(embeddings(vendor).read(Buffer.from(reply), 'application/json', call({}))).toMatchObject({ kind });
+      expect(
+        embeddings(vendor).read(Buffer.from(reply), 'application/json', call({})),
+      ).toMatchObject({ kind });
   });
 
-  test.each(['gemini', 'vertex', 'cohere', 'bedrock'])('whatever %s answers, it is read or a fault', (vendor) => {
-    for (const reply of [
-      '',
-      'x',
-      '[]',
-      '{}',
-      '{"embeddings":1}',
-      '{"embeddings":{"float":5}}',
-      '{"predictions":[1]}',
-      '{"embedding":',
-      '{"message":"no"}',
-    ])
-      expect(() => embeddings(vendor).read(Buffer.from(reply), 'application/json', call({}))).not.toThrow();
-  });
+  test.each(['gemini', 'vertex', 'cohere', 'bedrock'])(
+    'whatever %s answers, it is read or a fault',
+    (vendor) => {
+      for (const reply of [
+        '',
+        'x',
+        '[]',
+        '{}',
+        '{"embeddings":1}',
+        '{"embeddings":{"float":5}}',
+        '{"predictions":[1]}',
+        '{"embedding":',
+        '{"message":"no"}',
+      ])
+        expect(() =>
+          embeddings(vendor).read(Buffer.from(reply), 'application/json', call({})),
+        ).not.toThrow();
+    },
+  );
 
   test('members that we do not know survive, ids of the vendor do not', () => {
     const reply =

@@ -7,7 +7,8 @@ import { countOf, listOf, parse } from './json.ts';
 /** How a client takes its vectors: as numbers, or as float32, little end first, in base64 (wire-formats §1.3). Packages ask for base64 unless told otherwise. */
 export type Encoding = 'float' | 'base64';
 
-export const encodingOf = ({ body }: Call): Encoding => (body['encoding_format'] === 'base64' ? 'base64' : 'float');
+export const encodingOf = ({ body }: Call): Encoding =>
+  body['encoding_format'] === 'base64' ? 'base64' : 'float';
 
 const quote = 0x22;
 
@@ -20,9 +21,13 @@ export function vectorText(raw: string, encoding: Encoding): string {
 
 /** The same for a vendor whose base64 is one signed byte a dimension. */
 export const byteVectorText = (raw: string, encoding: Encoding): string =>
-  vectorText(raw.charCodeAt(0) === quote ? numbersText(new Int8Array(bytesIn(raw))) : raw, encoding);
+  vectorText(
+    raw.charCodeAt(0) === quote ? numbersText(new Int8Array(bytesIn(raw))) : raw,
+    encoding,
+  );
 
-const bytesIn = (raw: string): Buffer => Buffer.from(raw.slice(1, -1).replaceAll('\\/', '/'), 'base64');
+const bytesIn = (raw: string): Buffer =>
+  Buffer.from(raw.slice(1, -1).replaceAll('\\/', '/'), 'base64');
 
 /** Pooled buffers begin anywhere, floats only at multiples of four: read one by one, whatever this machine's byte order. */
 function floatsIn(bytes: Buffer): Float32Array {
@@ -44,7 +49,9 @@ function base64Text(numbers: readonly unknown[]): string {
 export function textsOf({ body: { input } }: Call): readonly string[] {
   const all = Array.isArray(input) ? input : [input];
   return all.map((one) =>
-    typeof one === 'string' ? one : refuse('invalid_value', { param: 'input', why: 'this model reads text, not tokens.' }),
+    typeof one === 'string'
+      ? one
+      : refuse('invalid_value', { param: 'input', why: 'this model reads text, not tokens.' }),
   );
 }
 
@@ -52,9 +59,17 @@ export function textsOf({ body: { input } }: Call): readonly string[] {
 const compact = (raw: string): string => raw.replace(/\s+/g, '');
 
 /** An answer in the client's format out of vectors in the order of its inputs, each the JSON text that the vendor wrote. `tokens`: what the vendor counted. */
-export function vectorsAnswer(call: Call, vectors: readonly string[], tokens: unknown, upstreamId?: string): Answer {
+export function vectorsAnswer(
+  call: Call,
+  vectors: readonly string[],
+  tokens: unknown,
+  upstreamId?: string,
+): Answer {
   const encoding = encodingOf(call);
-  const items = vectors.map((raw, i) => `{"object":"embedding","index":${i},"embedding":${vectorText(compact(raw), encoding)}}`);
+  const items = vectors.map(
+    (raw, i) =>
+      `{"object":"embedding","index":${i},"embedding":${vectorText(compact(raw), encoding)}}`,
+  );
   const input = countOf(tokens);
   const quantities: Quantities | undefined = input === undefined ? undefined : { input };
   const usage = input === undefined ? '' : `,"usage":${vectorUsageText(input)}`;
@@ -62,4 +77,5 @@ export function vectorsAnswer(call: Call, vectors: readonly string[], tokens: un
   return { body: Buffer.from(body, 'latin1'), quantities, upstreamId, outputText: '' };
 }
 
-export const vectorUsageText = (input: number): string => `{"prompt_tokens":${input},"total_tokens":${input}}`;
+export const vectorUsageText = (input: number): string =>
+  `{"prompt_tokens":${input},"total_tokens":${input}}`;

@@ -8,7 +8,9 @@ import type { VoiceSource } from './speech-stream.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 
 /** Names that OpenAI's voices have (platform.openai.com/docs/guides/text-to-speech, 2026-08): another vendor's model speaks with its own usual voice instead. */
-const openaiVoices = new Set('alloy ash ballad coral echo fable nova onyx sage shimmer verse marin cedar'.split(' '));
+const openaiVoices = new Set(
+  'alloy ash ballad coral echo fable nova onyx sage shimmer verse marin cedar'.split(' '),
+);
 
 /** The client's voice as another vendor knows it. */
 export const voiceOf = (call: Call, usual: string): string => {
@@ -39,5 +41,10 @@ export function noVoice(reply: Buffer, faults: readonly FaultRule[]): Answer | F
 /** The source of a vendor that answers with bytes: JSON in their place tells what is wrong. */
 export function soundBytes(contentType: string, faults: readonly FaultRule[]): VoiceSource {
   if (!/^(?:application\/json|text\/)/.test(contentType)) return 'bytes';
-  return { from: 'json', read: (said) => ({ fault: faultWithin(said, { faults }) ?? protocolFault('an answer that is no sound') }) };
+  return {
+    from: 'json',
+    read: (said) => ({
+      fault: faultWithin(said, { faults }) ?? protocolFault('an answer that is no sound'),
+    }),
+  };
 }

@@ -25,11 +25,18 @@ export const xaiTranscriptions = (faults: readonly FaultRule[]): SoundAdapter =>
               ['language', language],
               ['format', 'true'],
             ] as const);
-      return formWith('/stt', call, [...spoken, ...(returns === 'diarized_json' ? ([['diarize', 'true']] as const) : [])], wish);
+      return formWith(
+        '/stt',
+        call,
+        [...spoken, ...(returns === 'diarized_json' ? ([['diarize', 'true']] as const) : [])],
+        wish,
+      );
     },
     read: (answer) => {
       const text = textOf(answer['text']);
-      return text === undefined ? undefined : { transcript: transcriptOf(answer, text), quantities: transcriptQuantities(answer) };
+      return text === undefined
+        ? undefined
+        : { transcript: transcriptOf(answer, text), quantities: transcriptQuantities(answer) };
     },
   });
 
@@ -44,11 +51,20 @@ export const xaiSpeech = (faults: readonly FaultRule[]): SoundAdapter => ({
       text: input,
       voice_id: voiceOf(call, 'eve'),
       language: 'auto',
-      output_format: { codec: format, sample_rate: 24_000, ...(format === 'mp3' ? { bit_rate: 128_000 } : {}) },
+      output_format: {
+        codec: format,
+        sample_rate: 24_000,
+        ...(format === 'mp3' ? { bit_rate: 128_000 } : {}),
+      },
     };
-    return { path: '/tts', headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(body)) };
+    return {
+      path: '/tts',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    };
   },
   read: (reply) => noVoice(reply, faults),
-  stream: (call, contentType) => new SpeechStream(call, formatOf(call, makes), soundBytes(contentType, faults)),
+  stream: (call, contentType) =>
+    new SpeechStream(call, formatOf(call, makes), soundBytes(contentType, faults)),
   fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
 });

@@ -1,6 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { AnnouncementBody, List, OperatorAnnouncement, OperatorGroup } from '../../../src/console/contract.ts';
+import type {
+  AnnouncementBody,
+  List,
+  OperatorAnnouncement,
+  OperatorGroup,
+} from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { queryClient, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
@@ -14,7 +19,8 @@ import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { fieldErrors, FormProblem, refresh, useVersion } from './parts.tsx';
 
-export const announcementAddress = (id: string): string => `operator/announcements/${encodeURIComponent(id)}`;
+export const announcementAddress = (id: string): string =>
+  `operator/announcements/${encodeURIComponent(id)}`;
 
 /** Also where everybody reads them: the bell, the overview. */
 export async function refreshAnnouncements(): Promise<void> {
@@ -68,7 +74,12 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
     if (Object.keys(wrong).length === 0) save.mutate(bodyOf(text, zone));
   };
   return (
-    <Dialog open onClose={onClose} title={announcement === undefined ? words.create : words.editTitle} className="sm:max-w-[720px]!">
+    <Dialog
+      open
+      onClose={onClose}
+      title={announcement === undefined ? words.create : words.editTitle}
+      className="sm:max-w-[720px]!"
+    >
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <Fields
           text={text}
@@ -77,7 +88,11 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
         />
         <Preview text={text} />
         <FormProblem error={save.error} mine={bodyOf(text, zone)} />
-        <FormButtons submit={announcement === undefined ? words.publish : actions.save} busy={save.isPending} onCancel={onClose} />
+        <FormButtons
+          submit={announcement === undefined ? words.publish : actions.save}
+          busy={save.isPending}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );
@@ -138,7 +153,9 @@ function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
           <Select
             {...tied}
             value={text.level}
-            onChange={({ target }) => onChange({ level: levels.find((each) => each === target.value) ?? 'info' })}
+            onChange={({ target }) =>
+              onChange({ level: levels.find((each) => each === target.value) ?? 'info' })
+            }
           >
             {levels.map((level) => (
               <option key={level} value={level}>
@@ -150,7 +167,12 @@ function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
       </Field>
       <Field label={words.group} error={errors['group']}>
         {(tied) => (
-          <Select {...tied} key={groups.length} value={text.group} onChange={({ target }) => onChange({ group: target.value })}>
+          <Select
+            {...tied}
+            key={groups.length}
+            value={text.group}
+            onChange={({ target }) => onChange({ group: target.value })}
+          >
             <option value="">{words.everybody}</option>
             {groups.map(({ name }) => (
               <option key={name} value={name}>
@@ -163,7 +185,12 @@ function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
       {(['from', 'to'] as const).map((name) => (
         <Field key={name} label={words[name]} help={zone} error={errors[name]}>
           {(tied) => (
-            <TextInput {...tied} type="datetime-local" value={text[name]} onChange={({ target }) => onChange({ [name]: target.value })} />
+            <TextInput
+              {...tied}
+              type="datetime-local"
+              value={text[name]}
+              onChange={({ target }) => onChange({ [name]: target.value })}
+            />
           )}
         </Field>
       ))}
@@ -199,13 +226,28 @@ function Preview({ text }: { readonly text: Text }): ReactNode {
 }
 
 function mistakes(text: Text, beforeFrom: string): Readonly<Record<string, string>> {
-  const needed = (['titleZh', 'titleEn', 'textZh', 'textEn'] as const).filter((name) => text[name].trim() === '');
+  const needed = (['titleZh', 'titleEn', 'textZh', 'textEn'] as const).filter(
+    (name) => text[name].trim() === '',
+  );
   const reversed = text.to !== '' && text.from !== '' && text.to <= text.from;
-  return { ...Object.fromEntries(needed.map((name) => [name, 'required'])), ...(reversed && { to: beforeFrom }) };
+  return {
+    ...Object.fromEntries(needed.map((name) => [name, 'required'])),
+    ...(reversed && { to: beforeFrom }),
+  };
 }
 
 function textOf(announcement: OperatorAnnouncement | undefined, zone: string): Text {
-  if (announcement === undefined) return { titleZh: '', titleEn: '', textZh: '', textEn: '', level: 'info', group: '', from: '', to: '' };
+  if (announcement === undefined)
+    return {
+      titleZh: '',
+      titleEn: '',
+      textZh: '',
+      textEn: '',
+      level: 'info',
+      group: '',
+      from: '',
+      to: '',
+    };
   const { title, text, level, group, from, to } = announcement;
   return {
     ...{ titleZh: title.zh, titleEn: title.en, textZh: text.zh, textEn: text.en, level },
@@ -215,7 +257,10 @@ function textOf(announcement: OperatorAnnouncement | undefined, zone: string): T
   };
 }
 
-function bodyOf({ titleZh, titleEn, textZh, textEn, level, group, from, to }: Text, zone: string): AnnouncementBody {
+function bodyOf(
+  { titleZh, titleEn, textZh, textEn, level, group, from, to }: Text,
+  zone: string,
+): AnnouncementBody {
   return {
     title: { zh: titleZh.trim(), en: titleEn.trim() },
     text: { zh: textZh.trim(), en: textEn.trim() },

@@ -16,7 +16,11 @@ import { useToast } from '../../components/toast.tsx';
 import { bookWords, operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLanguage } from '../../words/language.ts';
-import { announcementAddress, AnnouncementForm, refreshAnnouncements } from './announcement-form.tsx';
+import {
+  announcementAddress,
+  AnnouncementForm,
+  refreshAnnouncements,
+} from './announcement-form.tsx';
 import { useAct, ZoneNow } from './parts.tsx';
 
 /** `form`: `new`, or the id of the one that is edited. */
@@ -38,7 +42,12 @@ export function AnnouncementsPage(): ReactNode {
       wide
       note={<ZoneNow />}
       actions={
-        <Button look="primary" icon="plus" data-shortcut="create" onClick={() => setState({ form: 'new' })}>
+        <Button
+          look="primary"
+          icon="plus"
+          data-shortcut="create"
+          onClick={() => setState({ form: 'new' })}
+        >
           {words.create}
         </Button>
       }
@@ -54,7 +63,9 @@ export function AnnouncementsPage(): ReactNode {
           }
         </Loaded>
       </Panel>
-      {(form === 'new' || edited !== undefined) && <AnnouncementForm key={form} announcement={edited} onClose={close} />}
+      {(form === 'new' || edited !== undefined) && (
+        <AnnouncementForm key={form} announcement={edited} onClose={close} />
+      )}
     </Page>
   );
 }
@@ -69,20 +80,35 @@ function Announced({ announcements, onEdit }: AnnouncedProps): ReactNode {
   const { actions } = useWords(operatorWords);
   const language = useLanguage();
   const { columns } = words;
-  const menu = (each: OperatorAnnouncement) => <AnnouncementMenu announcement={each} onEdit={() => onEdit(each.id)} />;
-  const group = (each: OperatorAnnouncement) => (each.group === null ? words.everybody : words.groupUsers(each.group));
+  const menu = (each: OperatorAnnouncement) => (
+    <AnnouncementMenu announcement={each} onEdit={() => onEdit(each.id)} />
+  );
+  const group = (each: OperatorAnnouncement) =>
+    each.group === null ? words.everybody : words.groupUsers(each.group);
   const rows: readonly Column<OperatorAnnouncement>[] = [
     {
       id: 'title',
       header: columns.title,
-      cell: ({ title }) => <span className="block max-w-96 truncate font-medium">{title[language]}</span>,
+      cell: ({ title }) => (
+        <span className="block max-w-96 truncate font-medium">{title[language]}</span>
+      ),
     },
     { id: 'level', header: columns.level, cell: (each) => <Level announcement={each} /> },
     { id: 'state', header: columns.state, cell: (each) => <State announcement={each} /> },
     { id: 'group', header: columns.group, cell: group },
     { id: 'from', header: columns.from, cell: ({ from }) => <Time at={from} /> },
-    { id: 'to', header: columns.to, cell: ({ to }) => <Time at={to} absent={words.untilFurther} /> },
-    { id: 'menu', header: <span className="sr-only">{actions('')}</span>, align: 'right', cell: menu, className: 'w-10' },
+    {
+      id: 'to',
+      header: columns.to,
+      cell: ({ to }) => <Time at={to} absent={words.untilFurther} />,
+    },
+    {
+      id: 'menu',
+      header: <span className="sr-only">{actions('')}</span>,
+      align: 'right',
+      cell: menu,
+      className: 'w-10',
+    },
   ];
   return (
     <Table
@@ -108,10 +134,22 @@ function Announced({ announcements, onEdit }: AnnouncedProps): ReactNode {
   );
 }
 
-const levels = { info: ['info', 'accent'], warn: ['warning', 'warn'], bad: ['failed', 'bad'] } as const;
-const states = { planned: ['clock', 'accent'], shown: ['check', 'good'], over: ['none', 'idle'] } as const;
+const levels = {
+  info: ['info', 'accent'],
+  warn: ['warning', 'warn'],
+  bad: ['failed', 'bad'],
+} as const;
+const states = {
+  planned: ['clock', 'accent'],
+  shown: ['check', 'good'],
+  over: ['none', 'idle'],
+} as const;
 
-function Level({ announcement: { level } }: { readonly announcement: Pick<OperatorAnnouncement, 'level'> }): ReactNode {
+function Level({
+  announcement: { level },
+}: {
+  readonly announcement: Pick<OperatorAnnouncement, 'level'>;
+}): ReactNode {
   const { announcements: words } = useWords(bookWords);
   const [icon, tone] = levels[level];
   return (
@@ -121,7 +159,11 @@ function Level({ announcement: { level } }: { readonly announcement: Pick<Operat
   );
 }
 
-function State({ announcement: { state } }: { readonly announcement: OperatorAnnouncement }): ReactNode {
+function State({
+  announcement: { state },
+}: {
+  readonly announcement: OperatorAnnouncement;
+}): ReactNode {
   const { announcements: words } = useWords(bookWords);
   const [icon, tone] = states[state];
   return (
@@ -148,12 +190,18 @@ function AnnouncementMenu({
   const [removing, setRemoving] = useState(false);
   const { id, title, version, to } = announcement;
   const end = (until: string | null, of: number) =>
-    send<OperatorAnnouncement>('PATCH', announcementAddress(id), { body: { to: until }, ifMatch: of });
+    send<OperatorAnnouncement>('PATCH', announcementAddress(id), {
+      body: { to: until },
+      ifMatch: of,
+    });
   const hide = () =>
     act(async () => {
       const after = await end(new Date().toISOString(), version);
       await refreshAnnouncements();
-      const undo = { label: shared.actions.undo, run: () => act(() => end(to, after.version).then(refreshAnnouncements)) };
+      const undo = {
+        label: shared.actions.undo,
+        run: () => act(() => end(to, after.version).then(refreshAnnouncements)),
+      };
       toast({ tone: 'done', text: words.hidden, action: undo });
     });
   const remove = async () => {

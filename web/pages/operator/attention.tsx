@@ -49,8 +49,14 @@ export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps)
     >
       <ul className="divide-y divide-line">
         {attention.map((each, index) => (
-          <li key={`${each.code} ${each.path} ${each.since}`} className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3">
-            <Icon name={mild.has(each.code) ? 'warning' : 'failed'} className={mild.has(each.code) ? 'text-warn' : 'text-bad'} />
+          <li
+            key={`${each.code} ${each.path} ${each.since}`}
+            className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3"
+          >
+            <Icon
+              name={mild.has(each.code) ? 'warning' : 'failed'}
+              className={mild.has(each.code) ? 'text-warn' : 'text-bad'}
+            />
             <p className="min-w-0 flex-1 basis-60 wrap-anywhere">
               {sentence(each)}{' '}
               <span className="text-caption whitespace-nowrap text-muted">
@@ -65,7 +71,12 @@ export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps)
   );
 }
 
-const mild: ReadonlySet<Attention['code']> = new Set(['model_retiring', 'database_slow', 'disk_full', 'model_without_channel']);
+const mild: ReadonlySet<Attention['code']> = new Set([
+  'model_retiring',
+  'database_slow',
+  'disk_full',
+  'model_without_channel',
+]);
 
 function Act({
   attention,
@@ -86,7 +97,10 @@ function Act({
       </Button>
     );
   return (
-    <PathLink path={code === 'credentials_refused' ? `${path}?tab=settings&form=edit` : path} className={buttonLook({ look })}>
+    <PathLink
+      path={code === 'credentials_refused' ? `${path}?tab=settings&form=edit` : path}
+      className={buttonLook({ look })}
+    >
       {words.buttons[code]}
     </PathLink>
   );
@@ -102,7 +116,11 @@ function useSentence(): (attention: Attention) => string {
       case 'channel_parked':
         return sentences.channel_parked(of('channel'), faults[of('why')] ?? of('why'));
       case 'unmatched_payment':
-        return sentences.unmatched_payment(wallet(of('wallet')), formatYuan(of('amount'), 'balance'), of('number'));
+        return sentences.unmatched_payment(
+          wallet(of('wallet')),
+          formatYuan(of('amount'), 'balance'),
+          of('number'),
+        );
       case 'ledger_check_failed':
         return sentences.ledger_check_failed(of('rules'));
       case 'model_retiring':

@@ -33,14 +33,18 @@ interface TrailProps {
 export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
   const { audit: words } = useWords(bookWords);
   const [{ after, entry: shown }, setState] = useSearchState(asked);
-  const entries = useData<PageOf<AuditEntry>>('operator/audit', { ...filter, after: after || undefined });
+  const entries = useData<PageOf<AuditEntry>>('operator/audit', {
+    ...filter,
+    after: after || undefined,
+  });
   const setShown = (entry = '') => setState({ entry, after });
   return (
     <Panel flush>
       <Loaded query={entries}>
         {(page) => {
           const index = page.items.findIndex(({ id }) => id === shown);
-          const to = (place: number) => (page.items[place] === undefined ? undefined : () => setShown(page.items[place]?.id));
+          const to = (place: number) =>
+            page.items[place] === undefined ? undefined : () => setShown(page.items[place]?.id);
           return (
             <>
               {page.items.length === 0 ? (
@@ -48,8 +52,16 @@ export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
               ) : (
                 <Entries entries={page.items} onOpen={setShown} shown={shown} />
               )}
-              <Pager page={fromFirst(page, after)} onTurn={(next) => setState({ after: next, entry: '' })} />
-              <EntryDrawer entry={page.items[index]} onClose={() => setShown()} onPrevious={to(index - 1)} onNext={to(index + 1)} />
+              <Pager
+                page={fromFirst(page, after)}
+                onTurn={(next) => setState({ after: next, entry: '' })}
+              />
+              <EntryDrawer
+                entry={page.items[index]}
+                onClose={() => setShown()}
+                onPrevious={to(index - 1)}
+                onNext={to(index + 1)}
+              />
             </>
           );
         }}
@@ -74,8 +86,16 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
     { id: 'actor', header: columns.actor, cell: (entry) => <Actor entry={entry} /> },
     { id: 'action', header: columns.action, cell: action },
     { id: 'target', header: columns.target, cell: (entry) => <Target entry={entry} /> },
-    { id: 'reason', header: columns.reason, cell: ({ reason }) => <span className="block max-w-72 truncate">{reason ?? '—'}</span> },
-    { id: 'ip', header: columns.ip, cell: ({ ip }) => <span className="text-muted">{ip ?? '—'}</span> },
+    {
+      id: 'reason',
+      header: columns.reason,
+      cell: ({ reason }) => <span className="block max-w-72 truncate">{reason ?? '—'}</span>,
+    },
+    {
+      id: 'ip',
+      header: columns.ip,
+      cell: ({ ip }) => <span className="text-muted">{ip ?? '—'}</span>,
+    },
   ];
   return (
     <Table

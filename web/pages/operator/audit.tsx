@@ -28,7 +28,11 @@ export function AuditPage(): ReactNode {
   };
   const families = Object.entries(words.families);
   const fields: readonly FilterField[] = [
-    { name: 'action', label: words.filters.action, options: [...families, ...Object.entries(words.actions)] },
+    {
+      name: 'action',
+      label: words.filters.action,
+      options: [...families, ...Object.entries(words.actions)],
+    },
     { name: 'actor', label: words.filters.actor, placeholder: 'usr_…' },
     { name: 'account', label: words.filters.account, placeholder: 'usr_…' },
     { name: 'target', label: words.filters.target, placeholder: words.targetPlaceholder },

@@ -34,7 +34,13 @@ export function ChannelFields(props: FieldsProps): ReactNode {
   const { text, onChange, errors, vendors, vendor, editing, keyAgain } = props;
   const { form: words } = useWords(channelWords);
   const needsSecret = vendor?.needs_secret ?? true;
-  const secretHelp = keyAgain ? words.secretAgain : editing ? words.secretKeep : needsSecret ? words.secretHelp : words.secretNone;
+  const secretHelp = keyAgain
+    ? words.secretAgain
+    : editing
+      ? words.secretKeep
+      : needsSecret
+        ? words.secretHelp
+        : words.secretNone;
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -114,7 +120,12 @@ function Order({ text, onChange, errors }: FieldsProps): ReactNode {
   return (
     <div className="grid grid-cols-2 gap-4">
       {(['priority', 'weight'] as const).map((name) => (
-        <Field key={name} label={words[name]} help={name === 'priority' ? words.priorityHelp : words.weightHelp} error={errors[name]}>
+        <Field
+          key={name}
+          label={words[name]}
+          help={name === 'priority' ? words.priorityHelp : words.weightHelp}
+          error={errors[name]}
+        >
           {(tied) => (
             <TextInput
               {...tied}
@@ -141,7 +152,11 @@ function GroupChoice({ text, onChange, groups }: FieldsProps): ReactNode {
       <legend className="mb-1 text-table font-medium">{words.groups}</legend>
       <div className="flex flex-wrap gap-x-4 gap-y-1">
         {all.map((name) => (
-          <Checkbox key={name} checked={text.groups.includes(name)} onChange={({ target }) => turn(name, target.checked)}>
+          <Checkbox
+            key={name}
+            checked={text.groups.includes(name)}
+            onChange={({ target }) => turn(name, target.checked)}
+          >
             <span className="wrap-anywhere">{name}</span>
           </Checkbox>
         ))}

@@ -1,7 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { ChannelBody, ChannelView, List, OperatorGroup, VendorView } from '../../../src/console/contract.ts';
+import type {
+  ChannelBody,
+  ChannelView,
+  List,
+  OperatorGroup,
+  VendorView,
+} from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Dialog } from '../../components/dialog.tsx';
@@ -26,13 +32,20 @@ const empty: ChannelText = {
 };
 
 /** A new channel, like another one where one is copied: its key is not. */
-export function NewChannel({ like, onClose }: { readonly like: ChannelView | undefined; readonly onClose: () => void }): ReactNode {
+export function NewChannel({
+  like,
+  onClose,
+}: {
+  readonly like: ChannelView | undefined;
+  readonly onClose: () => void;
+}): ReactNode {
   const { form: words } = useWords(channelWords);
   const toast = useToast();
   const navigate = useNavigate();
   const [idempotencyKey] = useState(newIdempotencyKey);
   const create = useMutation({
-    mutationFn: (body: ChannelBody) => send<ChannelView>('POST', 'operator/channels', { body, idempotencyKey }),
+    mutationFn: (body: ChannelBody) =>
+      send<ChannelView>('POST', 'operator/channels', { body, idempotencyKey }),
     onSuccess: async ({ name }) => {
       toast({ tone: 'done', text: words.created(name) });
       await navigate({ to: '/operator/channels/$id', params: { id: name } });
@@ -54,11 +67,20 @@ export function NewChannel({ like, onClose }: { readonly like: ChannelView | und
 }
 
 /** Only what was changed is sent; that models lose their last channel is asked about before. */
-export function EditChannel({ channel, onClose }: { readonly channel: ChannelView; readonly onClose: () => void }): ReactNode {
+export function EditChannel({
+  channel,
+  onClose,
+}: {
+  readonly channel: ChannelView;
+  readonly onClose: () => void;
+}): ReactNode {
   const words = useWords(channelWords);
   const shared = useWords(sharedWords);
   const toast = useToast();
-  const [asked, setAsked] = useState<{ readonly models: readonly string[]; readonly body: ChannelBody }>();
+  const [asked, setAsked] = useState<{
+    readonly models: readonly string[];
+    readonly body: ChannelBody;
+  }>();
   const { version, told } = useVersion(channel.version);
   const patch = async (body: ChannelBody) => {
     await send('PATCH', channelAddress(channel.name), { body, ifMatch: version });
@@ -108,23 +130,36 @@ interface FormProps {
   readonly onCancel: () => void;
 }
 
-function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }: FormProps): ReactNode {
+function ChannelForm({
+  start,
+  editing,
+  busy,
+  error,
+  submit,
+  onSubmit,
+  onCancel,
+}: FormProps): ReactNode {
   const { form: words } = useWords(channelWords);
   const vendors = useData<List<VendorView>>('operator/vendors').data?.items ?? [];
   const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
   const [text, setText] = useState(start);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const vendor = vendors.find(({ name }) => name === text.vendor);
-  const keyAgain = editing?.secret.set === true && originOf(text, vendors) !== originOf(start, vendors);
+  const keyAgain =
+    editing?.secret.set === true && originOf(text, vendors) !== originOf(start, vendors);
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const wrong = {
       ...wrongIn(text, vendor, words.baseUrlNeeded, words.number),
-      ...(keyAgain && secretsOf(text.keys).some((key) => typeof key === 'number') && { secret: words.secretAgain }),
+      ...(keyAgain &&
+        secretsOf(text.keys).some((key) => typeof key === 'number') && {
+          secret: words.secretAgain,
+        }),
     };
     setOwn(wrong);
     const [first] = Object.keys(wrong);
-    if (first !== undefined) return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+    if (first !== undefined)
+      return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
     onSubmit(text);
   };
   return (
@@ -146,14 +181,23 @@ function ChannelForm({ start, editing, busy, error, submit, onSubmit, onCancel }
 }
 
 /** Whom the key is for: a kept one goes to no other host. */
-function originOf({ vendor, baseUrl }: ChannelText, vendors: readonly VendorView[]): string | undefined {
-  const address = baseUrl.trim() || (vendors.find(({ name }) => name === vendor)?.default_base_url ?? '');
+function originOf(
+  { vendor, baseUrl }: ChannelText,
+  vendors: readonly VendorView[],
+): string | undefined {
+  const address =
+    baseUrl.trim() || (vendors.find(({ name }) => name === vendor)?.default_base_url ?? '');
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
 const whole = /^\d{1,9}$/;
 
-function wrongIn(text: ChannelText, vendor: VendorView | undefined, noAddress: string, number: string): Readonly<Record<string, string>> {
+function wrongIn(
+  text: ChannelText,
+  vendor: VendorView | undefined,
+  noAddress: string,
+  number: string,
+): Readonly<Record<string, string>> {
   return {
     ...(text.name.trim() === '' && { name: 'required' }),
     ...(text.vendor === '' && { vendor: 'required' }),
@@ -175,7 +219,15 @@ function textOf(channel: ChannelView): ChannelText {
   };
 }
 
-function bodyOf({ vendor, baseUrl, keys, groups, models, priority, weight }: ChannelText): ChannelBody {
+function bodyOf({
+  vendor,
+  baseUrl,
+  keys,
+  groups,
+  models,
+  priority,
+  weight,
+}: ChannelText): ChannelBody {
   const secrets = secretsOf(keys);
   const named = modelsIn(models);
   return {
@@ -192,8 +244,13 @@ function bodyOf({ vendor, baseUrl, keys, groups, models, priority, weight }: Cha
 function changeOf(before: ChannelText, after: ChannelText): ChannelBody {
   const { base_url: address, ...body } = bodyOf(after);
   const was: Readonly<Record<string, unknown>> = { ...bodyOf(before) };
-  const changed = Object.entries(body).filter(([name, value]) => JSON.stringify(was[name]) !== JSON.stringify(value));
-  return { ...Object.fromEntries(changed), ...(before.baseUrl.trim() !== after.baseUrl.trim() && { base_url: address ?? null }) };
+  const changed = Object.entries(body).filter(
+    ([name, value]) => JSON.stringify(was[name]) !== JSON.stringify(value),
+  );
+  return {
+    ...Object.fromEntries(changed),
+    ...(before.baseUrl.trim() !== after.baseUrl.trim() && { base_url: address ?? null }),
+  };
 }
 
 /** `id` or `id = name at the vendor`, one in a line. */

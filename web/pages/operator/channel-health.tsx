@@ -24,8 +24,14 @@ export function ChannelHealthTab({ channel }: { readonly channel: ChannelView })
       <Figures>
         <FigureCard label={words.health.runningNow} value={formatCount(running)} />
         <FigureCard label={words.columns.requests} value={formatCount(hour.requests)} />
-        <FigureCard label={words.columns.errors} value={hour.error_share === null ? '—' : formatShare(hour.error_share)} />
-        <FigureCard label={words.columns.cost} value={<Money amount={channel.vendor_cost_24h} as="spend" />} />
+        <FigureCard
+          label={words.columns.errors}
+          value={hour.error_share === null ? '—' : formatShare(hour.error_share)}
+        />
+        <FigureCard
+          label={words.columns.cost}
+          value={<Money amount={channel.vendor_cost_24h} as="spend" />}
+        />
       </Figures>
       <p className="text-caption text-muted">
         {words.columns.firstByte}: <span className="figures">{firstByteText(hour)}</span>
@@ -52,9 +58,12 @@ function ErrorsByKind({ health: { hours } }: HealthProps): ReactNode {
   const { health: words } = useWords(channelWords);
   const { faults, overview } = useWords(operatorWords);
   const zone = useZone();
-  const sum = (errors: Readonly<Record<string, number>>) => Object.values(errors).reduce((all, count) => all + count, 0);
+  const sum = (errors: Readonly<Record<string, number>>) =>
+    Object.values(errors).reduce((all, count) => all + count, 0);
   const of = (kind: string) => hours.reduce((all, { errors }) => all + (errors[kind] ?? 0), 0);
-  const kinds = [...new Set(hours.flatMap(({ errors }) => Object.keys(errors)))].toSorted((a, b) => of(b) - of(a));
+  const kinds = [...new Set(hours.flatMap(({ errors }) => Object.keys(errors)))].toSorted(
+    (a, b) => of(b) - of(a),
+  );
   const errors = hours.reduce((all, hour) => all + sum(hour.errors), 0);
   const requests = formatCount(hours.reduce((all, hour) => all + hour.requests, 0));
   return (
@@ -74,7 +83,9 @@ function ErrorsByKind({ health: { hours } }: HealthProps): ReactNode {
             values: hours.map((hour) => hour.errors[kind] ?? 0),
             texts: hours.map((hour) => formatCount(hour.errors[kind] ?? 0)),
           }))}
-          totals={hours.map((hour) => overview.errorsOf(formatCount(sum(hour.errors)), formatCount(hour.requests)))}
+          totals={hours.map((hour) =>
+            overview.errorsOf(formatCount(sum(hour.errors)), formatCount(hour.requests)),
+          )}
           axis={axisCount}
         />
       )}
@@ -87,10 +98,20 @@ function FirstByte({ health: { hours } }: HealthProps): ReactNode {
   const { health: words } = useWords(channelWords);
   const zone = useZone();
   const text = (ms: number | null) => (ms === null ? '—' : formatDuration(ms));
-  const last = hours.findLast(({ first_byte_median_ms: median }) => median !== null)?.first_byte_median_ms ?? null;
+  const last =
+    hours.findLast(({ first_byte_median_ms: median }) => median !== null)?.first_byte_median_ms ??
+    null;
   const lines = [
-    { id: 'median', name: words.median, of: (hour: ChannelHealth['hours'][number]) => hour.first_byte_median_ms },
-    { id: 'p95', name: words.p95, of: (hour: ChannelHealth['hours'][number]) => hour.first_byte_p95_ms },
+    {
+      id: 'median',
+      name: words.median,
+      of: (hour: ChannelHealth['hours'][number]) => hour.first_byte_median_ms,
+    },
+    {
+      id: 'p95',
+      name: words.p95,
+      of: (hour: ChannelHealth['hours'][number]) => hour.first_byte_p95_ms,
+    },
   ];
   return (
     <Panel title={words.latency}>
@@ -102,7 +123,12 @@ function FirstByte({ health: { hours } }: HealthProps): ReactNode {
           labels={hours.map(({ hour }) => formatClock(hour, zone))}
           labelHeader={words.hour}
           summary={words.latencySummary(text(last))}
-          series={lines.map(({ id, name, of }) => ({ id, name, values: hours.map(of), texts: hours.map((hour) => text(of(hour))) }))}
+          series={lines.map(({ id, name, of }) => ({
+            id,
+            name,
+            values: hours.map(of),
+            texts: hours.map((hour) => text(of(hour))),
+          }))}
           axis={(ms) => formatDuration(ms)}
         />
       )}
@@ -126,7 +152,9 @@ function Story({ health: { story } }: HealthProps): ReactNode {
               <span className="min-w-0">
                 <Told turn={turn} />
               </span>
-              <span className="text-caption text-muted">{words.node(turn.values['node'] ?? '')}</span>
+              <span className="text-caption text-muted">
+                {words.node(turn.values['node'] ?? '')}
+              </span>
             </li>
           ))}
         </ol>
@@ -135,12 +163,17 @@ function Story({ health: { story } }: HealthProps): ReactNode {
   );
 }
 
-function Told({ turn: { code, values } }: { readonly turn: ChannelHealth['story'][number] }): ReactNode {
+function Told({
+  turn: { code, values },
+}: {
+  readonly turn: ChannelHealth['story'][number];
+}): ReactNode {
   const { health: words } = useWords(channelWords);
   const { faults } = useWords(operatorWords);
   const { why: known, until = null } = values;
   const why = known === undefined ? words.noWhy : (faults[known] ?? known);
-  if (code === 'cooling') return <Rich text={words.sentences.cooling('{until}', why)} until={<Time at={until} />} />;
+  if (code === 'cooling')
+    return <Rich text={words.sentences.cooling('{until}', why)} until={<Time at={until} />} />;
   if (code === 'degraded') return words.sentences.degraded(why);
   if (code === 'parked') return words.sentences.parked(why);
   return words.sentences.healthy;

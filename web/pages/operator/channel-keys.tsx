@@ -34,7 +34,8 @@ interface Props {
 export function KeyFields({ slots, onChange, help, error }: Props): ReactNode {
   const { form: words } = useWords(channelWords);
   const alone = slots.length === 1;
-  const put = (place: number, typed: string) => onChange(slots.map((slot, at) => (at === place ? { ...slot, typed } : slot)));
+  const put = (place: number, typed: string) =>
+    onChange(slots.map((slot, at) => (at === place ? { ...slot, typed } : slot)));
   return (
     <div className="flex flex-col gap-2">
       {slots.map((slot, place) => (
@@ -68,7 +69,13 @@ export function KeyFields({ slots, onChange, help, error }: Props): ReactNode {
           )}
         </div>
       ))}
-      <Button size="small" look="ghost" icon="plus" className="self-start" onClick={() => onChange([...slots, newSlot])}>
+      <Button
+        size="small"
+        look="ghost"
+        icon="plus"
+        className="self-start"
+        onClick={() => onChange([...slots, newSlot])}
+      >
         {words.secretMore}
       </Button>
     </div>
@@ -86,9 +93,13 @@ export function ChannelKeys({ keys }: Pick<ChannelView, 'keys'>): ReactNode {
         {keys.map(({ number, last4, state, why }) => (
           <li key={number} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
             <span>{words.form.secretAt(number)}</span>
-            <span className="figures text-muted">{last4 === null ? '' : words.form.secretEnds(last4)}</span>
+            <span className="figures text-muted">
+              {last4 === null ? '' : words.form.secretEnds(last4)}
+            </span>
             <span className="ml-auto flex items-center gap-2">
-              {why !== null && <span className="text-caption text-muted">{faults[why] ?? why}</span>}
+              {why !== null && (
+                <span className="text-caption text-muted">{faults[why] ?? why}</span>
+              )}
               <StatusBadge status={state}>{words.states[state]}</StatusBadge>
             </span>
           </li>

@@ -9,7 +9,13 @@ import { Menu, MenuItem, MenuRule } from '../../components/menu.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { channelAddress, refreshChannels, type Turn, Unserve, unservedIn } from './channel-parts.tsx';
+import {
+  channelAddress,
+  refreshChannels,
+  type Turn,
+  Unserve,
+  unservedIn,
+} from './channel-parts.tsx';
 
 interface ChannelMenuProps {
   readonly channel: ChannelView;
@@ -17,7 +23,12 @@ interface ChannelMenuProps {
   readonly onCopy: () => void;
 }
 
-const inUse: ReadonlySet<ChannelView['state']> = new Set(['healthy', 'degraded', 'cooling', 'parked']);
+const inUse: ReadonlySet<ChannelView['state']> = new Set([
+  'healthy',
+  'degraded',
+  'cooling',
+  'parked',
+]);
 
 export const canResume = ({ state }: Pick<ChannelView, 'state'>): boolean => !inUse.has(state);
 
@@ -27,7 +38,12 @@ export function ChannelMenu({ channel, onTurn, onCopy }: ChannelMenuProps): Reac
   const { name, origin } = channel;
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
-  const open = (form: string) => void navigate({ to: '/operator/channels/$id', params: { id: name }, search: { form } as never });
+  const open = (form: string) =>
+    void navigate({
+      to: '/operator/channels/$id',
+      params: { id: name },
+      search: { form } as never,
+    });
   return (
     <>
       <Menu trigger={<IconButton icon="more" label={actions(name)} size="small" />}>
@@ -97,7 +113,10 @@ function RemoveChannel({
   const [unserved, setUnserved] = useState<readonly string[]>();
   const asksAgain = useRef(false);
   const remove = async (accept: boolean) => {
-    await send('DELETE', channelAddress(name), { ifMatch: version, ...(accept && { query: { accept_unserved: 1 } }) });
+    await send('DELETE', channelAddress(name), {
+      ifMatch: version,
+      ...(accept && { query: { accept_unserved: 1 } }),
+    });
     toast({ tone: 'done', text: words.remove.done(name) });
     await navigate({ to: '/operator/channels' });
     await refreshChannels();
@@ -113,7 +132,15 @@ function RemoveChannel({
     }
   };
   if (unserved !== undefined)
-    return <Unserve channel={name} models={unserved} action={words.unserve.remove} onConfirm={() => remove(true)} onClose={onClose} />;
+    return (
+      <Unserve
+        channel={name}
+        models={unserved}
+        action={words.unserve.remove}
+        onConfirm={() => remove(true)}
+        onClose={onClose}
+      />
+    );
   const ask = { title: words.remove.title(name), action: words.menu.remove, typed: name };
   return (
     <Confirm open onClose={() => asksAgain.current || onClose()} {...ask} onConfirm={first}>

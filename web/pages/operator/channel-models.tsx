@@ -35,14 +35,26 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
         {words.notPriced}
       </Badge>
     );
-  const cost = (model: ChannelModel) => <Cost prices={costOf(model.id)} model={model.id} onEdit={() => setEditing(model.id)} />;
+  const cost = (model: ChannelModel) => (
+    <Cost prices={costOf(model.id)} model={model.id} onEdit={() => setEditing(model.id)} />
+  );
   const columns: readonly Column<ChannelModel>[] = [
-    { id: 'model', header: words.model, cell: ({ id }) => <PathLink path={operatorModelPath(id)}>{id}</PathLink> },
-    { id: 'upstream', header: words.upstream, cell: ({ upstream }) => <span className="font-mono text-caption">{upstream}</span> },
+    {
+      id: 'model',
+      header: words.model,
+      cell: ({ id }) => <PathLink path={operatorModelPath(id)}>{id}</PathLink>,
+    },
+    {
+      id: 'upstream',
+      header: words.upstream,
+      cell: ({ upstream }) => <span className="font-mono text-caption">{upstream}</span>,
+    },
     {
       id: 'can',
       header: words.can,
-      cell: ({ capabilities }) => <span className="text-caption text-muted">{capabilities.join(' · ')}</span>,
+      cell: ({ capabilities }) => (
+        <span className="text-caption text-muted">{capabilities.join(' · ')}</span>
+      ),
     },
     { id: 'priced', header: words.priced, cell: priced },
     { id: 'cost', header: words.cost, align: 'right', cell: cost },
@@ -69,7 +81,9 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
           })}
         />
       )}
-      {editing !== undefined && <CostDialog channel={channel} model={editing} onClose={() => setEditing(undefined)} />}
+      {editing !== undefined && (
+        <CostDialog channel={channel} model={editing} onClose={() => setEditing(undefined)} />
+      )}
     </Panel>
   );
 }
@@ -88,14 +102,22 @@ function Cost({ prices, model, onEdit }: CostProps): ReactNode {
     <span className="inline-flex flex-wrap items-center justify-end gap-x-2">
       {entered ? (
         prices.slice(0, 3).map((price) => (
-          <span key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`} className="text-caption">
+          <span
+            key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
+            className="text-caption"
+          >
             <span className="text-muted">{classes[price.class]}</span> {priceText(price.amount)}
           </span>
         ))
       ) : (
         <span className="text-caption text-muted">{words.noCost}</span>
       )}
-      <Button size="small" look="ghost" aria-label={`${entered ? words.editCost : words.enterCost}: ${model}`} onClick={onEdit}>
+      <Button
+        size="small"
+        look="ghost"
+        aria-label={`${entered ? words.editCost : words.enterCost}: ${model}`}
+        onClick={onEdit}
+      >
         {entered ? words.editCost : words.enterCost}
       </Button>
     </span>
@@ -120,7 +142,9 @@ function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
   const [checked, setChecked] = useState(false);
   const save = useMutation({
     mutationFn: () => {
-      const others = channel.costs.filter((each) => each.model !== model).map((each) => [each.model, writtenPrices(linesOf(each.prices))]);
+      const others = channel.costs
+        .filter((each) => each.model !== model)
+        .map((each) => [each.model, writtenPrices(linesOf(each.prices))]);
       const mine = lines.some(({ amount }) => amount !== '') ? [[model, writtenPrices(lines)]] : [];
       return send('PATCH', channelAddress(channel.name), {
         body: { costs: Object.fromEntries([...others, ...mine]) },

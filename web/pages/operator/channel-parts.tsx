@@ -1,6 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
-import type { ChannelEffect, ChannelState, ChannelView, List } from '../../../src/console/contract.ts';
+import type {
+  ChannelEffect,
+  ChannelState,
+  ChannelView,
+  List,
+} from '../../../src/console/contract.ts';
 import { ApiError, send } from '../../api/client.ts';
 import { data } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
@@ -32,7 +37,8 @@ export function useChannels() {
   );
   return useQuery({
     ...data<List<ChannelView>>(path),
-    refetchInterval: ({ state }) => (state.data?.items.some(({ state: each }) => each === 'draining') ? drainingMs : calmMs),
+    refetchInterval: ({ state }) =>
+      state.data?.items.some(({ state: each }) => each === 'draining') ? drainingMs : calmMs,
   });
 }
 
@@ -57,10 +63,18 @@ const statuses: Readonly<Record<ChannelState, Status>> = {
   disabled: 'disabled',
 };
 
-export function ChannelBadge({ channel: { state, why } }: { readonly channel: Pick<ChannelView, 'state' | 'why'> }): ReactNode {
+export function ChannelBadge({
+  channel: { state, why },
+}: {
+  readonly channel: Pick<ChannelView, 'state' | 'why'>;
+}): ReactNode {
   const words = useWords(channelWords);
   const left = useSecondsLeft(state === 'cooling' ? (why?.until ?? null) : null);
-  return <StatusBadge status={statuses[state]}>{left > 0 ? words.coolingFor(String(left)) : words.states[state]}</StatusBadge>;
+  return (
+    <StatusBadge status={statuses[state]}>
+      {left > 0 ? words.coolingFor(String(left)) : words.states[state]}
+    </StatusBadge>
+  );
 }
 
 /** To within the clock of the page: the list is asked for again long before it would be wrong. */
@@ -70,22 +84,35 @@ function useSecondsLeft(until: string | null): number {
 }
 
 /** Why it is not well, or what it still runs; nothing of one that is well. */
-export function ChannelWhy({ channel }: { readonly channel: Pick<ChannelView, 'state' | 'why' | 'running'> }): ReactNode {
+export function ChannelWhy({
+  channel,
+}: {
+  readonly channel: Pick<ChannelView, 'state' | 'why' | 'running'>;
+}): ReactNode {
   const words = useWords(channelWords);
   const { faults } = useWords(operatorWords);
   const { state, why, running } = channel;
-  if (state === 'draining') return <span className="text-caption text-muted">{words.willFinish(running)}</span>;
+  if (state === 'draining')
+    return <span className="text-caption text-muted">{words.willFinish(running)}</span>;
   if (why === null || !['degraded', 'cooling', 'parked'].includes(state)) return null;
   return (
     <span className="text-caption text-muted">
-      <Rich text={words.why(faults[why.code] ?? why.code, '{at}')} at={<Time at={why.since} as="relative" />} />
+      <Rich
+        text={words.why(faults[why.code] ?? why.code, '{at}')}
+        at={<Time at={why.since} as="relative" />}
+      />
     </span>
   );
 }
 
 /** `380 ms / 1.1 s`. */
-export function firstByteText({ first_byte_median_ms: median, first_byte_p95_ms: p95 }: ChannelView['last_hour']): string {
-  return median === null || p95 === null ? '—' : `${formatDuration(median)} / ${formatDuration(p95)}`;
+export function firstByteText({
+  first_byte_median_ms: median,
+  first_byte_p95_ms: p95,
+}: ChannelView['last_hour']): string {
+  return median === null || p95 === null
+    ? '—'
+    : `${formatDuration(median)} / ${formatDuration(p95)}`;
 }
 
 export type Turn = 'drain' | 'disable' | 'resume';
@@ -103,7 +130,10 @@ export function unservedIn(error: unknown): readonly string[] | undefined {
 }
 
 /** Taking out of use and putting back undo each other: done at once, with Undo; that models lose their last channel is asked about before. */
-export function useChannelTurn(): { readonly turn: (name: string, to: Turn) => Promise<void>; readonly dialog: ReactNode } {
+export function useChannelTurn(): {
+  readonly turn: (name: string, to: Turn) => Promise<void>;
+  readonly dialog: ReactNode;
+} {
   const words = useWords(channelWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
@@ -149,8 +179,16 @@ export function Unserve({ channel, models, action, onConfirm, onClose }: Unserve
   const { unserve } = useWords(channelWords);
   const { comma } = useWords(operatorWords);
   return (
-    <Confirm open onClose={onClose} title={unserve.title(models.length)} action={action} onConfirm={onConfirm}>
-      <p className="max-h-60 overflow-y-auto wrap-anywhere">{unserve.text(channel, models.join(comma))}</p>
+    <Confirm
+      open
+      onClose={onClose}
+      title={unserve.title(models.length)}
+      action={action}
+      onConfirm={onConfirm}
+    >
+      <p className="max-h-60 overflow-y-auto wrap-anywhere">
+        {unserve.text(channel, models.join(comma))}
+      </p>
     </Confirm>
   );
 }

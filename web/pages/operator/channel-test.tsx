@@ -1,6 +1,10 @@
 import { clsx } from 'clsx';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { ChannelTestBody, ChannelTestEvents, ChannelView } from '../../../src/console/contract.ts';
+import type {
+  ChannelTestBody,
+  ChannelTestEvents,
+  ChannelView,
+} from '../../../src/console/contract.ts';
 import { sendForEvents } from '../../api/server-events.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Button } from '../../components/button.tsx';
@@ -30,12 +34,24 @@ interface Course {
 const fresh: Course = { running: false, reached: [], done: undefined, error: null };
 
 /** One small question to the vendor, stage by stage; no user pays. */
-export function ChannelTest({ channel, onClose }: { readonly channel: ChannelView; readonly onClose: () => void }): ReactNode {
+export function ChannelTest({
+  channel,
+  onClose,
+}: {
+  readonly channel: ChannelView;
+  readonly onClose: () => void;
+}): ReactNode {
   const { test: words } = useWords(channelWords);
-  const able = testable.filter((capability) => channel.models.some((model) => model.priced && model.capabilities.includes(capability)));
+  const able = testable.filter((capability) =>
+    channel.models.some((model) => model.priced && model.capabilities.includes(capability)),
+  );
   return (
     <Dialog open onClose={onClose} title={words.title(channel.name)}>
-      {able.length === 0 ? <Banner tone="accent">{words.none}</Banner> : <TestForm channel={channel} able={able} />}
+      {able.length === 0 ? (
+        <Banner tone="accent">{words.none}</Banner>
+      ) : (
+        <TestForm channel={channel} able={able} />
+      )}
     </Dialog>
   );
 }
@@ -48,7 +64,9 @@ interface TestFormProps {
 function TestForm({ channel, able }: TestFormProps): ReactNode {
   const { test: words, capabilities } = useWords(channelWords);
   const [capability, setCapability] = useState(able[0] ?? 'chat');
-  const models = channel.models.filter((model) => model.priced && model.capabilities.includes(capability));
+  const models = channel.models.filter(
+    (model) => model.priced && model.capabilities.includes(capability),
+  );
   const [chosen, setModel] = useState('');
   const model = models.some(({ id }) => id === chosen) ? chosen : (models[0]?.id ?? '');
   const [prompt, setPrompt] = useState('Reply with the word OK.');
@@ -66,7 +84,9 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
             <Select
               {...tied}
               value={capability}
-              onChange={({ target }) => setCapability(able.find((each) => each === target.value) ?? 'chat')}
+              onChange={({ target }) =>
+                setCapability(able.find((each) => each === target.value) ?? 'chat')
+              }
             >
               {able.map((each) => (
                 <option key={each} value={each}>
@@ -87,7 +107,15 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
         </Field>
       </div>
       <Field label={words.prompt}>
-        {(tied) => <Textarea {...tied} rows={2} maxLength={2000} value={prompt} onChange={({ target }) => setPrompt(target.value)} />}
+        {(tied) => (
+          <Textarea
+            {...tied}
+            rows={2}
+            maxLength={2000}
+            value={prompt}
+            onChange={({ target }) => setPrompt(target.value)}
+          />
+        )}
       </Field>
       <FormProblem error={course.error} />
       <Stages course={course} />
@@ -140,9 +168,20 @@ function Stages({ course: { running, reached, done } }: { readonly course: Cours
         const current = running && stage === next;
         const icon = failed ? 'failed' : at === undefined ? 'clock' : 'check';
         return (
-          <li key={stage} className={clsx('rounded-control border p-2 text-table', current ? 'border-accent' : 'border-line')}>
+          <li
+            key={stage}
+            className={clsx(
+              'rounded-control border p-2 text-table',
+              current ? 'border-accent' : 'border-line',
+            )}
+          >
             <span className="flex items-center gap-1">
-              <Icon name={icon} className={clsx(failed ? 'text-bad' : at === undefined ? 'text-muted' : 'text-good')} />
+              <Icon
+                name={icon}
+                className={clsx(
+                  failed ? 'text-bad' : at === undefined ? 'text-muted' : 'text-good',
+                )}
+              />
               {words.stages[stage]}
             </span>
             <span className="text-caption text-muted figures">
@@ -160,7 +199,9 @@ function Outcome({ done }: { readonly done: Done }): ReactNode {
   const { classes } = useWords(modelsWords);
   const { comma } = useWords(operatorWords);
   const known: Readonly<Record<string, string>> = classes;
-  const usage = Object.entries(done.usage ?? {}).map(([name, amount]) => `${known[name] ?? name} ${formatCount(amount)}`);
+  const usage = Object.entries(done.usage ?? {}).map(
+    ([name, amount]) => `${known[name] ?? name} ${formatCount(amount)}`,
+  );
   return (
     <div className="flex flex-col gap-3" role="status">
       <Banner tone={done.ok ? 'good' : 'bad'}>{done.ok ? words.ok : words.failed}</Banner>
@@ -168,7 +209,11 @@ function Outcome({ done }: { readonly done: Done }): ReactNode {
         <Fact name={words.status}>{done.status ?? '—'}</Fact>
         <Fact name={words.usage}>{usage.length === 0 ? '—' : usage.join(comma)}</Fact>
         <Fact name={words.estimated}>
-          {done.estimated_cost === null ? words.noCost : <Money amount={done.estimated_cost} as="exact" />}
+          {done.estimated_cost === null ? (
+            words.noCost
+          ) : (
+            <Money amount={done.estimated_cost} as="exact" />
+          )}
         </Fact>
       </Facts>
       {done.answer !== null && <Said title={words.answer} text={done.answer} />}

@@ -20,7 +20,13 @@ import { EditChannel } from './channel-form.tsx';
 import { ChannelHealthTab } from './channel-health.tsx';
 import { canResume, ChannelMenu } from './channel-menu.tsx';
 import { ChannelModels } from './channel-models.tsx';
-import { ChannelBadge, ChannelWhy, channelAddress, useChannel, useChannelTurn } from './channel-parts.tsx';
+import {
+  ChannelBadge,
+  ChannelWhy,
+  channelAddress,
+  useChannel,
+  useChannelTurn,
+} from './channel-parts.tsx';
 import { ChannelTest } from './channel-test.tsx';
 import { Chips } from './parts.tsx';
 
@@ -28,7 +34,11 @@ import { Chips } from './parts.tsx';
 const asked = { tab: 'health', form: '' };
 type Tab = 'health' | 'models' | 'settings' | 'history';
 
-export const ahead = ({ params: { id = '' } }: { readonly params: Readonly<Record<string, string | undefined>> }) => {
+export const ahead = ({
+  params: { id = '' },
+}: {
+  readonly params: Readonly<Record<string, string | undefined>>;
+}) => {
   void queryClient.prefetchQuery(data<ChannelView>(channelAddress(id)));
   void queryClient.prefetchQuery(data<ChannelHealth>(`${channelAddress(id)}/health`));
 };
@@ -67,7 +77,12 @@ export function ChannelPage(): ReactNode {
             <ChannelMenu
               channel={view}
               onTurn={turn}
-              onCopy={() => void navigate({ to: '/operator/channels', search: { form: `copy:${name}` } as never })}
+              onCopy={() =>
+                void navigate({
+                  to: '/operator/channels',
+                  search: { form: `copy:${name}` } as never,
+                })
+              }
             />
           </>
         )
@@ -75,7 +90,9 @@ export function ChannelPage(): ReactNode {
     >
       <Loaded query={channel}>{(detail) => <Detail channel={detail} />}</Loaded>
       {view && form === 'test' && <ChannelTest channel={view} onClose={close} />}
-      {view && form === 'edit' && view.origin === 'console' && <EditChannel channel={view} onClose={close} />}
+      {view && form === 'edit' && view.origin === 'console' && (
+        <EditChannel channel={view} onClose={close} />
+      )}
       {dialog}
     </Page>
   );
@@ -100,7 +117,9 @@ function Detail({ channel }: { readonly channel: ChannelView }): ReactNode {
       label={tabs.label}
       value={shown}
       onChange={(next) => setState({ tab: next })}
-      tabs={(['health', 'models', 'settings', 'history'] as const).map((each) => [each, tabs[each]] as const)}
+      tabs={(['health', 'models', 'settings', 'history'] as const).map(
+        (each) => [each, tabs[each]] as const,
+      )}
     >
       {shown === 'health' && <ChannelHealthTab channel={channel} />}
       {shown === 'models' && <ChannelModels channel={channel} />}

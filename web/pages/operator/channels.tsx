@@ -16,14 +16,30 @@ import { channelWords, operatorWords, sharedWords } from '../../words/families.t
 import { useWords } from '../../words/family.ts';
 import { NewChannel } from './channel-form.tsx';
 import { ChannelMenu } from './channel-menu.tsx';
-import { ChannelBadge, ChannelWhy, channelPath, firstByteText, useChannels, useChannelTurn } from './channel-parts.tsx';
+import {
+  ChannelBadge,
+  ChannelWhy,
+  channelPath,
+  firstByteText,
+  useChannels,
+  useChannelTurn,
+} from './channel-parts.tsx';
 
 /** `form`: `new`, or `copy:` and a channel's name. */
 const asked = { vendor: '', model: '', group: '', state: '', form: '' };
 type Asked = Readonly<Record<keyof typeof asked, string>>;
-const states: readonly ChannelState[] = ['healthy', 'degraded', 'cooling', 'parked', 'draining', 'drained', 'disabled'];
+const states: readonly ChannelState[] = [
+  'healthy',
+  'degraded',
+  'cooling',
+  'parked',
+  'draining',
+  'drained',
+  'disabled',
+];
 
-export const ahead = () => void queryClient.prefetchQuery(data<List<ChannelView>>('operator/channels'));
+export const ahead = () =>
+  void queryClient.prefetchQuery(data<List<ChannelView>>('operator/channels'));
 
 /** Whom we buy from, and how they do. */
 export function ChannelsPage(): ReactNode {
@@ -36,14 +52,24 @@ export function ChannelsPage(): ReactNode {
       wide
       note={channels.data && <Counts channels={channels.data.items} />}
       actions={
-        <Button look="primary" icon="plus" data-shortcut="create" onClick={() => setState({ form: 'new' })}>
+        <Button
+          look="primary"
+          icon="plus"
+          data-shortcut="create"
+          onClick={() => setState({ form: 'new' })}
+        >
           {words.add}
         </Button>
       }
     >
-      <Loaded query={channels}>{({ items }) => <Listed channels={items} state={state} onChange={setState} />}</Loaded>
+      <Loaded query={channels}>
+        {({ items }) => <Listed channels={items} state={state} onChange={setState} />}
+      </Loaded>
       {state.form !== '' && (
-        <NewChannel like={channels.data?.items.find(({ name }) => state.form === `copy:${name}`)} onClose={() => setState({ form: '' })} />
+        <NewChannel
+          like={channels.data?.items.find(({ name }) => state.form === `copy:${name}`)}
+          onClose={() => setState({ form: '' })}
+        />
       )}
     </Page>
   );
@@ -70,18 +96,38 @@ function Listed({ channels, state, onChange }: ListedProps): ReactNode {
   const sorted = (names: readonly string[]) => [...new Set(names)].toSorted();
   const same = (names: readonly string[]) => sorted(names).map((name) => [name, name] as const);
   const fields: readonly FilterField[] = [
-    { name: 'state', label: words.filters.state, options: states.map((each) => [each, words.states[each]] as const) },
-    { name: 'vendor', label: words.filters.vendor, options: same(channels.map(({ vendor }) => vendor)) },
-    { name: 'group', label: words.filters.group, options: same(channels.flatMap(({ groups }) => groups)) },
-    { name: 'model', label: words.filters.model, suggestions: sorted(channels.flatMap(({ models }) => models.map(({ id }) => id))) },
+    {
+      name: 'state',
+      label: words.filters.state,
+      options: states.map((each) => [each, words.states[each]] as const),
+    },
+    {
+      name: 'vendor',
+      label: words.filters.vendor,
+      options: same(channels.map(({ vendor }) => vendor)),
+    },
+    {
+      name: 'group',
+      label: words.filters.group,
+      options: same(channels.flatMap(({ groups }) => groups)),
+    },
+    {
+      name: 'model',
+      label: words.filters.model,
+      suggestions: sorted(channels.flatMap(({ models }) => models.map(({ id }) => id))),
+    },
   ];
-  const rows = channels.filter((channel) => matches(channel, state)).toSorted((a, b) => urgency(a) - urgency(b));
+  const rows = channels
+    .filter((channel) => matches(channel, state))
+    .toSorted((a, b) => urgency(a) - urgency(b));
   const clear = () => onChange({ vendor: '', model: '', group: '', state: '' });
   return (
     <div className="flex flex-col gap-3">
       <FilterBar fields={fields} value={state} onChange={onChange} />
       <Panel flush>
-        {rows.length > 0 && <ChannelTable channels={rows} onCopy={(name) => onChange({ form: `copy:${name}` })} />}
+        {rows.length > 0 && (
+          <ChannelTable channels={rows} onCopy={(name) => onChange({ form: `copy:${name}` })} />
+        )}
         {channels.length === 0 && <EmptyState text={words.empty} />}
         {channels.length > 0 && rows.length === 0 && (
           <EmptyState text={words.nothing}>
@@ -105,7 +151,8 @@ function matches({ vendor, groups, models, state }: ChannelView, wanted: Asked):
     ['', vendor].includes(wanted.vendor) &&
     ['', state].includes(wanted.state) &&
     ['', ...groups].includes(wanted.group) &&
-    (wanted.model === '' || models.some(({ id }) => id.toLowerCase().includes(wanted.model.toLowerCase())))
+    (wanted.model === '' ||
+      models.some(({ id }) => id.toLowerCase().includes(wanted.model.toLowerCase())))
   );
 }
 
@@ -120,10 +167,17 @@ function ChannelTable({
   const { actions } = useWords(operatorWords);
   const { columns } = words;
   const { turn, dialog } = useChannelTurn();
-  const menu = (channel: ChannelView) => <ChannelMenu channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />;
-  const share = ({ last_hour: { error_share: errors } }: ChannelView) => (errors === null ? '—' : formatShare(errors));
+  const menu = (channel: ChannelView) => (
+    <ChannelMenu channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />
+  );
+  const share = ({ last_hour: { error_share: errors } }: ChannelView) =>
+    errors === null ? '—' : formatShare(errors);
   const rows: readonly Column<ChannelView>[] = [
-    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span> },
+    {
+      id: 'name',
+      header: columns.name,
+      cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span>,
+    },
     {
       id: 'state',
       header: columns.state,
@@ -135,16 +189,51 @@ function ChannelTable({
     },
     { id: 'vendor', header: columns.vendor, cell: ({ vendor }) => vendor },
     { id: 'base', header: columns.baseUrl, cell: (channel) => <Host channel={channel} /> },
-    { id: 'models', header: columns.models, align: 'right', cell: ({ models }) => formatCount(models.length) },
-    { id: 'order', header: columns.order, align: 'right', cell: ({ priority, weight }) => `${priority} / ${weight}` },
-    { id: 'requests', header: columns.requests, align: 'right', cell: ({ last_hour: { requests } }) => formatCount(requests) },
+    {
+      id: 'models',
+      header: columns.models,
+      align: 'right',
+      cell: ({ models }) => formatCount(models.length),
+    },
+    {
+      id: 'order',
+      header: columns.order,
+      align: 'right',
+      cell: ({ priority, weight }) => `${priority} / ${weight}`,
+    },
+    {
+      id: 'requests',
+      header: columns.requests,
+      align: 'right',
+      cell: ({ last_hour: { requests } }) => formatCount(requests),
+    },
     { id: 'errors', header: columns.errors, align: 'right', cell: share },
-    { id: 'speed', header: columns.firstByte, align: 'right', cell: (channel) => firstByteText(channel.last_hour) },
-    moneyColumn(channels, { id: 'cost', header: columns.cost, amount: (channel) => channel.vendor_cost_24h, as: 'spend' }),
-    { id: 'menu', header: <span className="sr-only">{actions('')}</span>, align: 'right', cell: menu, className: 'w-10' },
+    {
+      id: 'speed',
+      header: columns.firstByte,
+      align: 'right',
+      cell: (channel) => firstByteText(channel.last_hour),
+    },
+    moneyColumn(channels, {
+      id: 'cost',
+      header: columns.cost,
+      amount: (channel) => channel.vendor_cost_24h,
+      as: 'spend',
+    }),
+    {
+      id: 'menu',
+      header: <span className="sr-only">{actions('')}</span>,
+      align: 'right',
+      cell: menu,
+      className: 'w-10',
+    },
   ];
   const wide = useWide();
-  const [shown, columnMenu] = useColumns('channels', rows, useMedia('(min-width: 1400px)') ? [] : ['vendor', 'base', 'order']);
+  const [shown, columnMenu] = useColumns(
+    'channels',
+    rows,
+    useMedia('(min-width: 1400px)') ? [] : ['vendor', 'base', 'order'],
+  );
   return (
     <>
       <Table

@@ -16,12 +16,18 @@ export function ErrorsByChannel({ errors }: Pick<OperatorOverview, 'errors'>): R
   const { overview: words } = useWords(operatorWords);
   const { chart } = useWords(sharedWords);
   const zone = useZone();
-  const ranked = errors.toSorted((a, b) => sumOf(b, 'errors') - sumOf(a, 'errors')).filter((each) => sumOf(each, 'errors') > 0);
+  const ranked = errors
+    .toSorted((a, b) => sumOf(b, 'errors') - sumOf(a, 'errors'))
+    .filter((each) => sumOf(each, 'errors') > 0);
   const requests = errors.reduce((sum, each) => sum + sumOf(each, 'requests'), 0);
   const all = ranked.reduce((sum, each) => sum + sumOf(each, 'errors'), 0);
   const hours = errors[0]?.hours ?? [];
-  const text = (hour: ErrorHour) => words.errorsOf(formatCount(hour.errors), formatCount(hour.requests));
-  const shown = ranked.length > seriesMax + 1 ? [...ranked.slice(0, seriesMax), together(ranked.slice(seriesMax), hours)] : ranked;
+  const text = (hour: ErrorHour) =>
+    words.errorsOf(formatCount(hour.errors), formatCount(hour.requests));
+  const shown =
+    ranked.length > seriesMax + 1
+      ? [...ranked.slice(0, seriesMax), together(ranked.slice(seriesMax), hours)]
+      : ranked;
   return (
     <Panel title={words.errors}>
       {all === 0 ? (
@@ -32,7 +38,11 @@ export function ErrorsByChannel({ errors }: Pick<OperatorOverview, 'errors'>): R
           lastIsOpen
           labels={hours.map(({ hour }) => formatClock(hour, zone))}
           labelHeader={words.hour}
-          summary={words.errorsSummary(formatCount(all), formatCount(requests), ranked[0]?.channel ?? '')}
+          summary={words.errorsSummary(
+            formatCount(all),
+            formatCount(requests),
+            ranked[0]?.channel ?? '',
+          )}
           series={shown.map(({ channel, hours: its }) => ({
             id: channel,
             name: channel === '' ? chart.other : channel,

@@ -1,7 +1,14 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { GroupBody, GroupPreview, List, OperatorGroup, OperatorModel, PolicyName } from '../../../src/console/contract.ts';
+import type {
+  GroupBody,
+  GroupPreview,
+  List,
+  OperatorGroup,
+  OperatorModel,
+  PolicyName,
+} from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
@@ -40,7 +47,8 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
   const navigate = useNavigate();
   const [idempotencyKey] = useState(newIdempotencyKey);
   const create = useMutation({
-    mutationFn: (body: GroupBody) => send<OperatorGroup>('POST', 'operator/groups', { body, idempotencyKey }),
+    mutationFn: (body: GroupBody) =>
+      send<OperatorGroup>('POST', 'operator/groups', { body, idempotencyKey }),
     onSuccess: async ({ name }) => {
       toast({ tone: 'done', text: words.created(name) });
       await navigate({ to: '/operator/groups/$name', params: { name } });
@@ -61,14 +69,21 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
   );
 }
 
-export function EditGroup({ group: shown, onClose }: { readonly group: OperatorGroup; readonly onClose: () => void }): ReactNode {
+export function EditGroup({
+  group: shown,
+  onClose,
+}: {
+  readonly group: OperatorGroup;
+  readonly onClose: () => void;
+}): ReactNode {
   const group = useOpened(shown);
   const { version, told } = useVersion(group.version);
   const { groups: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
   const save = useMutation({
-    mutationFn: (body: GroupBody) => send('PATCH', groupAddress(group.name), { body, ifMatch: version }),
+    mutationFn: (body: GroupBody) =>
+      send('PATCH', groupAddress(group.name), { body, ifMatch: version }),
     onError: told,
     onSuccess: async () => {
       toast({ tone: 'done', text: words.saved });
@@ -81,7 +96,14 @@ export function EditGroup({ group: shown, onClose }: { readonly group: OperatorG
   return (
     <Dialog open onClose={onClose} title={words.editTitle(name)}>
       <GroupForm
-        start={{ name, multiplier: shortest(multiplier), rpm: number(rpm), tpm: number(tpm), concurrency: number(concurrency), policy }}
+        start={{
+          name,
+          multiplier: shortest(multiplier),
+          rpm: number(rpm),
+          tpm: number(tpm),
+          concurrency: number(concurrency),
+          policy,
+        }}
         editing={group}
         busy={save.isPending}
         error={save.error}
@@ -111,7 +133,15 @@ interface FormProps {
 const isMultiplier = (text: string): boolean => /^\d{1,4}(\.\d{1,6})?$/.test(text);
 const isCount = (text: string): boolean => text === '' || /^[1-9]\d{0,11}$/.test(text);
 
-function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: FormProps): ReactNode {
+function GroupForm({
+  start,
+  editing,
+  busy,
+  error,
+  submit,
+  onSubmit,
+  onCancel,
+}: FormProps): ReactNode {
   const { groups: words } = useWords(priceWords);
   const [text, setText] = useState(start);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
@@ -122,20 +152,34 @@ function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: 
     const wrong = {
       ...(text.name.trim() === '' && { name: 'required' }),
       ...(!isMultiplier(text.multiplier) && { multiplier: words.multiplierWrong }),
-      ...Object.fromEntries(limits.filter((name) => !isCount(text[name])).map((name) => [name, words.number])),
+      ...Object.fromEntries(
+        limits.filter((name) => !isCount(text[name])).map((name) => [name, words.number]),
+      ),
     };
     setOwn(wrong);
     if (Object.keys(wrong).length === 0) onSubmit(text);
   };
-  const differs = editing !== undefined && isMultiplier(text.multiplier) && shortest(text.multiplier) !== start.multiplier;
+  const differs =
+    editing !== undefined &&
+    isMultiplier(text.multiplier) &&
+    shortest(text.multiplier) !== start.multiplier;
   return (
     <form onSubmit={send} noValidate className="flex flex-col gap-4">
       <Field label={words.name} help={words.nameHelp} error={errors['name']}>
         {(tied) => (
-          <TextInput {...tied} value={text.name} readOnly={editing !== undefined} onChange={({ target }) => set({ name: target.value })} />
+          <TextInput
+            {...tied}
+            value={text.name}
+            readOnly={editing !== undefined}
+            onChange={({ target }) => set({ name: target.value })}
+          />
         )}
       </Field>
-      <Field label={words.multiplier} help={words.multiplierHelp} error={errors['multiplier'] ?? errors['price_multiplier']}>
+      <Field
+        label={words.multiplier}
+        help={words.multiplierHelp}
+        error={errors['multiplier'] ?? errors['price_multiplier']}
+      >
         {(tied) => (
           <TextInput
             {...tied}
@@ -149,7 +193,12 @@ function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: 
       {differs && <MultiplierPreview group={editing} multiplier={text.multiplier} />}
       <div className="grid gap-4 sm:grid-cols-3">
         {limits.map((name) => (
-          <Field key={name} label={words.columns[name]} help={words.limitHelp} error={errors[name] ?? errors[`limits.${name}`]}>
+          <Field
+            key={name}
+            label={words.columns[name]}
+            help={words.limitHelp}
+            error={errors[name] ?? errors[`limits.${name}`]}
+          >
             {(tied) => (
               <TextInput
                 {...tied}
@@ -162,7 +211,11 @@ function GroupForm({ start, editing, busy, error, submit, onSubmit, onCancel }: 
           </Field>
         ))}
       </div>
-      <PolicyField value={text.policy} onChange={(policy) => set({ policy })} error={errors['policy']} />
+      <PolicyField
+        value={text.policy}
+        onChange={(policy) => set({ policy })}
+        error={errors['policy']}
+      />
       <FormProblem error={error} mine={bodyOf(text)} />
       <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
     </form>
@@ -180,7 +233,11 @@ function PolicyField({ value, onChange, error }: PolicyProps): ReactNode {
   return (
     <Field label={words.policy} help={words.policies[value].help} error={error}>
       {(tied) => (
-        <Select {...tied} value={value} onChange={({ target }) => onChange(policies.find((one) => one === target.value) ?? value)}>
+        <Select
+          {...tied}
+          value={value}
+          onChange={({ target }) => onChange(policies.find((one) => one === target.value) ?? value)}
+        >
           {policies.map((policy) => (
             <option key={policy} value={policy}>
               {words.policies[policy].name}
@@ -193,7 +250,13 @@ function PolicyField({ value, onChange, error }: PolicyProps): ReactNode {
 }
 
 /** What its keys pay now, and would pay: each price that there is, rounded up as it is charged. */
-function MultiplierPreview({ group, multiplier }: { readonly group: OperatorGroup; readonly multiplier: string }): ReactNode {
+function MultiplierPreview({
+  group,
+  multiplier,
+}: {
+  readonly group: OperatorGroup;
+  readonly multiplier: string;
+}): ReactNode {
   const { groups: words } = useWords(priceWords);
   const nameOf = useLineName();
   const models = useData<List<OperatorModel>>('operator/models').data?.items ?? [];
@@ -203,7 +266,11 @@ function MultiplierPreview({ group, multiplier }: { readonly group: OperatorGrou
     <section className="rounded-control border border-line">
       <h3 className="border-b border-line px-3 py-2 text-table font-medium">{title}</h3>
       <RevenueEffect group={group} multiplier={multiplier} />
-      <ul className="max-h-60 divide-y divide-line overflow-y-auto text-table" tabIndex={0} aria-label={title}>
+      <ul
+        className="max-h-60 divide-y divide-line overflow-y-auto text-table"
+        tabIndex={0}
+        aria-label={title}
+      >
         {served.map(({ id, prices }) => (
           <li key={id} className="px-3 py-1.5">
             <p className="truncate font-medium">{id}</p>
@@ -214,24 +281,34 @@ function MultiplierPreview({ group, multiplier }: { readonly group: OperatorGrou
               >
                 <span className="text-muted">{nameOf(price)}</span>
                 <span className="figures">
-                  {priceText(atMultiplier(price, group.multiplier))} → {priceText(atMultiplier(price, multiplier))}
+                  {priceText(atMultiplier(price, group.multiplier))} →{' '}
+                  {priceText(atMultiplier(price, multiplier))}
                 </span>
               </p>
             ))}
           </li>
         ))}
       </ul>
-      <p className="border-t border-line px-3 py-2 text-caption text-muted">{words.previewNote(group.keys)}</p>
+      <p className="border-t border-line px-3 py-2 text-caption text-muted">
+        {words.previewNote(group.keys)}
+      </p>
     </section>
   );
 }
 
 /** What it would have brought with what its keys used lately, before the prices themselves. */
-function RevenueEffect({ group: { name }, multiplier }: { readonly group: OperatorGroup; readonly multiplier: string }): ReactNode {
+function RevenueEffect({
+  group: { name },
+  multiplier,
+}: {
+  readonly group: OperatorGroup;
+  readonly multiplier: string;
+}): ReactNode {
   const { groups: words, editor } = useWords(priceWords);
   const preview = useQuery({
     queryKey: [`${groupAddress(name)}/preview`, multiplier],
-    queryFn: () => send<GroupPreview>('POST', `${groupAddress(name)}/preview`, { body: { multiplier } }),
+    queryFn: () =>
+      send<GroupPreview>('POST', `${groupAddress(name)}/preview`, { body: { multiplier } }),
     placeholderData: keepPreviousData,
   });
   if (preview.data === undefined) return null;
@@ -245,7 +322,10 @@ function RevenueEffect({ group: { name }, multiplier }: { readonly group: Operat
         <p className="flex flex-wrap justify-between gap-x-3">
           <span>{words.previewRevenue(users)}</span>
           <span className="figures">
-            {change} {revenue.change !== null && <b className="font-medium">{editor.percent(signedPercent(revenue.change))}</b>}
+            {change}{' '}
+            {revenue.change !== null && (
+              <b className="font-medium">{editor.percent(signedPercent(revenue.change))}</b>
+            )}
           </span>
         </p>
       )}

@@ -20,8 +20,11 @@ import { channelPath } from './channel-parts.tsx';
 import { EditGroup, groupAddress, refreshGroups } from './group-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-export const ahead = ({ params: { name = '' } }: { readonly params: Readonly<Record<string, string | undefined>> }) =>
-  void queryClient.prefetchQuery(data<OperatorGroup>(groupAddress(name)));
+export const ahead = ({
+  params: { name = '' },
+}: {
+  readonly params: Readonly<Record<string, string | undefined>>;
+}) => void queryClient.prefetchQuery(data<OperatorGroup>(groupAddress(name)));
 
 export function GroupPage(): ReactNode {
   const { groups: words } = useWords(priceWords);
@@ -29,7 +32,11 @@ export function GroupPage(): ReactNode {
   const group = useData<OperatorGroup>(groupAddress(name));
   if (group.error instanceof ApiError && group.error.status === 404) return <MissingPage />;
   return (
-    <Page title={name} above={[{ label: words.title, to: '/operator/groups' }]} actions={group.data && <Actions group={group.data} />}>
+    <Page
+      title={name}
+      above={[{ label: words.title, to: '/operator/groups' }]}
+      actions={group.data && <Actions group={group.data} />}
+    >
       <Loaded query={group}>
         {(view) => (
           <div className="grid gap-4 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
@@ -51,7 +58,10 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
   const close = () => setOpen(undefined);
   const channels = [...new Set(group.models.flatMap((model) => model.channels))];
   const fixed = group.origin === 'configuration' ? origin.readOnly : undefined;
-  const needed = group.keys > 0 || channels.length > 0 ? words.inUse(group.keys, channels.join(' · ')) : undefined;
+  const needed =
+    group.keys > 0 || channels.length > 0
+      ? words.inUse(group.keys, channels.join(' · '))
+      : undefined;
   const remove = async () => {
     await send('DELETE', groupAddress(group.name), { ifMatch: group.version });
     toast({ tone: 'done', text: words.removed(group.name) });
@@ -68,7 +78,13 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
       </Button>
       {open === 'edit' && <EditGroup group={group} onClose={close} />}
       {open === 'remove' && (
-        <Confirm open onClose={close} title={words.removeTitle(group.name)} action={words.remove} onConfirm={remove}>
+        <Confirm
+          open
+          onClose={close}
+          title={words.removeTitle(group.name)}
+          action={words.remove}
+          onConfirm={remove}
+        >
           {words.removeText}
         </Confirm>
       )}
@@ -125,7 +141,11 @@ function Models({ group: { models } }: { readonly group: OperatorGroup }): React
           rowKey={({ id }) => id}
           columns={columns}
           path={({ id }) => operatorModelPath(id)}
-          card={(model) => ({ title: model.id, value: '', detail: <span className="wrap-anywhere">{model.channels.join(' · ')}</span> })}
+          card={(model) => ({
+            title: model.id,
+            value: '',
+            detail: <span className="wrap-anywhere">{model.channels.join(' · ')}</span>,
+          })}
         />
       )}
     </Panel>

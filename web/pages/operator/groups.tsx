@@ -16,7 +16,8 @@ import { pathName } from './parts.tsx';
 
 const asked = { form: '' };
 
-export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorGroup>>('operator/groups'));
+export const ahead = () =>
+  void queryClient.prefetchQuery(data<List<OperatorGroup>>('operator/groups'));
 
 /** At which multiple of the prices, how fast, and what their keys may call. */
 export function GroupsPage(): ReactNode {
@@ -27,14 +28,21 @@ export function GroupsPage(): ReactNode {
     <Page
       title={words.title}
       actions={
-        <Button look="primary" icon="plus" data-shortcut="create" onClick={() => setState({ form: 'new' })}>
+        <Button
+          look="primary"
+          icon="plus"
+          data-shortcut="create"
+          onClick={() => setState({ form: 'new' })}
+        >
           {words.add}
         </Button>
       }
     >
       <Panel flush>
         <Loaded query={groups}>
-          {({ items }) => (items.length === 0 ? <EmptyState text={words.empty} /> : <GroupTable groups={items} />)}
+          {({ items }) =>
+            items.length === 0 ? <EmptyState text={words.empty} /> : <GroupTable groups={items} />
+          }
         </Loaded>
       </Panel>
       {form === 'new' && <NewGroup onClose={() => setState({ form: '' })} />}
@@ -46,14 +54,34 @@ function GroupTable({ groups }: { readonly groups: readonly OperatorGroup[] }): 
   const { groups: words } = useWords(priceWords);
   const { unlimited } = useWords(operatorWords);
   const { columns } = words;
-  const limit = (value: number | null) => (value === null ? <span className="text-muted">{unlimited}</span> : formatCount(value));
+  const limit = (value: number | null) =>
+    value === null ? <span className="text-muted">{unlimited}</span> : formatCount(value);
   const rows: readonly Column<OperatorGroup>[] = [
-    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-80 truncate font-medium">{name}</span> },
-    { id: 'multiplier', header: columns.multiplier, align: 'right', cell: ({ multiplier }) => `×${shortest(multiplier)}` },
+    {
+      id: 'name',
+      header: columns.name,
+      cell: ({ name }) => <span className="block max-w-80 truncate font-medium">{name}</span>,
+    },
+    {
+      id: 'multiplier',
+      header: columns.multiplier,
+      align: 'right',
+      cell: ({ multiplier }) => `×${shortest(multiplier)}`,
+    },
     { id: 'rpm', header: columns.rpm, align: 'right', cell: ({ rpm }) => limit(rpm) },
     { id: 'tpm', header: columns.tpm, align: 'right', cell: ({ tpm }) => limit(tpm) },
-    { id: 'concurrency', header: columns.concurrency, align: 'right', cell: ({ concurrency }) => limit(concurrency) },
-    { id: 'models', header: columns.models, align: 'right', cell: ({ models }) => formatCount(models.length) },
+    {
+      id: 'concurrency',
+      header: columns.concurrency,
+      align: 'right',
+      cell: ({ concurrency }) => limit(concurrency),
+    },
+    {
+      id: 'models',
+      header: columns.models,
+      align: 'right',
+      cell: ({ models }) => formatCount(models.length),
+    },
     { id: 'keys', header: columns.keys, align: 'right', cell: ({ keys }) => formatCount(keys) },
   ];
   return (

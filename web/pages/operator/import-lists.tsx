@@ -64,7 +64,9 @@ function Refused({ report: { refused } }: ReportProps): ReactNode {
       {refused.map(({ line, text, why }, index) => (
         <li key={index} className="flex min-w-0 flex-wrap gap-x-3">
           {line !== null && <span className="text-muted figures">{words.refusedLine(line)}</span>}
-          <code className="max-w-full rounded-badge bg-sunken px-1 text-caption wrap-anywhere">{text}</code>
+          <code className="max-w-full rounded-badge bg-sunken px-1 text-caption wrap-anywhere">
+            {text}
+          </code>
           <span className="text-bad wrap-anywhere">{why}</span>
         </li>
       ))}
@@ -83,8 +85,14 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
   return (
     <ul className="flex flex-col divide-y divide-line text-table">
       {changed.map(({ model, changes }) => (
-        <li key={model} className="grid gap-x-4 gap-y-1 py-2 first:pt-0 last:pb-0 sm:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
-          <PathLink path={operatorModelPath(model)} className="min-w-0 font-medium wrap-anywhere text-accent hover:underline">
+        <li
+          key={model}
+          className="grid gap-x-4 gap-y-1 py-2 first:pt-0 last:pb-0 sm:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]"
+        >
+          <PathLink
+            path={operatorModelPath(model)}
+            className="min-w-0 font-medium wrap-anywhere text-accent hover:underline"
+          >
             {model}
           </PathLink>
           <ul className="flex flex-col gap-0.5">
@@ -95,7 +103,9 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
                   {editor.change(price(from), price(to))}
                   {percent !== null && (
                     <span className={percent > 0 ? 'ml-2 text-warn' : 'ml-2 text-good'}>
-                      {editor.percent(percent > 0 ? `+${percent}` : String(percent).replace('-', '\u2212'))}
+                      {editor.percent(
+                        percent > 0 ? `+${percent}` : String(percent).replace('-', '\u2212'),
+                      )}
                     </span>
                   )}
                 </span>
@@ -113,12 +123,16 @@ function New({ report }: ReportProps): ReactNode {
   return (
     <ul className="flex flex-col divide-y divide-line text-table">
       {report.new.map(({ model, prices }) => (
-        <li key={model} className="flex flex-wrap justify-between gap-x-4 gap-y-1 py-2 first:pt-0 last:pb-0">
+        <li
+          key={model}
+          className="flex flex-wrap justify-between gap-x-4 gap-y-1 py-2 first:pt-0 last:pb-0"
+        >
           <span className="font-medium wrap-anywhere">{model}</span>
           <span className="flex flex-wrap gap-x-4">
             {prices.map((price) => (
               <span key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}>
-                <span className="text-muted">{nameOf(price)}</span> <span className="figures">{priceText(price.amount)}</span>
+                <span className="text-muted">{nameOf(price)}</span>{' '}
+                <span className="figures">{priceText(price.amount)}</span>
               </span>
             ))}
           </span>

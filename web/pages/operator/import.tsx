@@ -72,7 +72,8 @@ export function ImportPage(): ReactNode {
   );
 }
 
-const take = (body: ImportBody): Promise<ImportReport> => send('POST', 'operator/prices/import', { body });
+const take = (body: ImportBody): Promise<ImportReport> =>
+  send('POST', 'operator/prices/import', { body });
 
 function FileButton({ onText }: { readonly onText: (text: string) => void }): ReactNode {
   const { import: words } = useWords(priceWords);
@@ -84,7 +85,13 @@ function FileButton({ onText }: { readonly onText: (text: string) => void }): Re
   };
   return (
     <>
-      <input ref={input} type="file" accept=".yaml,.yml,.json,.csv,text/*" className="hidden" onChange={(event) => void read(event)} />
+      <input
+        ref={input}
+        type="file"
+        accept=".yaml,.yml,.json,.csv,text/*"
+        className="hidden"
+        onChange={(event) => void read(event)}
+      />
       <Button icon="up" onClick={() => input.current?.click()}>
         {words.file}
       </Button>

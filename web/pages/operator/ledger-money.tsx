@@ -6,7 +6,11 @@ import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
 /** Customers' money, as a sum that can be worked out. */
-export function LedgerMoney({ customers }: { readonly customers: NonNullable<LedgerCheckView['customers']> }): ReactNode {
+export function LedgerMoney({
+  customers,
+}: {
+  readonly customers: NonNullable<LedgerCheckView['customers']>;
+}): ReactNode {
   const { ledger: words } = useWords(bookWords);
   const parts = [
     ['', 'balance'],

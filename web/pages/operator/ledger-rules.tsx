@@ -37,7 +37,10 @@ export function LedgerRules({ rules, check }: RulesProps): ReactNode {
           </Button>
         </div>
       )}
-      <ul aria-label={words.rulesTitle} className="grid gap-x-6 gap-y-1.5 text-table md:grid-cols-2">
+      <ul
+        aria-label={words.rulesTitle}
+        className="grid gap-x-6 gap-y-1.5 text-table md:grid-cols-2"
+      >
         {rules
           .filter(({ state }) => state !== 'failed')
           .map(({ rule, state }) => {
@@ -62,7 +65,8 @@ function Failed({ rule: { rule, problems } }: { readonly rule: LedgerRule }): Re
     <section className="rounded-control border border-bad p-3">
       <h3 className="flex items-center gap-2 text-table font-medium">
         <Icon name="failed" className="text-bad" />
-        {words.rules[rule] ?? rule} <span className="font-normal text-muted">{words.problems(problems.length)}</span>
+        {words.rules[rule] ?? rule}{' '}
+        <span className="font-normal text-muted">{words.problems(problems.length)}</span>
       </h3>
       <ul
         className="mt-2 flex max-h-72 flex-col gap-1 overflow-y-auto font-mono text-caption"
@@ -83,12 +87,18 @@ function Failed({ rule: { rule, problems } }: { readonly rule: LedgerRule }): Re
 /** Where to look further, where the id says it. */
 function Where({ id }: { readonly id: string }): ReactNode {
   const { ledger: words } = useWords(bookWords);
-  const path = id.startsWith('ord') ? `/operator/orders?order=${id}` : id.startsWith('usr_') ? `/operator/users/${id}` : undefined;
+  const path = id.startsWith('ord')
+    ? `/operator/orders?order=${id}`
+    : id.startsWith('usr_')
+      ? `/operator/users/${id}`
+      : undefined;
   return path !== undefined && <PathLink path={path}>{words.openRow}</PathLink>;
 }
 
 function save(check: LedgerCheckView): void {
-  const address = URL.createObjectURL(new Blob([JSON.stringify(check, null, 2)], { type: 'application/json' }));
+  const address = URL.createObjectURL(
+    new Blob([JSON.stringify(check, null, 2)], { type: 'application/json' }),
+  );
   const link = document.createElement('a');
   link.href = address;
   link.download = `ledger-check-${check.id}.json`;

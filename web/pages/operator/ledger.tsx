@@ -1,6 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { LedgerCheckEvents, LedgerCheckView, LedgerRule, List } from '../../../src/console/contract.ts';
+import type {
+  LedgerCheckEvents,
+  LedgerCheckView,
+  LedgerRule,
+  List,
+} from '../../../src/console/contract.ts';
 import { sendForEvents } from '../../api/server-events.ts';
 import { data, queryClient } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
@@ -79,7 +84,8 @@ function useCheck() {
         'operator/ledger/check',
         { signal },
         {
-          rule: (rule) => setHeard((old) => [...old.filter((each) => each.rule !== rule.rule), rule]),
+          rule: (rule) =>
+            setHeard((old) => [...old.filter((each) => each.rule !== rule.rule), rule]),
           done: () => undefined,
         },
       );
@@ -103,7 +109,10 @@ function Last({ check, heard, running }: LastProps): ReactNode {
   const rules = heard.length > 0 ? heard : (check?.rules ?? []);
   return (
     <>
-      <Panel title={words.last} actions={check !== undefined && !running && <Result check={check} />}>
+      <Panel
+        title={words.last}
+        actions={check !== undefined && !running && <Result check={check} />}
+      >
         {running ? (
           <p role="status" className="mb-3 text-table text-muted">
             {words.running}. {words.leave}
@@ -165,7 +174,11 @@ function Earlier({ checks }: { readonly checks: readonly LedgerCheckView[] }): R
     { id: 'started', header: columns.started, cell: ({ started_at: at }) => <Time at={at} /> },
     { id: 'result', header: columns.result, cell: (check) => <Result check={check} /> },
     { id: 'took', header: columns.took, align: 'right', cell: took },
-    { id: 'size', header: columns.size, cell: (check) => <span className="text-muted">{counted(check, words.counted)}</span> },
+    {
+      id: 'size',
+      header: columns.size,
+      cell: (check) => <span className="text-muted">{counted(check, words.counted)}</span>,
+    },
   ];
   return (
     <Panel flush title={words.earlier}>

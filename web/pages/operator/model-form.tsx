@@ -14,7 +14,17 @@ import { operatorModelAddress, operatorModelPath, refreshModels } from './model-
 import { fieldErrors, FormProblem, useVersion } from './parts.tsx';
 import { lineError, PriceFields } from './price-fields.tsx';
 
-const kinds = ['chat', 'completion', 'embedding', 'image', 'transcription', 'speech', 'rerank', 'moderation', 'video'] as const;
+const kinds = [
+  'chat',
+  'completion',
+  'embedding',
+  'image',
+  'transcription',
+  'speech',
+  'rerank',
+  'moderation',
+  'video',
+] as const;
 
 interface Text {
   readonly id: string;
@@ -27,7 +37,16 @@ interface Text {
   readonly shutdown: string;
 }
 
-const empty: Text = { id: '', owner: '', kind: '', context: '', output: '', durations: '', hedge: '', shutdown: '' };
+const empty: Text = {
+  id: '',
+  owner: '',
+  kind: '',
+  context: '',
+  output: '',
+  durations: '',
+  hedge: '',
+  shutdown: '',
+};
 
 /** One that the bundled list knows needs its id alone. */
 export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -39,25 +58,38 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
   const [checked, setChecked] = useState(false);
   const [idempotencyKey] = useState(newIdempotencyKey);
   const create = useMutation({
-    mutationFn: (body: ModelBody) => send<OperatorModel>('POST', 'operator/models', { body, idempotencyKey }),
+    mutationFn: (body: ModelBody) =>
+      send<OperatorModel>('POST', 'operator/models', { body, idempotencyKey }),
     onSuccess: async ({ id }) => {
       toast({ tone: 'done', text: words.created(id) });
       await navigate({ to: operatorModelPath(id) as '/operator/models' });
       await refreshModels();
     },
   });
-  const wrong = { ...mistakes(text, words.number), ...(text.id.trim() === '' && { id: 'required' }) };
+  const wrong = {
+    ...mistakes(text, words.number),
+    ...(text.id.trim() === '' && { id: 'required' }),
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    if (Object.keys(wrong).length > 0 || lines.some((line) => lineError(line) !== undefined)) return;
+    if (Object.keys(wrong).length > 0 || lines.some((line) => lineError(line) !== undefined))
+      return;
     const priced = lines.some(({ amount }) => amount !== '');
-    create.mutate({ id: text.id.trim(), ...said(text), ...(priced && { price: writtenPrices(lines) }) });
+    create.mutate({
+      id: text.id.trim(),
+      ...said(text),
+      ...(priced && { price: writtenPrices(lines) }),
+    });
   };
   return (
     <Dialog open onClose={onClose} title={words.createTitle}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <ModelFields text={text} onChange={setText} errors={{ ...fieldErrors(create.error), ...(checked && wrong) }} />
+        <ModelFields
+          text={text}
+          onChange={setText}
+          errors={{ ...fieldErrors(create.error), ...(checked && wrong) }}
+        />
         <fieldset>
           <legend className="text-table font-medium">{words.price}</legend>
           <p className="mb-2 text-caption text-muted">{words.priceHelp}</p>
@@ -70,7 +102,13 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
   );
 }
 
-export function EditModel({ model: shown, onClose }: { readonly model: OperatorModel; readonly onClose: () => void }): ReactNode {
+export function EditModel({
+  model: shown,
+  onClose,
+}: {
+  readonly model: OperatorModel;
+  readonly onClose: () => void;
+}): ReactNode {
   const model = useOpened(shown);
   const { version, told } = useVersion(model.version);
   const { model: words } = useWords(priceWords);
@@ -80,7 +118,8 @@ export function EditModel({ model: shown, onClose }: { readonly model: OperatorM
   const [text, setText] = useState(start);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const save = useMutation({
-    mutationFn: (body: ModelBody) => send('PATCH', operatorModelAddress(model.id), { body, ifMatch: version }),
+    mutationFn: (body: ModelBody) =>
+      send('PATCH', operatorModelAddress(model.id), { body, ifMatch: version }),
     onError: told,
     onSuccess: async () => {
       toast({ tone: 'done', text: words.saved });
@@ -97,7 +136,12 @@ export function EditModel({ model: shown, onClose }: { readonly model: OperatorM
   return (
     <Dialog open onClose={onClose} title={words.editTitle(model.id)}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <ModelFields text={text} onChange={setText} errors={{ ...fieldErrors(save.error), ...own }} editing />
+        <ModelFields
+          text={text}
+          onChange={setText}
+          errors={{ ...fieldErrors(save.error), ...own }}
+          editing
+        />
         <FormProblem error={save.error} mine={bodyOf(text)} />
         <FormButtons submit={actions.save} busy={save.isPending} onCancel={onClose} />
       </form>
@@ -115,10 +159,21 @@ interface FieldsProps {
 function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): ReactNode {
   const { model: words } = useWords(priceWords);
   const { kinds: names } = useWords(modelsWords);
-  const input = (name: keyof Text, label: string, member: string, help?: string, more: Readonly<Record<string, unknown>> = {}) => (
+  const input = (
+    name: keyof Text,
+    label: string,
+    member: string,
+    help?: string,
+    more: Readonly<Record<string, unknown>> = {},
+  ) => (
     <Field label={label} {...(help !== undefined && { help })} error={errors[member]}>
       {(tied) => (
-        <TextInput {...tied} {...more} value={text[name]} onChange={({ target }) => onChange({ ...text, [name]: target.value })} />
+        <TextInput
+          {...tied}
+          {...more}
+          value={text[name]}
+          onChange={({ target }) => onChange({ ...text, [name]: target.value })}
+        />
       )}
     </Field>
   );
@@ -128,9 +183,17 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
       {input('id', words.id, 'id', editing ? undefined : words.idHelp, { readOnly: editing })}
       <div className="grid gap-4 sm:grid-cols-2">
         {input('owner', words.owner, 'owned_by')}
-        <Field label={words.kind} help={editing ? undefined : words.kindHelp} error={errors['kind']}>
+        <Field
+          label={words.kind}
+          help={editing ? undefined : words.kindHelp}
+          error={errors['kind']}
+        >
           {(tied) => (
-            <Select {...tied} value={text.kind} onChange={({ target }) => onChange({ ...text, kind: target.value })}>
+            <Select
+              {...tied}
+              value={text.kind}
+              onChange={({ target }) => onChange({ ...text, kind: target.value })}
+            >
               {!editing && <option value="">—</option>}
               {kinds.map((kind) => (
                 <option key={kind} value={kind}>
@@ -152,19 +215,33 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
 
 const count = /^[1-9]\d{0,11}$/;
 
-function mistakes({ context, output, durations, hedge }: Text, number: string): Readonly<Record<string, string>> {
+function mistakes(
+  { context, output, durations, hedge }: Text,
+  number: string,
+): Readonly<Record<string, string>> {
   return {
     ...(context !== '' && !count.test(context) && { context: number }),
     ...(output !== '' && !count.test(output) && { max_output: number }),
     ...(hedge !== '' && !count.test(hedge) && { hedge_after_ms: number }),
-    ...(durations !== '' && !secondsIn(durations).every((each) => count.test(each)) && { durations: number }),
+    ...(durations !== '' &&
+      !secondsIn(durations).every((each) => count.test(each)) && { durations: number }),
   };
 }
 
-const secondsIn = (text: string): readonly string[] => text.split(/[\s,，、]+/).filter((each) => each !== '');
+const secondsIn = (text: string): readonly string[] =>
+  text.split(/[\s,，、]+/).filter((each) => each !== '');
 
 function textOf(model: OperatorModel): Text {
-  const { id, vendor, kind, context, output_tokens_max: output, durations, hedge_after_ms: hedge, shutdown_date: shutdown } = model;
+  const {
+    id,
+    vendor,
+    kind,
+    context,
+    output_tokens_max: output,
+    durations,
+    hedge_after_ms: hedge,
+    shutdown_date: shutdown,
+  } = model;
   return {
     ...{ id, kind, owner: vendor },
     context: context === null ? '' : String(context),
@@ -177,7 +254,9 @@ function textOf(model: OperatorModel): Text {
 
 /** What is said of a new one: what stays empty is left to the bundled list. */
 function said(text: Text): ModelBody {
-  return Object.fromEntries(Object.entries(bodyOf(text)).filter(([, value]) => value !== null && value !== ''));
+  return Object.fromEntries(
+    Object.entries(bodyOf(text)).filter(([, value]) => value !== null && value !== ''),
+  );
 }
 
 /** What a model that was taken off the list begins again with: as it was, at the price that it had. */
@@ -199,5 +278,9 @@ function bodyOf({ owner, kind, context, output, durations, hedge, shutdown }: Te
 
 function changes(before: Text, after: Text): ModelBody {
   const was: Readonly<Record<string, unknown>> = bodyOf(before);
-  return Object.fromEntries(Object.entries(bodyOf(after)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name])));
+  return Object.fromEntries(
+    Object.entries(bodyOf(after)).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name]),
+    ),
+  );
 }

@@ -1,6 +1,7 @@
 import { pathName, refresh } from './parts.tsx';
 
 /** The id may hold `/`: it is one part of the address all the same. */
-export const operatorModelPath = (id: string): string => `/operator/models/${id.split('/').map(pathName).join('/')}`;
+export const operatorModelPath = (id: string): string =>
+  `/operator/models/${id.split('/').map(pathName).join('/')}`;
 export const operatorModelAddress = (id: string): string => `operator/models/${pathName(id)}`;
 export const refreshModels = (): Promise<void> => refresh('operator/models');

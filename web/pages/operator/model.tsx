@@ -1,6 +1,11 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { List, OperatorModel, PriceVersion, UnitPrice } from '../../../src/console/contract.ts';
+import type {
+  List,
+  OperatorModel,
+  PriceVersion,
+  UnitPrice,
+} from '../../../src/console/contract.ts';
 import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
@@ -25,7 +30,11 @@ import { operatorModelAddress, refreshModels } from './model-parts.ts';
 import { useAct } from './parts.tsx';
 import { PriceEditor } from './price-editor.tsx';
 
-export const ahead = ({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) => {
+export const ahead = ({
+  params,
+}: {
+  readonly params: Readonly<Record<string, string | undefined>>;
+}) => {
   const address = operatorModelAddress(params['_splat'] ?? '');
   void queryClient.prefetchQuery(data<OperatorModel>(address));
   void queryClient.prefetchQuery(data<List<PriceVersion>>(`${address}/prices`));
@@ -50,7 +59,9 @@ export function OperatorModelPage(): ReactNode {
           <div className="grid gap-4 xl:grid-cols-[minmax(0,2.4fr)_minmax(0,1fr)]">
             <div className="flex min-w-0 flex-col gap-4">
               {view.active ? <PriceEditor key={view.price_version} model={view} /> : <Retired />}
-              <Loaded query={versions}>{({ items }) => <History versions={items} current={view.price_version} />}</Loaded>
+              <Loaded query={versions}>
+                {({ items }) => <History versions={items} current={view.price_version} />}
+              </Loaded>
             </div>
             <About model={view} />
           </div>
@@ -74,13 +85,19 @@ function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
   const close = () => setOpen(undefined);
   const fixed = model.origin === 'configuration' ? origin.readOnly : undefined;
   const retire = async () => {
-    await send('PATCH', operatorModelAddress(model.id), { body: { active: false }, ifMatch: model.version });
+    await send('PATCH', operatorModelAddress(model.id), {
+      body: { active: false },
+      ifMatch: model.version,
+    });
     toast({ tone: 'done', text: words.retiredDone(model.id) });
     await refreshModels();
   };
   const relist = () =>
     act(async () => {
-      await send('POST', 'operator/models', { body: bodyAgain(model), idempotencyKey: newIdempotencyKey() });
+      await send('POST', 'operator/models', {
+        body: bodyAgain(model),
+        idempotencyKey: newIdempotencyKey(),
+      });
       await refreshModels();
     }, words.created(model.id));
   return (
@@ -99,7 +116,13 @@ function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
       </Button>
       {open === 'edit' && <EditModel model={model} onClose={close} />}
       {open === 'retire' && (
-        <Confirm open onClose={close} title={words.retireTitle(model.id)} action={words.retire} onConfirm={retire}>
+        <Confirm
+          open
+          onClose={close}
+          title={words.retireTitle(model.id)}
+          action={words.retire}
+          onConfirm={retire}
+        >
           {words.retireText}
         </Confirm>
       )}
@@ -111,7 +134,8 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
   const { model: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
   const { origin, none, comma } = useWords(operatorWords);
-  const tokens = (count: number | null) => (count === null ? '—' : words.tokens(formatCount(count)));
+  const tokens = (count: number | null) =>
+    count === null ? '—' : words.tokens(formatCount(count));
   return (
     <Panel title={words.facts} className="self-start">
       <Facts>
@@ -119,8 +143,12 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
         <Fact name={words.kind}>{kinds[model.kind]}</Fact>
         <Fact name={words.context}>{tokens(model.context)}</Fact>
         <Fact name={words.output}>{tokens(model.output_tokens_max)}</Fact>
-        {model.hedge_after_ms !== null && <Fact name={words.hedge}>{words.hedgeValue(formatCount(model.hedge_after_ms))}</Fact>}
-        {model.durations !== null && <Fact name={words.durations}>{model.durations.map(words.seconds).join(comma)}</Fact>}
+        {model.hedge_after_ms !== null && (
+          <Fact name={words.hedge}>{words.hedgeValue(formatCount(model.hedge_after_ms))}</Fact>
+        )}
+        {model.durations !== null && (
+          <Fact name={words.durations}>{model.durations.map(words.seconds).join(comma)}</Fact>
+        )}
         <Fact name={words.shutdown}>{model.shutdown_date ?? '—'}</Fact>
         <Fact name={words.channels}>
           {model.channels.length === 0
@@ -137,7 +165,13 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
   );
 }
 
-function History({ versions, current }: { readonly versions: readonly PriceVersion[]; readonly current: number }): ReactNode {
+function History({
+  versions,
+  current,
+}: {
+  readonly versions: readonly PriceVersion[];
+  readonly current: number;
+}): ReactNode {
   const { model: words, models, editor } = useWords(priceWords);
   return (
     <Panel title={words.history}>
@@ -166,7 +200,9 @@ function History({ versions, current }: { readonly versions: readonly PriceVersi
                 )}
               </span>
               <span className="ml-auto text-muted">
-                {words.actors[actor] ?? <PathLink path={`/operator/users/${actor}`}>{actor}</PathLink>}
+                {words.actors[actor] ?? (
+                  <PathLink path={`/operator/users/${actor}`}>{actor}</PathLink>
+                )}
               </span>
             </div>
             <Prices prices={prices} />
@@ -185,7 +221,8 @@ function Prices({ prices }: { readonly prices: readonly UnitPrice[] }): ReactNod
     <ul className="flex flex-wrap gap-x-4 gap-y-0.5 text-table">
       {prices.map((price) => (
         <li key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}>
-          <span className="text-muted">{nameOf(price)}</span> <span className="figures">{priceText(price.amount)}</span>
+          <span className="text-muted">{nameOf(price)}</span>{' '}
+          <span className="figures">{priceText(price.amount)}</span>
         </li>
       ))}
     </ul>

@@ -23,7 +23,8 @@ const sorts = ['name', 'cheapest', 'dearest'] as const;
 const shownAtFirst = 50;
 type Asked = Readonly<Record<keyof typeof asked, string>>;
 
-export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorModel>>('operator/models'));
+export const ahead = () =>
+  void queryClient.prefetchQuery(data<List<OperatorModel>>('operator/models'));
 
 /** What is or was sold, at base prices. */
 export function OperatorModelsPage(): ReactNode {
@@ -40,13 +41,20 @@ export function OperatorModelsPage(): ReactNode {
           <ButtonLink icon="up" to="/operator/models/import">
             {words.import}
           </ButtonLink>
-          <Button look="primary" icon="plus" data-shortcut="create" onClick={() => setState({ form: 'new' })}>
+          <Button
+            look="primary"
+            icon="plus"
+            data-shortcut="create"
+            onClick={() => setState({ form: 'new' })}
+          >
             {words.add}
           </Button>
         </>
       }
     >
-      <Loaded query={models}>{({ items }) => <Listed models={items} state={state} onChange={setState} />}</Loaded>
+      <Loaded query={models}>
+        {({ items }) => <Listed models={items} state={state} onChange={setState} />}
+      </Loaded>
       {state.form === 'new' && <NewModel onClose={() => setState({ form: '' })} />}
     </Page>
   );
@@ -79,7 +87,12 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
           value={state.q}
           onChange={({ target }) => onChange({ q: target.value }, { replace: true })}
         />
-        <Select className="md:w-40" aria-label={words.kind} value={state.kind} onChange={({ target }) => onChange({ kind: target.value })}>
+        <Select
+          className="md:w-40"
+          aria-label={words.kind}
+          value={state.kind}
+          onChange={({ target }) => onChange({ kind: target.value })}
+        >
           <option value="">{`${words.kind}: ${kinds.all}`}</option>
           {kindsOf(models).map((kind) => (
             <option key={kind} value={kind}>
@@ -115,11 +128,18 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
       </div>
       <Panel flush>
         {rows.length > 0 && <ModelTable models={shown} />}
-        {shown.length < rows.length && <ShowAll count={rows.length} onPress={() => onChange({ all: 'yes' }, { replace: true })} />}
+        {shown.length < rows.length && (
+          <ShowAll
+            count={rows.length}
+            onPress={() => onChange({ all: 'yes' }, { replace: true })}
+          />
+        )}
         {models.length === 0 && <EmptyState text={words.empty} />}
         {models.length > 0 && rows.length === 0 && (
           <EmptyState text={words.nothing}>
-            <Button onClick={() => onChange({ q: '', kind: '', listed: '' })}>{actions.clearFilter}</Button>
+            <Button onClick={() => onChange({ q: '', kind: '', listed: '' })}>
+              {actions.clearFilter}
+            </Button>
           </EmptyState>
         )}
       </Panel>
@@ -127,7 +147,13 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
   );
 }
 
-function ShowAll({ count, onPress }: { readonly count: number; readonly onPress: () => void }): ReactNode {
+function ShowAll({
+  count,
+  onPress,
+}: {
+  readonly count: number;
+  readonly onPress: () => void;
+}): ReactNode {
   const { models: words } = useWords(priceWords);
   return (
     <div className="flex justify-center border-t border-line p-2">
@@ -138,34 +164,63 @@ function ShowAll({ count, onPress }: { readonly count: number; readonly onPress:
   );
 }
 
-function matches({ id, vendor, channels, kind, active }: OperatorModel, { q, kind: wanted, listed }: Asked): boolean {
+function matches(
+  { id, vendor, channels, kind, active }: OperatorModel,
+  { q, kind: wanted, listed }: Asked,
+): boolean {
   const text = [id, vendor, ...channels].join(' ').toLowerCase();
-  const states = ['', active ? 'active' : 'retired', ...(active && channels.length === 0 ? ['unserved'] : [])];
-  return text.includes(q.toLowerCase().trim()) && ['', kind].includes(wanted) && states.includes(listed);
+  const states = [
+    '',
+    active ? 'active' : 'retired',
+    ...(active && channels.length === 0 ? ['unserved'] : []),
+  ];
+  return (
+    text.includes(q.toLowerCase().trim()) && ['', kind].includes(wanted) && states.includes(listed)
+  );
 }
 
 function ModelTable({ models }: { readonly models: readonly OperatorModel[] }): ReactNode {
   const { models: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
   const { columns } = words;
-  const token = (id: 'input' | 'cached_input' | 'output', header: string): Column<OperatorModel> => {
+  const token = (
+    id: 'input' | 'cached_input' | 'output',
+    header: string,
+  ): Column<OperatorModel> => {
     const texts = new Map(models.flatMap((model) => tokenText(model, id)));
     const places = longestFraction([...texts.values()]);
-    const cell = (model: OperatorModel) => padFraction(texts.get(model.id) ?? '—', texts.has(model.id) ? places : 0);
+    const cell = (model: OperatorModel) =>
+      padFraction(texts.get(model.id) ?? '—', texts.has(model.id) ? places : 0);
     return { id, header, align: 'right', cell };
   };
   const rows: readonly Column<OperatorModel>[] = [
-    { id: 'model', header: columns.model, cell: ({ id }) => <span className="block max-w-80 truncate font-medium">{id}</span> },
+    {
+      id: 'model',
+      header: columns.model,
+      cell: ({ id }) => <span className="block max-w-80 truncate font-medium">{id}</span>,
+    },
     { id: 'kind', header: columns.kind, cell: ({ kind }) => kinds[kind] },
     token('input', columns.input),
     token('cached_input', columns.cached),
     token('output', columns.output),
-    { id: 'piece', header: columns.piece, align: 'right', cell: (model) => <Piece model={model} /> },
-    { id: 'version', header: columns.version, align: 'right', cell: (model) => words.version(model.price_version) },
+    {
+      id: 'piece',
+      header: columns.piece,
+      align: 'right',
+      cell: (model) => <Piece model={model} />,
+    },
+    {
+      id: 'version',
+      header: columns.version,
+      align: 'right',
+      cell: (model) => words.version(model.price_version),
+    },
     {
       id: 'channels',
       header: columns.channels,
-      cell: ({ channels }) => <span className="block max-w-60 truncate">{channels.join(' · ')}</span>,
+      cell: ({ channels }) => (
+        <span className="block max-w-60 truncate">{channels.join(' · ')}</span>
+      ),
     },
     { id: 'state', header: columns.state, cell: (model) => <ModelBadge model={model} /> },
   ];
@@ -191,7 +246,10 @@ function ModelTable({ models }: { readonly models: readonly OperatorModel[] }): 
   );
 }
 
-function tokenText(model: OperatorModel, of: 'input' | 'cached_input' | 'output'): readonly (readonly [string, string])[] {
+function tokenText(
+  model: OperatorModel,
+  of: 'input' | 'cached_input' | 'output',
+): readonly (readonly [string, string])[] {
   const price = tokenPrice(model, of);
   return price === undefined ? [] : [[model.id, priceText(price.amount)]];
 }
@@ -208,7 +266,11 @@ function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
 }
 
 /** Said only of what is not as it should be. */
-export function ModelBadge({ model: { active, channels, shutdown_date: ends } }: { readonly model: OperatorModel }): ReactNode {
+export function ModelBadge({
+  model: { active, channels, shutdown_date: ends },
+}: {
+  readonly model: OperatorModel;
+}): ReactNode {
   const { models: words } = useWords(priceWords);
   if (!active) return <Badge icon="pause">{words.retired}</Badge>;
   if (channels.length === 0)

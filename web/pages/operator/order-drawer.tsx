@@ -35,7 +35,13 @@ export function OrderDrawer({ id, among, onOpen, onClose }: OrderDrawerProps): R
     return other && (() => onOpen(other.id));
   };
   return (
-    <Drawer open onClose={onClose} title={words.detail} onPrevious={to(index - 1)} onNext={to(index + 1)}>
+    <Drawer
+      open
+      onClose={onClose}
+      title={words.detail}
+      onPrevious={to(index - 1)}
+      onNext={to(index + 1)}
+    >
       <Loaded query={order}>{(view) => <Detail order={view} />}</Loaded>
     </Drawer>
   );
@@ -62,7 +68,13 @@ function Detail({ order }: { readonly order: OperatorOrder }): ReactNode {
         <Fact name={columns.id}>
           <CopyText text={order.id} label={columns.id} />
         </Fact>
-        <Fact name={columns.walletNo}>{order.wallet_no === null ? '—' : <CopyText text={order.wallet_no} label={columns.walletNo} />}</Fact>
+        <Fact name={columns.walletNo}>
+          {order.wallet_no === null ? (
+            '—'
+          ) : (
+            <CopyText text={order.wallet_no} label={columns.walletNo} />
+          )}
+        </Fact>
         <Fact name={words.created}>
           <Time at={order.created_at} />
         </Fact>
@@ -72,7 +84,13 @@ function Detail({ order }: { readonly order: OperatorOrder }): ReactNode {
         <Fact name={words.credited}>
           <Time at={order.credited_at} />
         </Fact>
-        <Fact name={words.transfer}>{order.transfer === null ? '—' : <CopyText text={order.transfer} label={words.transfer} />}</Fact>
+        <Fact name={words.transfer}>
+          {order.transfer === null ? (
+            '—'
+          ) : (
+            <CopyText text={order.transfer} label={words.transfer} />
+          )}
+        </Fact>
         <Fact name={columns.refunded}>
           <Money amount={order.refunded} as="balance" />
         </Fact>
@@ -106,7 +124,12 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
     await refreshOrders();
     toast({ tone: 'done', text: words.closed });
   };
-  const notRefundable = order.state !== 'credited' ? words.notCredited : leftOf(order) <= 0n ? words.nothingLeft : undefined;
+  const notRefundable =
+    order.state !== 'credited'
+      ? words.notCredited
+      : leftOf(order) <= 0n
+        ? words.nothingLeft
+        : undefined;
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap gap-2">
@@ -122,7 +145,13 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
       </div>
       <p className="text-caption text-muted">{words.queryHelp}</p>
       {open === 'close' && (
-        <Confirm open onClose={none} title={words.closeTitle(order.id)} action={words.close} onConfirm={close}>
+        <Confirm
+          open
+          onClose={none}
+          title={words.closeTitle(order.id)}
+          action={words.close}
+          onConfirm={close}
+        >
           {words.closeText}
         </Confirm>
       )}

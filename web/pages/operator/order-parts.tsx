@@ -12,13 +12,20 @@ export const orderAddress = (id: string): string => `operator/orders/${encodeURI
 
 /** Its owner's balance and the trail have moved with it. */
 export async function refreshOrders(): Promise<void> {
-  await Promise.all([refresh('operator/orders'), refresh('operator/users'), refresh('operator/reconciliation')]);
+  await Promise.all([
+    refresh('operator/orders'),
+    refresh('operator/users'),
+    refresh('operator/reconciliation'),
+  ]);
 }
 
 /** What can still be paid back, nano-yuan: refunds that are under way have theirs already. */
 export function leftOf({ amount, refunded, refunds }: OrderView): bigint {
   const underWay = refunds.filter(({ state }) => state === 'held' || state === 'asked');
-  return underWay.reduce((left, refund) => left - parseYuan(refund.amount), parseYuan(amount) - parseYuan(refunded));
+  return underWay.reduce(
+    (left, refund) => left - parseYuan(refund.amount),
+    parseYuan(amount) - parseYuan(refunded),
+  );
 }
 
 const statuses: Readonly<Record<OrderState, Status>> = {
@@ -30,13 +37,25 @@ const statuses: Readonly<Record<OrderState, Status>> = {
   failed: 'failed',
 };
 
-export function OrderBadge({ order: { state, late } }: { readonly order: Pick<OrderView, 'state' | 'late'> }): ReactNode {
+export function OrderBadge({
+  order: { state, late },
+}: {
+  readonly order: Pick<OrderView, 'state' | 'late'>;
+}): ReactNode {
   const { orders: words } = useWords(peopleWords);
-  return <StatusBadge status={statuses[state]}>{late ? words.creditedLate : words.states[state]}</StatusBadge>;
+  return (
+    <StatusBadge status={statuses[state]}>
+      {late ? words.creditedLate : words.states[state]}
+    </StatusBadge>
+  );
 }
 
 /** How long its code can still be paid. */
-export function TimeLeft({ order: { state, expires_at: at } }: { readonly order: Pick<OrderView, 'state' | 'expires_at'> }): ReactNode {
+export function TimeLeft({
+  order: { state, expires_at: at },
+}: {
+  readonly order: Pick<OrderView, 'state' | 'expires_at'>;
+}): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const left = Date.parse(at) - useNow();
   if ((state !== 'waiting' && state !== 'scanned') || left <= 0) return null;

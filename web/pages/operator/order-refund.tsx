@@ -1,6 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { OperatorOrder, RefundAnswer, RefundBody, UserView } from '../../../src/console/contract.ts';
+import type {
+  OperatorOrder,
+  RefundAnswer,
+  RefundBody,
+  UserView,
+} from '../../../src/console/contract.ts';
 import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
@@ -38,19 +43,30 @@ export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
   const [text, setText] = useState<Text>({ amount: fen(left), reason: '', typed: '' });
   const [step, setStep] = useState<1 | 2>(1);
   const refund = useMutation({
-    mutationFn: (body: RefundBody) => send<RefundAnswer>('POST', `${orderAddress(order.id)}/refund`, { body, idempotencyKey }),
+    mutationFn: (body: RefundBody) =>
+      send<RefundAnswer>('POST', `${orderAddress(order.id)}/refund`, { body, idempotencyKey }),
     onSuccess: async ({ refund: { state } }, body) => {
       const amount = formatYuan(body.amount, 'balance');
-      toast(state === 'failed' ? { tone: 'failed', text: words.refundRefused(amount) } : { tone: 'done', text: words.refundBegun(amount) });
+      toast(
+        state === 'failed'
+          ? { tone: 'failed', text: words.refundRefused(amount) }
+          : { tone: 'done', text: words.refundBegun(amount) },
+      );
       onClose();
       await refreshOrders();
     },
-    onError: (error) => error instanceof ApiError && error.fields['amount'] !== undefined && setStep(1),
+    onError: (error) =>
+      error instanceof ApiError && error.fields['amount'] !== undefined && setStep(1),
   });
   const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
   const field = refund.error instanceof ApiError ? refund.error.fields['amount'] : undefined;
   return (
-    <Dialog open onClose={onClose} title={words.refundTitle(order.id)} description={step === 1 ? words.refundStep1 : words.refundStep2}>
+    <Dialog
+      open
+      onClose={onClose}
+      title={words.refundTitle(order.id)}
+      description={step === 1 ? words.refundStep1 : words.refundStep2}
+    >
       {step === 1 ? (
         <What
           order={order}
@@ -106,19 +122,31 @@ function What({ order, left, text, onChange, refused, onNext, onClose }: WhatPro
     event.preventDefault();
     const wrong = amountError(text.amount, { minimum: 0.01 });
     const tooMuch = wrong === undefined && parseYuan(text.amount) > left;
-    const errors: Errors = { amount: tooMuch ? words.tooMuch : wrong, reason: text.reason.trim() === '' ? 'required' : undefined };
+    const errors: Errors = {
+      amount: tooMuch ? words.tooMuch : wrong,
+      reason: text.reason.trim() === '' ? 'required' : undefined,
+    };
     setOwn(errors);
     if (errors.amount === undefined && errors.reason === undefined) onNext();
   };
   return (
     <form onSubmit={next} noValidate className="flex flex-col gap-4">
       <p className="text-table text-muted">
-        {words.refundText(formatYuan(left, 'balance'), available === undefined ? '…' : formatYuan(available, 'balance'))}
+        {words.refundText(
+          formatYuan(left, 'balance'),
+          available === undefined ? '…' : formatYuan(available, 'balance'),
+        )}
       </p>
       <Field label={user.amount} error={own.amount ?? refused}>
-        {(tied) => <AmountInput {...tied} value={text.amount} onChange={(amount) => onChange({ amount })} />}
+        {(tied) => (
+          <AmountInput {...tied} value={text.amount} onChange={(amount) => onChange({ amount })} />
+        )}
       </Field>
-      <ReasonField value={text.reason} onChange={(reason) => onChange({ reason })} error={own.reason} />
+      <ReasonField
+        value={text.reason}
+        onChange={(reason) => onChange({ reason })}
+        error={own.reason}
+      />
       <FormButtons submit={words.refundContinue} onCancel={onClose} />
     </form>
   );
@@ -146,7 +174,14 @@ function Sure({ order, text, onChange, busy, error, onBack, onSure }: SureProps)
       <p>{words.refundWhat(shown, order.user.name, wallet(order.wallet))}</p>
       <p className="text-table text-muted wrap-anywhere">{text.reason}</p>
       <Field label={user.typed(text.amount)} error={wrong ? user.mismatch : undefined}>
-        {(tied) => <AmountInput {...tied} autoFocus value={text.typed} onChange={(typed) => onChange({ typed })} />}
+        {(tied) => (
+          <AmountInput
+            {...tied}
+            autoFocus
+            value={text.typed}
+            onChange={(typed) => onChange({ typed })}
+          />
+        )}
       </Field>
       <FormProblem error={error} />
       <div className="flex justify-end gap-2">

@@ -22,7 +22,8 @@ import { useWalletName } from './wallet-name.ts';
 /** `order` is open beside the list. */
 const asked = { q: '', state: '', wallet: '', user: '', from: '', after: '', order: '' };
 
-export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OperatorOrder>>('operator/orders'));
+export const ahead = () =>
+  void queryClient.prefetchQuery(data<PageOf<OperatorOrder>>('operator/orders'));
 
 export function OrdersPage(): ReactNode {
   const { orders: words } = useWords(peopleWords);
@@ -31,13 +32,18 @@ export function OrdersPage(): ReactNode {
   const [state, setState] = useSearchState(asked);
   const { order, after, ...filter } = state;
   const set = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
-  const orders = useData<PageOf<OperatorOrder>>('operator/orders', { ...set, ...(after !== '' && { after }) });
+  const orders = useData<PageOf<OperatorOrder>>('operator/orders', {
+    ...set,
+    ...(after !== '' && { after }),
+  });
   const fields: readonly FilterField[] = [
     { name: 'q', label: words.filters.q },
     {
       name: 'state',
       label: words.filters.state,
-      options: (['waiting', 'credited', 'closed', 'failed'] as const).map((each) => [each, words.states[each]] as const),
+      options: (['waiting', 'credited', 'closed', 'failed'] as const).map(
+        (each) => [each, words.states[each]] as const,
+      ),
     },
     { name: 'wallet', label: words.filters.wallet, options: Object.entries(wallets) },
     { name: 'user', label: words.filters.user, placeholder: 'usr_…' },
@@ -53,7 +59,9 @@ export function OrdersPage(): ReactNode {
         <Loaded query={orders}>
           {(page) => (
             <>
-              {page.items.length > 0 && <OrderTable orders={page.items} shown={order} onOpen={open} />}
+              {page.items.length > 0 && (
+                <OrderTable orders={page.items} shown={order} onOpen={open} />
+              )}
               {page.items.length === 0 && (
                 <EmptyState text={filtered ? words.nothing : words.empty}>
                   {filtered && <Button onClick={clear}>{actions.clearFilter}</Button>}
@@ -64,7 +72,14 @@ export function OrdersPage(): ReactNode {
           )}
         </Loaded>
       </Panel>
-      {order !== '' && <OrderDrawer id={order} among={orders.data?.items ?? []} onOpen={open} onClose={() => open('')} />}
+      {order !== '' && (
+        <OrderDrawer
+          id={order}
+          among={orders.data?.items ?? []}
+          onOpen={open}
+          onClose={() => open('')}
+        />
+      )}
     </Page>
   );
 }
@@ -91,7 +106,12 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
         </span>
       ),
     },
-    moneyColumn(orders, { id: 'amount', header: columns.amount, amount: ({ amount }) => amount, as: 'balance' }),
+    moneyColumn(orders, {
+      id: 'amount',
+      header: columns.amount,
+      amount: ({ amount }) => amount,
+      as: 'balance',
+    }),
     { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet) },
     {
       id: 'state',
@@ -102,8 +122,17 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
         </span>
       ),
     },
-    { id: 'no', header: columns.walletNo, cell: ({ wallet_no: no }) => (no === null ? '—' : <Cut text={no} />) },
-    moneyColumn(orders, { id: 'refunded', header: columns.refunded, amount: ({ refunded }) => refunded, as: 'balance' }),
+    {
+      id: 'no',
+      header: columns.walletNo,
+      cell: ({ wallet_no: no }) => (no === null ? '—' : <Cut text={no} />),
+    },
+    moneyColumn(orders, {
+      id: 'refunded',
+      header: columns.refunded,
+      amount: ({ refunded }) => refunded,
+      as: 'balance',
+    }),
   ];
   return (
     <Table

@@ -31,11 +31,18 @@ export function OperatorOverviewPage(): ReactNode {
     useCallback(() => void refresh(path), []),
   );
   return (
-    <Page title={nav.operatorOverview} note={overview.data && <ZoneNote at={overview.data.as_of} />}>
+    <Page
+      title={nav.operatorOverview}
+      note={overview.data && <ZoneNote at={overview.data.as_of} />}
+    >
       <Loaded query={overview} skeleton={<Waiting />}>
         {(view) => (
           <div className="flex flex-col gap-4">
-            <AttentionPanel attention={view.attention} checkedAt={view.checked_at} onLook={() => void overview.refetch()} />
+            <AttentionPanel
+              attention={view.attention}
+              checkedAt={view.checked_at}
+              onLook={() => void overview.refetch()}
+            />
             <Now now={view.now} />
             <Today today={view.today} at={view.as_of} />
             <ErrorsByChannel errors={view.errors} />
@@ -79,13 +86,20 @@ function Now({ now }: Pick<OperatorOverview, 'now'>): ReactNode {
           value={median === null ? '—' : formatDuration(median)}
           note={p95 !== null && words.firstByteNote(formatDuration(p95))}
         />
-        <FigureCard label={words.open} value={formatCount(now.open_streams)} note={words.openNote(formatCount(now.open_tasks))} />
+        <FigureCard
+          label={words.open}
+          value={formatCount(now.open_streams)}
+          note={words.openNote(formatCount(now.open_tasks))}
+        />
       </Figures>
     </section>
   );
 }
 
-function Today({ today, at }: Pick<OperatorOverview, 'today'> & { readonly at: string }): ReactNode {
+function Today({
+  today,
+  at,
+}: Pick<OperatorOverview, 'today'> & { readonly at: string }): ReactNode {
   const { overview: words } = useWords(operatorWords);
   const zone = useZone();
   const { revenue, vendor_cost: cost, margin, requests, as_of: until } = today;

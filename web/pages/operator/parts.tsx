@@ -18,7 +18,8 @@ export const pathName = encodeURIComponent;
 /** Everything below that path is asked for again where it is looked at: `operator/channels`, each of them, their health. */
 export function refresh(path: string): Promise<void> {
   return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [asked] }) => typeof asked === 'string' && (asked === path || asked.startsWith(`${path}/`)),
+    predicate: ({ queryKey: [asked] }) =>
+      typeof asked === 'string' && (asked === path || asked.startsWith(`${path}/`)),
   });
 }
 
@@ -45,11 +46,18 @@ export function useAct(): (act: () => Promise<unknown>, done?: string) => Promis
 }
 
 /** Why a form was not taken, in place: its fields say theirs, this says the rest. */
-export function FormProblem({ error, mine }: { readonly error: Error | null; readonly mine?: object }): ReactNode {
+export function FormProblem({
+  error,
+  mine,
+}: {
+  readonly error: Error | null;
+  readonly mine?: object;
+}): ReactNode {
   const say = useSay();
   const { form } = useWords(operatorWords);
   if (error === null) return null;
-  const others = error instanceof ApiError && error.code === 'invalid' ? Object.entries(error.fields) : [];
+  const others =
+    error instanceof ApiError && error.code === 'invalid' ? Object.entries(error.fields) : [];
   return (
     <div role="alert">
       <Banner tone="bad">
@@ -74,7 +82,13 @@ export function FormProblem({ error, mine }: { readonly error: Error | null; rea
   );
 }
 
-function FieldProblem({ field, what }: { readonly field: string; readonly what: string }): ReactNode {
+function FieldProblem({
+  field,
+  what,
+}: {
+  readonly field: string;
+  readonly what: string;
+}): ReactNode {
   const { errors } = useWords(sharedWords);
   return (
     <>
@@ -85,15 +99,23 @@ function FieldProblem({ field, what }: { readonly field: string; readonly what: 
 
 /** Where what somebody else has saved is not what stands in the form. */
 export function differing(current: unknown, mine: object): readonly Difference[] {
-  const theirs = new Map(typeof current === 'object' && current !== null ? Object.entries(current) : []);
+  const theirs = new Map(
+    typeof current === 'object' && current !== null ? Object.entries(current) : [],
+  );
   return Object.entries(mine)
     .filter(([member, value]) => theirs.has(member) && plain(theirs.get(member)) !== plain(value))
-    .map(([member, value]) => ({ member, before: textOf(theirs.get(member)), after: textOf(value) }));
+    .map(([member, value]) => ({
+      member,
+      before: textOf(theirs.get(member)),
+      after: textOf(value),
+    }));
 }
 
 /** `1.00` and `1` are one. */
 const plain = (value: unknown): string | undefined =>
-  JSON.stringify(value, (_name, each: unknown) => (typeof each === 'string' && /^\d+\.\d+$/.test(each) ? shortest(each) : each));
+  JSON.stringify(value, (_name, each: unknown) =>
+    typeof each === 'string' && /^\d+\.\d+$/.test(each) ? shortest(each) : each,
+  );
 
 function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
@@ -106,11 +128,16 @@ export function fieldErrors(error: Error | null): Readonly<Record<string, string
 }
 
 /** On which version a form is saved: the one that it was opened on; once it has shown what somebody else has saved (`told`), on that. */
-export function useVersion(opened: number): { readonly version: number; readonly told: (error: Error) => void } {
+export function useVersion(opened: number): {
+  readonly version: number;
+  readonly told: (error: Error) => void;
+} {
   const [version, setVersion] = useState(opened);
   const told = (error: Error): void => {
-    const current = error instanceof ApiError && error.code === 'version_conflict' ? error.current : undefined;
-    if (typeof current === 'object' && current !== null && 'version' in current) setVersion(Number(current.version));
+    const current =
+      error instanceof ApiError && error.code === 'version_conflict' ? error.current : undefined;
+    if (typeof current === 'object' && current !== null && 'version' in current)
+      setVersion(Number(current.version));
   };
   return { version, told };
 }
@@ -141,20 +168,42 @@ interface ReasonProps {
 export function ReasonField({ value, onChange, error, className }: ReasonProps): ReactNode {
   const { form } = useWords(operatorWords);
   return (
-    <Field label={form.reason} help={form.reasonHelp} error={error} {...(className && { className })}>
-      {(tied) => <TextInput {...tied} name="reason" value={value} maxLength={200} onChange={(event) => onChange(event.target.value)} />}
+    <Field
+      label={form.reason}
+      help={form.reasonHelp}
+      error={error}
+      {...(className && { className })}
+    >
+      {(tied) => (
+        <TextInput
+          {...tied}
+          name="reason"
+          value={value}
+          maxLength={200}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
     </Field>
   );
 }
 
 /** A list that wraps: models, groups, ways of signing in. */
-export function Chips({ items, className }: { readonly items: readonly ReactNode[]; readonly className?: string }): ReactNode {
+export function Chips({
+  items,
+  className,
+}: {
+  readonly items: readonly ReactNode[];
+  readonly className?: string;
+}): ReactNode {
   const { none } = useWords(operatorWords);
   if (items.length === 0) return <span className="text-muted">{none}</span>;
   return (
     <ul className={clsx('flex flex-wrap gap-1', className)}>
       {items.map((item, index) => (
-        <li key={index} className="max-w-full truncate rounded-badge bg-idle-soft px-1.5 text-caption leading-5">
+        <li
+          key={index}
+          className="max-w-full truncate rounded-badge bg-idle-soft px-1.5 text-caption leading-5"
+        >
           {item}
         </li>
       ))}

@@ -1,6 +1,12 @@
 import { useMutation, useQuery, keepPreviousData } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { OperatorModel, PriceChange, PricePreview, PublishAnswer, PublishBody } from '../../../src/console/contract.ts';
+import type {
+  OperatorModel,
+  PriceChange,
+  PricePreview,
+  PublishAnswer,
+  PublishBody,
+} from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { AmountInput, Field, Select, TextInput } from '../../components/field.tsx';
@@ -11,7 +17,13 @@ import { useToast } from '../../components/toast.tsx';
 import { longestFraction, padFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { instantOf } from '../../format/day.ts';
-import { emptyLine, lineKey, linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
+import {
+  emptyLine,
+  lineKey,
+  linesOf,
+  type PriceLine,
+  writtenPrices,
+} from '../../format/written-price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
@@ -51,7 +63,11 @@ export function PriceEditor({ model }: { readonly model: OperatorModel }): React
         <Lines model={model} start={start} lines={lines} onChange={setLines} />
         {changed ? (
           <>
-            <PricePreviewPanel preview={preview.data} error={preview.error} busy={preview.isFetching} />
+            <PricePreviewPanel
+              preview={preview.data}
+              error={preview.error}
+              busy={preview.isFetching}
+            />
             <Publish
               key={form}
               idempotencyKey={form}
@@ -74,7 +90,8 @@ function usePreview(change: PriceChange | undefined) {
   const asked = useSettled(change === undefined ? '' : JSON.stringify(change));
   return useQuery({
     queryKey: ['operator/prices/preview', asked],
-    queryFn: ({ signal }) => send<PricePreview>('POST', 'operator/prices/preview', { body: JSON.parse(asked), signal }),
+    queryFn: ({ signal }) =>
+      send<PricePreview>('POST', 'operator/prices/preview', { body: JSON.parse(asked), signal }),
     enabled: asked !== '',
     placeholderData: keepPreviousData,
     retry: false,
@@ -101,14 +118,21 @@ function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
   const { editor: words } = useWords(priceWords);
   const { per } = useWords(modelsWords);
   const nameOf = useLineName();
-  const all = [...start, ...lines.filter((line) => !start.some((known) => lineKey(known) === lineKey(line)))];
+  const all = [
+    ...start,
+    ...lines.filter((line) => !start.some((known) => lineKey(known) === lineKey(line))),
+  ];
   const known = new Map(model.prices.map((price) => [lineKey(price), priceText(price.amount)]));
   const places = longestFraction([...known.values()]);
   const set = (key: string, amount: string) => {
     const line = all.find((each) => lineKey(each) === key);
     if (line === undefined) return;
     const there = lines.some((each) => lineKey(each) === key);
-    onChange(there ? lines.map((each) => (lineKey(each) === key ? { ...each, amount } : each)) : [...lines, { ...line, amount }]);
+    onChange(
+      there
+        ? lines.map((each) => (lineKey(each) === key ? { ...each, amount } : each))
+        : [...lines, { ...line, amount }],
+    );
   };
   return (
     <div className="flex flex-col gap-3">
@@ -130,7 +154,9 @@ function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
                 {before === undefined ? '—' : padFraction(before, places)}
               </span>
               <Field
-                label={<span className="sr-only">{`${nameOf(line)}: ${words.next(model.price_version + 1)}`}</span>}
+                label={
+                  <span className="sr-only">{`${nameOf(line)}: ${words.next(model.price_version + 1)}`}</span>
+                }
                 error={lineError({ ...line, amount: typed })}
               >
                 {(tied) => (
@@ -191,8 +217,12 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
     onError: (error) => toast({ tone: 'failed', text: say(error) }),
   });
   const submit = () => {
-    const late = at !== undefined && !(Date.parse(at === '' ? '' : instantOf(at, zone)) > Date.now());
-    const mistakes = { ...(reason.trim() === '' && { reason: 'required' }), ...(late && { at: words.past }) };
+    const late =
+      at !== undefined && !(Date.parse(at === '' ? '' : instantOf(at, zone)) > Date.now());
+    const mistakes = {
+      ...(reason.trim() === '' && { reason: 'required' }),
+      ...(late && { at: words.past }),
+    };
     setOwn(mistakes);
     if (Object.keys(mistakes).length === 0) publish.mutate();
   };
@@ -214,10 +244,22 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
         </Field>
         {at !== undefined && (
           <Field label={words.at} help={zone} error={own.at} className="w-56">
-            {(tied) => <TextInput {...tied} type="datetime-local" value={at} onChange={({ target }) => setAt(target.value)} />}
+            {(tied) => (
+              <TextInput
+                {...tied}
+                type="datetime-local"
+                value={at}
+                onChange={({ target }) => setAt(target.value)}
+              />
+            )}
           </Field>
         )}
-        <ReasonField value={reason} onChange={setReason} error={own.reason} className="flex-1 basis-60" />
+        <ReasonField
+          value={reason}
+          onChange={setReason}
+          error={own.reason}
+          className="flex-1 basis-60"
+        />
       </div>
       <FormProblem error={publish.error} />
       <div className="flex justify-end">

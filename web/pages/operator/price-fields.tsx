@@ -46,7 +46,8 @@ export function PriceFields({ lines, onChange, showErrors }: PriceFieldsProps): 
   const { per } = useWords(modelsWords);
   const words = useWords(priceWords);
   const nameOf = useLineName();
-  const set = (key: string, amount: string) => onChange(lines.map((line) => (lineKey(line) === key ? { ...line, amount } : line)));
+  const set = (key: string, amount: string) =>
+    onChange(lines.map((line) => (lineKey(line) === key ? { ...line, amount } : line)));
   return (
     <div className="flex flex-col gap-3">
       {lines.map((line) => {
@@ -62,7 +63,14 @@ export function PriceFields({ lines, onChange, showErrors }: PriceFieldsProps): 
               }
               error={showErrors ? lineError(line) : undefined}
             >
-              {(tied) => <AmountInput {...tied} name={key} value={line.amount} onChange={(amount) => set(key, amount)} />}
+              {(tied) => (
+                <AmountInput
+                  {...tied}
+                  name={key}
+                  value={line.amount}
+                  onChange={(amount) => set(key, amount)}
+                />
+              )}
             </Field>
             <IconButton
               className="mt-6"
@@ -78,10 +86,18 @@ export function PriceFields({ lines, onChange, showErrors }: PriceFieldsProps): 
   );
 }
 
-export function AddLine({ lines, onAdd }: { readonly lines: readonly PriceLine[]; readonly onAdd: (of: PriceClass) => void }): ReactNode {
+export function AddLine({
+  lines,
+  onAdd,
+}: {
+  readonly lines: readonly PriceLine[];
+  readonly onAdd: (of: PriceClass) => void;
+}): ReactNode {
   const { classes } = useWords(modelsWords);
   const { editor: words } = useWords(priceWords);
-  const free = priceClasses.filter((of) => !lines.some((line) => lineKey(line) === lineKey(emptyLine(of))));
+  const free = priceClasses.filter(
+    (of) => !lines.some((line) => lineKey(line) === lineKey(emptyLine(of))),
+  );
   return (
     <Select
       aria-label={words.addLine}

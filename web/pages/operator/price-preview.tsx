@@ -1,5 +1,10 @@
 import type { ReactNode } from 'react';
-import type { PricePreview, PriceWarning, PreviewLine, PriceClass } from '../../../src/console/contract.ts';
+import type {
+  PricePreview,
+  PriceWarning,
+  PreviewLine,
+  PriceClass,
+} from '../../../src/console/contract.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -22,7 +27,11 @@ interface PreviewProps {
 export function PricePreviewPanel({ preview, error, busy }: PreviewProps): ReactNode {
   const { editor: words } = useWords(priceWords);
   return (
-    <section aria-label={words.preview} aria-busy={busy || undefined} className="flex flex-col gap-3 border-t border-line pt-4">
+    <section
+      aria-label={words.preview}
+      aria-busy={busy || undefined}
+      className="flex flex-col gap-3 border-t border-line pt-4"
+    >
       <h3 className="text-table font-semibold">{words.preview}</h3>
       {error !== null && <FormProblem error={error} />}
       {error === null && preview === undefined && <Skeleton className="h-24" />}
@@ -39,19 +48,30 @@ function Preview({ preview }: { readonly preview: PricePreview }): ReactNode {
   return (
     <>
       {warnings.map((warning) => (
-        <Warning key={`${warning.code} ${Object.values(warning.values).join(' ')}`} warning={warning} />
+        <Warning
+          key={`${warning.code} ${Object.values(warning.values).join(' ')}`}
+          warning={warning}
+        />
       ))}
-      {used.length === 0 ? <p className="text-table text-muted">{words.nobody}</p> : <Used lines={used} />}
+      {used.length === 0 ? (
+        <p className="text-table text-muted">{words.nobody}</p>
+      ) : (
+        <Used lines={used} />
+      )}
       {used.length > 0 && (
         <Facts>
           <Fact name={words.revenue}>
             <span className="figures">
               {words.change(formatYuan(revenue.now, 'exact'), formatYuan(revenue.new, 'exact'))}{' '}
-              {revenue.change !== null && <b className="font-medium">{words.percent(signedPercent(revenue.change))}</b>}
+              {revenue.change !== null && (
+                <b className="font-medium">{words.percent(signedPercent(revenue.change))}</b>
+              )}
             </span>
           </Fact>
           <Fact name={words.vendorCost}>
-            <span className="figures">{cost === null ? words.noVendorCost : formatYuan(cost, 'exact')}</span>
+            <span className="figures">
+              {cost === null ? words.noVendorCost : formatYuan(cost, 'exact')}
+            </span>
           </Fact>
           {margin !== null && (
             <Fact name={words.margin}>
@@ -60,7 +80,11 @@ function Preview({ preview }: { readonly preview: PricePreview }): ReactNode {
           )}
         </Facts>
       )}
-      {used.length > 0 && <p className="text-table">{words.users(String(users.pay_more), String(users.pay_less), String(users.same))}</p>}
+      {used.length > 0 && (
+        <p className="text-table">
+          {words.users(String(users.pay_more), String(users.pay_less), String(users.same))}
+        </p>
+      )}
       <Groups preview={preview} />
     </>
   );
@@ -106,7 +130,9 @@ function Groups({ preview: { groups } }: { readonly preview: PricePreview }): Re
             <dt className="text-muted wrap-anywhere">{words.group(group, multiplier)}</dt>
             <dd className="flex flex-wrap gap-x-4">
               {prices.map((price) => (
-                <span key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}>
+                <span
+                  key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
+                >
                   {nameOf(price)} <span className="figures">{priceText(price.amount)}</span>
                 </span>
               ))}
@@ -124,11 +150,17 @@ function Warning({ warning: { code, values } }: { readonly warning: PriceWarning
   const { warnings: words } = editor;
   const line = classes[values['class'] as PriceClass] ?? values['class'] ?? '';
   const text = {
-    below_vendor_cost: () => words.below_vendor_cost(line, values['group'] ?? '', values['channel'] ?? ''),
+    below_vendor_cost: () =>
+      words.below_vendor_cost(line, values['group'] ?? '', values['channel'] ?? ''),
     large_change: () => words.large_change(line, (values['percent'] ?? '').replace('-', '\u2212')),
     class_without_price: () => words.class_without_price(line),
     until_the_configuration_changes: () => words.until_the_configuration_changes,
   }[code]();
-  const tone = code === 'class_without_price' ? 'bad' : code === 'until_the_configuration_changes' ? 'accent' : 'warn';
+  const tone =
+    code === 'class_without_price'
+      ? 'bad'
+      : code === 'until_the_configuration_changes'
+        ? 'accent'
+        : 'warn';
   return <Banner tone={tone}>{text}</Banner>;
 }

@@ -1,6 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { OperatorOrder, Reconciliation, ReconciliationDifference, ReconciliationSum } from '../../../src/console/contract.ts';
+import type {
+  OperatorOrder,
+  Reconciliation,
+  ReconciliationDifference,
+  ReconciliationSum,
+} from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { queryClient, useData, useSession } from '../../api/data.ts';
 import { useNow } from '../../browser/now.ts';
@@ -57,13 +62,19 @@ export function ReconciliationPage(): ReactNode {
                   type="date"
                   max={yesterday}
                   value={date}
-                  onChange={({ target }) => setState({ date: target.value === yesterday ? '' : target.value })}
+                  onChange={({ target }) =>
+                    setState({ date: target.value === yesterday ? '' : target.value })
+                  }
                 />
               )}
             </Field>
             <Field label={words.wallet} className="w-44">
               {(tied) => (
-                <Select {...tied} value={wallet} onChange={({ target }) => setState({ wallet: target.value })}>
+                <Select
+                  {...tied}
+                  value={wallet}
+                  onChange={({ target }) => setState({ wallet: target.value })}
+                >
                   {wallets.map((each) => (
                     <option key={each} value={each}>
                       {name(each)}
@@ -109,7 +120,9 @@ function Report({ date, wallet }: { readonly date: string; readonly wallet: stri
       >
         <Loaded query={report}>{(view) => <Sums report={view} />}</Loaded>
       </Panel>
-      {report.data !== undefined && ran !== null && <Differences differences={report.data.differences} />}
+      {report.data !== undefined && ran !== null && (
+        <Differences differences={report.data.differences} />
+      )}
     </div>
   );
 }
@@ -122,9 +135,24 @@ function Sums({ report }: { readonly report: Reconciliation }): ReactNode {
   const rows: readonly Column<ReconciliationSum>[] = [
     { id: 'what', header: columns.what, cell: ({ what }) => words.sums[what] },
     { id: 'count', header: columns.count, align: 'right', cell: ({ count }) => formatCount(count) },
-    moneyColumn(sums, { id: 'wallet', header: columns.wallet, amount: (sum) => sum.wallet, as: 'balance' }),
-    moneyColumn(sums, { id: 'ours', header: columns.ours, amount: (sum) => sum.ours, as: 'balance' }),
-    moneyColumn(sums, { id: 'difference', header: columns.difference, amount: (sum) => sum.difference, as: 'balance' }),
+    moneyColumn(sums, {
+      id: 'wallet',
+      header: columns.wallet,
+      amount: (sum) => sum.wallet,
+      as: 'balance',
+    }),
+    moneyColumn(sums, {
+      id: 'ours',
+      header: columns.ours,
+      amount: (sum) => sum.ours,
+      as: 'balance',
+    }),
+    moneyColumn(sums, {
+      id: 'difference',
+      header: columns.difference,
+      amount: (sum) => sum.difference,
+      as: 'balance',
+    }),
   ];
   return (
     <>
@@ -158,14 +186,21 @@ function Sums({ report }: { readonly report: Reconciliation }): ReactNode {
   );
 }
 
-function Differences({ differences }: { readonly differences: readonly ReconciliationDifference[] }): ReactNode {
+function Differences({
+  differences,
+}: {
+  readonly differences: readonly ReconciliationDifference[];
+}): ReactNode {
   const { reconciliation: words } = useWords(peopleWords);
   if (differences.length === 0) return <Banner tone="good">{words.clean}</Banner>;
   return (
     <Panel flush title={words.differences}>
       <ul className="divide-y divide-line">
         {differences.map((difference) => (
-          <Difference key={`${difference.what} ${difference.order ?? ''} ${difference.wallet_no ?? ''}`} difference={difference} />
+          <Difference
+            key={`${difference.what} ${difference.order ?? ''} ${difference.wallet_no ?? ''}`}
+            difference={difference}
+          />
         ))}
       </ul>
     </Panel>
@@ -198,7 +233,8 @@ function Difference({ difference }: { readonly difference: ReconciliationDiffere
         {number !== null && <CopyText text={number} label={words.walletNo} />}
       </span>
       <span className="figures">
-        {words.columns.wallet} <Money amount={wallet} as="balance" /> · {words.columns.ours} <Money amount={ours} as="balance" />
+        {words.columns.wallet} <Money amount={wallet} as="balance" /> · {words.columns.ours}{' '}
+        <Money amount={ours} as="balance" />
       </span>
       {what === 'paid_not_credited' && order !== null && (
         <Button size="small" onClick={() => void query(order)}>

@@ -12,7 +12,13 @@ interface SearchFieldProps {
 const quietMs = 250;
 
 /** What the server searches for: asked once the typing has paused. */
-export function SearchField({ label, placeholder, value, onChange, className }: SearchFieldProps): ReactNode {
+export function SearchField({
+  label,
+  placeholder,
+  value,
+  onChange,
+  className,
+}: SearchFieldProps): ReactNode {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
   useEffect(() => {

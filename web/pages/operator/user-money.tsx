@@ -29,10 +29,17 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
   const [text, setText] = useState({ amount: '', reason: '', typed: '' });
   const [own, setOwn] = useState<Readonly<Record<string, string | undefined>>>({});
   const give = useMutation({
-    mutationFn: (body: CreditBody) => send<UserAnswer>('POST', `operator/users/${user.id}/${kind}`, { body, idempotencyKey }),
+    mutationFn: (body: CreditBody) =>
+      send<UserAnswer>('POST', `operator/users/${user.id}/${kind}`, { body, idempotencyKey }),
     onSuccess: ({ user: after }, { amount }) => {
-      const [moved, balance] = [formatYuan(amount, 'balance'), formatYuan(after.balance, 'balance')];
-      toast({ tone: 'done', text: kind === 'credit' ? words.credited(moved, balance) : words.debited(moved, balance) });
+      const [moved, balance] = [
+        formatYuan(amount, 'balance'),
+        formatYuan(after.balance, 'balance'),
+      ];
+      toast({
+        tone: 'done',
+        text: kind === 'credit' ? words.credited(moved, balance) : words.debited(moved, balance),
+      });
       onClose();
       void refresh('operator/users');
       void refresh('operator/audit');
@@ -49,19 +56,33 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
       typed: right && text.typed !== text.amount ? words.mismatch : undefined,
     };
     setOwn(wrong);
-    if (Object.values(wrong).every((each) => each === undefined)) give.mutate({ amount: text.amount, reason: text.reason.trim() });
+    if (Object.values(wrong).every((each) => each === undefined))
+      give.mutate({ amount: text.amount, reason: text.reason.trim() });
   };
   const set = (change: Partial<typeof text>) => setText((old) => ({ ...old, ...change }));
   return (
-    <Dialog open onClose={onClose} title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}>
+    <Dialog
+      open
+      onClose={onClose}
+      title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}
+    >
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <p className="text-table text-muted">{kind === 'credit' ? words.creditText : words.debitText}</p>
+        <p className="text-table text-muted">
+          {kind === 'credit' ? words.creditText : words.debitText}
+        </p>
         <Field
           label={words.amount}
           help={right ? words.after(afterText(user.balance, text.amount, kind)) : undefined}
           error={errors['amount']}
         >
-          {(tied) => <AmountInput {...tied} name="amount" value={text.amount} onChange={(amount) => set({ amount })} />}
+          {(tied) => (
+            <AmountInput
+              {...tied}
+              name="amount"
+              value={text.amount}
+              onChange={(amount) => set({ amount })}
+            />
+          )}
         </Field>
         <Field label={form.reason} help={words.reasonHelp} error={errors['reason']}>
           {(tied) => (
@@ -76,7 +97,14 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
         </Field>
         {right && (
           <Field label={words.typed(text.amount)} error={errors['typed']}>
-            {(tied) => <AmountInput {...tied} name="typed" value={text.typed} onChange={(typed) => set({ typed })} />}
+            {(tied) => (
+              <AmountInput
+                {...tied}
+                name="typed"
+                value={text.typed}
+                onChange={(typed) => set({ typed })}
+              />
+            )}
           </Field>
         )}
         <FormProblem error={give.error} />

@@ -1,5 +1,12 @@
 import type { ReactNode } from 'react';
-import type { ChargeRow, KeyView, OrderView, Page as PageOf, StatementRow, StatementView } from '../../../src/console/contract.ts';
+import type {
+  ChargeRow,
+  KeyView,
+  OrderView,
+  Page as PageOf,
+  StatementRow,
+  StatementView,
+} from '../../../src/console/contract.ts';
 import { useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { EmptyState } from '../../components/error-panel.tsx';
@@ -36,7 +43,9 @@ export function UserStatement({ base }: TabProps): ReactNode {
       {(view) => (
         <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
           <Panel title={user.tabs.statement} className="self-start">
-            <p className="mb-3 text-caption text-muted">{words.period(view.from, view.to, view.zone)}</p>
+            <p className="mb-3 text-caption text-muted">
+              {words.period(view.from, view.to, view.zone)}
+            </p>
             <Facts>
               <Fact name={words.opening}>
                 <Money amount={view.opening.balance} as="exact" />
@@ -62,7 +71,13 @@ export function UserStatement({ base }: TabProps): ReactNode {
               )}
             </p>
           </Panel>
-          <Panel flush>{view.rows.length === 0 ? <EmptyState text={words.empty} /> : <Moves rows={view.rows} />}</Panel>
+          <Panel flush>
+            {view.rows.length === 0 ? (
+              <EmptyState text={words.empty} />
+            ) : (
+              <Moves rows={view.rows} />
+            )}
+          </Panel>
         </div>
       )}
     </Loaded>
@@ -85,9 +100,24 @@ function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode 
         </span>
       ),
     },
-    { id: 'requests', header: columns.requests, align: 'right', cell: (row) => (row.kind === 'charges' ? formatCount(row.requests) : '') },
-    { id: 'amount', header: columns.amount, align: 'right', cell: ({ amount }) => <Money amount={amount} as="exact" signed /> },
-    { id: 'balance', header: columns.balance, align: 'right', cell: ({ balance }) => <Money amount={balance} as="exact" /> },
+    {
+      id: 'requests',
+      header: columns.requests,
+      align: 'right',
+      cell: (row) => (row.kind === 'charges' ? formatCount(row.requests) : ''),
+    },
+    {
+      id: 'amount',
+      header: columns.amount,
+      align: 'right',
+      cell: ({ amount }) => <Money amount={amount} as="exact" signed />,
+    },
+    {
+      id: 'balance',
+      header: columns.balance,
+      align: 'right',
+      cell: ({ balance }) => <Money amount={balance} as="exact" />,
+    },
   ];
   return (
     <Table
@@ -130,13 +160,30 @@ function Charges({ charges }: { readonly charges: readonly ChargeRow[] }): React
       ? quantity && words.quantity(formatCount(quantity.amount), quantity.unit)
       : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
   const badge = ({ status }: ChargeRow) =>
-    status === 'ok' ? <StatusBadge status="ok" /> : <StatusBadge status={status === 'error' ? 'failed' : 'cut'} />;
+    status === 'ok' ? (
+      <StatusBadge status="ok" />
+    ) : (
+      <StatusBadge status={status === 'error' ? 'failed' : 'cut'} />
+    );
   const rows: readonly Column<ChargeRow>[] = [
     { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
-    { id: 'model', header: columns.model, cell: ({ model }) => <span className="block max-w-64 truncate">{model}</span> },
-    { id: 'key', header: columns.key, cell: ({ key_name: name }) => <span className="block max-w-48 truncate">{name}</span> },
+    {
+      id: 'model',
+      header: columns.model,
+      cell: ({ model }) => <span className="block max-w-64 truncate">{model}</span>,
+    },
+    {
+      id: 'key',
+      header: columns.key,
+      cell: ({ key_name: name }) => <span className="block max-w-48 truncate">{name}</span>,
+    },
     { id: 'tokens', header: columns.tokens, align: 'right', cell: size },
-    { id: 'total', header: columns.total, align: 'right', cell: ({ total_ms: ms }) => formatDuration(ms) },
+    {
+      id: 'total',
+      header: columns.total,
+      align: 'right',
+      cell: ({ total_ms: ms }) => formatDuration(ms),
+    },
     { id: 'status', header: columns.status, cell: badge },
     moneyColumn(charges, {
       id: 'cost',
@@ -183,13 +230,42 @@ export function UserKeys({ base }: TabProps): ReactNode {
 function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
   const { columns, unused, never, title } = useWords(keysWords);
   const rows: readonly Column<KeyView>[] = [
-    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span> },
-    { id: 'key', header: columns.key, cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span> },
-    { id: 'group', header: columns.group, cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span> },
-    { id: 'spent', header: columns.spent, align: 'right', cell: (key) => <SpentOfLimit {...key} /> },
-    { id: 'used', header: columns.used, cell: (key) => <Time at={key.last_used_at} as="relative" absent={unused} /> },
-    { id: 'expires', header: columns.expires, cell: (key) => <Time at={key.expires_at} as="day" absent={never} /> },
-    { id: 'status', header: columns.status, cell: ({ state }) => <StatusBadge status={keyStatuses[state]} /> },
+    {
+      id: 'name',
+      header: columns.name,
+      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+    },
+    {
+      id: 'key',
+      header: columns.key,
+      cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span>,
+    },
+    {
+      id: 'group',
+      header: columns.group,
+      cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span>,
+    },
+    {
+      id: 'spent',
+      header: columns.spent,
+      align: 'right',
+      cell: (key) => <SpentOfLimit {...key} />,
+    },
+    {
+      id: 'used',
+      header: columns.used,
+      cell: (key) => <Time at={key.last_used_at} as="relative" absent={unused} />,
+    },
+    {
+      id: 'expires',
+      header: columns.expires,
+      cell: (key) => <Time at={key.expires_at} as="day" absent={never} />,
+    },
+    {
+      id: 'status',
+      header: columns.status,
+      cell: ({ state }) => <StatusBadge status={keyStatuses[state]} />,
+    },
   ];
   return (
     <Table
@@ -221,8 +297,18 @@ export function UserOrders({ base }: TabProps): ReactNode {
     { id: 'time', header: columns.time, cell: (order) => <Time at={order.created_at} /> },
     { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet) },
     { id: 'state', header: columns.state, cell: (order) => <OrderBadge order={order} /> },
-    moneyColumn(items, { id: 'amount', header: columns.amount, amount: (order) => order.amount, as: 'balance' }),
-    moneyColumn(items, { id: 'refunded', header: columns.refunded, amount: (order) => order.refunded, as: 'balance' }),
+    moneyColumn(items, {
+      id: 'amount',
+      header: columns.amount,
+      amount: (order) => order.amount,
+      as: 'balance',
+    }),
+    moneyColumn(items, {
+      id: 'refunded',
+      header: columns.refunded,
+      amount: (order) => order.refunded,
+      as: 'balance',
+    }),
   ];
   return (
     <Panel flush>

@@ -27,12 +27,17 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
   const act = useMutation({
     mutationFn: () => {
       const body: ReasonBody | RoleBody =
-        turn === 'operator' || turn === 'user' ? { role: turn, reason: reason.trim() } : { reason: reason.trim() };
+        turn === 'operator' || turn === 'user'
+          ? { role: turn, reason: reason.trim() }
+          : { reason: reason.trim() };
       const verb = turn === 'operator' || turn === 'user' ? 'role' : turn;
       return send<UserAnswer>('POST', `operator/users/${user.id}/${verb}`, { body });
     },
     onSuccess: ({ user: after }) => {
-      toast({ tone: 'done', text: said.done ?? words.roleDone(after.name, users.roles[after.role]) });
+      toast({
+        tone: 'done',
+        text: said.done ?? words.roleDone(after.name, users.roles[after.role]),
+      });
       onClose();
       void refresh('operator/users');
       void refresh('operator/audit');
@@ -47,9 +52,18 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
     <Dialog open onClose={onClose} title={said.title}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <p>{said.text}</p>
-        <ReasonField value={reason} onChange={setReason} error={empty ? 'required' : fieldErrors(act.error)['reason']} />
+        <ReasonField
+          value={reason}
+          onChange={setReason}
+          error={empty ? 'required' : fieldErrors(act.error)['reason']}
+        />
         <FormProblem error={act.error} />
-        <FormButtons submit={said.button} look={turn === 'restore' ? 'primary' : 'danger'} busy={act.isPending} onCancel={onClose} />
+        <FormButtons
+          submit={said.button}
+          look={turn === 'restore' ? 'primary' : 'danger'}
+          busy={act.isPending}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );
@@ -59,12 +73,32 @@ function useTurn({ name, keys }: UserView, turn: Turn) {
   const { user: words } = useWords(peopleWords);
   switch (turn) {
     case 'suspend':
-      return { title: words.suspendTitle(name), text: words.suspendText(keys), button: words.suspend, done: words.suspended(name) };
+      return {
+        title: words.suspendTitle(name),
+        text: words.suspendText(keys),
+        button: words.suspend,
+        done: words.suspended(name),
+      };
     case 'restore':
-      return { title: words.restoreTitle(name), text: words.restoreText, button: words.restore, done: words.restored(name) };
+      return {
+        title: words.restoreTitle(name),
+        text: words.restoreText,
+        button: words.restore,
+        done: words.restored(name),
+      };
     case 'operator':
-      return { title: words.roleTitle.operator(name), text: words.roleText.operator, button: words.makeOperator, done: undefined };
+      return {
+        title: words.roleTitle.operator(name),
+        text: words.roleText.operator,
+        button: words.makeOperator,
+        done: undefined,
+      };
     case 'user':
-      return { title: words.roleTitle.user(name), text: words.roleText.user, button: words.makeUser, done: undefined };
+      return {
+        title: words.roleTitle.user(name),
+        text: words.roleText.user,
+        button: words.makeUser,
+        done: undefined,
+      };
   }
 }

@@ -29,8 +29,11 @@ const tabs = ['statement', 'usage', 'keys', 'orders', 'audit'] as const;
 
 export const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
 
-export const ahead = ({ params: { id = '' } }: { readonly params: Readonly<Record<string, string | undefined>> }) =>
-  void queryClient.prefetchQuery(data<UserView>(userAddress(id)));
+export const ahead = ({
+  params: { id = '' },
+}: {
+  readonly params: Readonly<Record<string, string | undefined>>;
+}) => void queryClient.prefetchQuery(data<UserView>(userAddress(id)));
 
 /** One user, as the user sees it, and what an operator may do. */
 export function UserPage(): ReactNode {
@@ -78,7 +81,10 @@ function Actions({ user }: { readonly user: UserView }): ReactNode {
         {words.credit}
       </Button>
       <Menu trigger={<IconButton icon="more" label={actions(user.name)} look="secondary" />}>
-        <MenuItem icon="shield" onSelect={() => setOpen(user.role === 'operator' ? 'user' : 'operator')}>
+        <MenuItem
+          icon="shield"
+          onSelect={() => setOpen(user.role === 'operator' ? 'user' : 'operator')}
+        >
           {user.role === 'operator' ? words.makeUser : words.makeOperator}
         </MenuItem>
         {user.state === 'suspended' ? (
@@ -86,13 +92,22 @@ function Actions({ user }: { readonly user: UserView }): ReactNode {
             {words.restore}
           </MenuItem>
         ) : (
-          <MenuItem icon="pause" danger disabled={user.id === me.id} onSelect={() => setOpen('suspend')}>
+          <MenuItem
+            icon="pause"
+            danger
+            disabled={user.id === me.id}
+            onSelect={() => setOpen('suspend')}
+          >
             {words.suspend}
           </MenuItem>
         )}
       </Menu>
-      {(open === 'credit' || open === 'debit') && <MoneyDialog user={user} kind={open} onClose={close} />}
-      {open !== undefined && open !== 'credit' && open !== 'debit' && <TurnDialog user={user} turn={open} onClose={close} />}
+      {(open === 'credit' || open === 'debit') && (
+        <MoneyDialog user={user} kind={open} onClose={close} />
+      )}
+      {open !== undefined && open !== 'credit' && open !== 'debit' && (
+        <TurnDialog user={user} turn={open} onClose={close} />
+      )}
     </>
   );
 }
@@ -106,15 +121,22 @@ function Detail({ user }: { readonly user: UserView }): ReactNode {
     <div className="flex flex-col gap-4">
       {user.state === 'suspended' && <Banner tone="warn">{words.suspendedNote}</Banner>}
       <Figures>
-        <FigureCard label={users.columns.balance} value={<Money amount={user.balance} as="balance" />} />
+        <FigureCard
+          label={users.columns.balance}
+          value={<Money amount={user.balance} as="balance" />}
+        />
         <FigureCard label={users.columns.held} value={<Money amount={user.held} as="balance" />} />
-        <FigureCard label={users.columns.spent} value={<Money amount={user.spent_30_days} as="spend" />} />
+        <FigureCard
+          label={users.columns.spent}
+          value={<Money amount={user.spent_30_days} as="spend" />}
+        />
         <FigureCard
           label={users.columns.keys}
           value={formatCount(user.keys)}
           note={
             <>
-              {users.columns.seen} <Time at={user.last_seen_at} as="relative" absent={users.never} />
+              {users.columns.seen}{' '}
+              <Time at={user.last_seen_at} as="relative" absent={users.never} />
             </>
           }
         />

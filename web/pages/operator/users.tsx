@@ -40,12 +40,22 @@ export function UsersPage(): ReactNode {
           onChange={(next) => setState({ q: next }, { replace: true })}
           className="max-md:col-span-2 md:w-72"
         />
-        <Select className="md:w-40" aria-label={words.role} value={role} onChange={({ target }) => setState({ role: target.value })}>
+        <Select
+          className="md:w-40"
+          aria-label={words.role}
+          value={role}
+          onChange={({ target }) => setState({ role: target.value })}
+        >
           <option value="">{words.anyRole}</option>
           <option value="user">{words.roles.user}</option>
           <option value="operator">{words.roles.operator}</option>
         </Select>
-        <Select className="md:w-40" aria-label={words.state} value={turn} onChange={({ target }) => setState({ state: target.value })}>
+        <Select
+          className="md:w-40"
+          aria-label={words.state}
+          value={turn}
+          onChange={({ target }) => setState({ state: target.value })}
+        >
           <option value="">{words.anyState}</option>
           <option value="active">{words.states.active}</option>
           <option value="suspended">{words.states.suspended}</option>
@@ -58,10 +68,17 @@ export function UsersPage(): ReactNode {
               {page.items.length > 0 && <UserTable users={page.items} />}
               {page.items.length === 0 && (
                 <EmptyState text={filtered ? words.nothing : words.empty}>
-                  {filtered && <Button onClick={() => setState({ q: '', role: '', state: '' })}>{actions.clearFilter}</Button>}
+                  {filtered && (
+                    <Button onClick={() => setState({ q: '', role: '', state: '' })}>
+                      {actions.clearFilter}
+                    </Button>
+                  )}
                 </EmptyState>
               )}
-              <Pager page={fromFirst(page, state.after)} onTurn={(next) => setState({ after: next })} />
+              <Pager
+                page={fromFirst(page, state.after)}
+                onTurn={(next) => setState({ after: next })}
+              />
             </>
           )}
         </Loaded>
@@ -74,16 +91,40 @@ function UserTable({ users }: { readonly users: readonly UserView[] }): ReactNod
   const { users: words } = useWords(peopleWords);
   const { comma } = useWords(operatorWords);
   const { columns } = words;
-  const ways = ({ sign_ins: all }: UserView) => (all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma));
+  const ways = ({ sign_ins: all }: UserView) =>
+    all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma);
   const rows: readonly Column<UserView>[] = [
-    { id: 'name', header: columns.name, cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span> },
+    {
+      id: 'name',
+      header: columns.name,
+      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+    },
     { id: 'ways', header: columns.signIns, cell: ways },
     { id: 'role', header: columns.role, cell: (user) => <RoleBadge user={user} /> },
-    moneyColumn(users, { id: 'balance', header: columns.balance, amount: (user) => user.balance, as: 'balance' }),
-    moneyColumn(users, { id: 'held', header: columns.held, amount: (user) => user.held, as: 'balance' }),
-    moneyColumn(users, { id: 'spent', header: columns.spent, amount: (user) => user.spent_30_days, as: 'spend' }),
+    moneyColumn(users, {
+      id: 'balance',
+      header: columns.balance,
+      amount: (user) => user.balance,
+      as: 'balance',
+    }),
+    moneyColumn(users, {
+      id: 'held',
+      header: columns.held,
+      amount: (user) => user.held,
+      as: 'balance',
+    }),
+    moneyColumn(users, {
+      id: 'spent',
+      header: columns.spent,
+      amount: (user) => user.spent_30_days,
+      as: 'spend',
+    }),
     { id: 'keys', header: columns.keys, align: 'right', cell: ({ keys }) => formatCount(keys) },
-    { id: 'seen', header: columns.seen, cell: (user) => <Time at={user.last_seen_at} as="relative" absent={words.never} /> },
+    {
+      id: 'seen',
+      header: columns.seen,
+      cell: (user) => <Time at={user.last_seen_at} as="relative" absent={words.never} />,
+    },
     { id: 'state', header: columns.state, cell: (user) => <UserBadge user={user} /> },
   ];
   return (
@@ -111,12 +152,24 @@ function UserTable({ users }: { readonly users: readonly UserView[] }): ReactNod
   );
 }
 
-export function UserBadge({ user: { state } }: { readonly user: Pick<UserView, 'state'> }): ReactNode {
+export function UserBadge({
+  user: { state },
+}: {
+  readonly user: Pick<UserView, 'state'>;
+}): ReactNode {
   const { users: words } = useWords(peopleWords);
-  return <StatusBadge status={state === 'active' ? 'active' : 'disabled'}>{words.states[state]}</StatusBadge>;
+  return (
+    <StatusBadge status={state === 'active' ? 'active' : 'disabled'}>
+      {words.states[state]}
+    </StatusBadge>
+  );
 }
 
-export function RoleBadge({ user: { role } }: { readonly user: Pick<UserView, 'role'> }): ReactNode {
+export function RoleBadge({
+  user: { role },
+}: {
+  readonly user: Pick<UserView, 'role'>;
+}): ReactNode {
   const { users: words } = useWords(peopleWords);
   if (role === 'user') return <span className="text-caption text-muted">{words.roles.user}</span>;
   return (

@@ -34,7 +34,9 @@ export async function chargeOf(requestId: string): Promise<ChargeDetail | undefi
 /** Balance and lists of charges are asked for again where they are looked at. */
 function refreshMoney(): void {
   void queryClient.invalidateQueries({ queryKey: ['session'] });
-  void queryClient.invalidateQueries({ predicate: ({ queryKey: [path] }) => path === 'overview' || path === 'usage' });
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => path === 'overview' || path === 'usage',
+  });
 }
 
 export type Charged = ChargeDetail | 'pending' | undefined;
@@ -50,7 +52,8 @@ export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode 
   const { chat } = words;
   const first = firstByteMs === undefined ? undefined : chat.firstByte(formatDuration(firstByteMs));
   if (charge === 'pending') return <p className="text-caption text-muted">{words.charging}</p>;
-  if (charge === undefined) return first === undefined ? null : <p className="text-caption text-muted">{first}</p>;
+  if (charge === undefined)
+    return first === undefined ? null : <p className="text-caption text-muted">{first}</p>;
   const { tokens } = charge;
   const parts = [
     first,
@@ -60,14 +63,20 @@ export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode 
     tokens && tokens.reasoning > 0 && chat.thought(formatCount(tokens.reasoning)),
   ].filter(Boolean);
   return (
-    <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-caption text-muted figures" data-charge={charge.cost}>
+    <p
+      className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-caption text-muted figures"
+      data-charge={charge.cost}
+    >
       <span className="font-medium text-text">
         <Money amount={charge.cost} as="row" estimated={charge.estimated} />
       </span>
       {parts.map((part) => (
         <span key={String(part)}>{part}</span>
       ))}
-      <PathLink path={`/usage/${charge.id}`} className={`${linkLook} inline-flex min-h-6 items-center`}>
+      <PathLink
+        path={`/usage/${charge.id}`}
+        className={`${linkLook} inline-flex min-h-6 items-center`}
+      >
         {words.seeCharge}
       </PathLink>
     </p>
@@ -85,9 +94,15 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
       <Banner tone="bad">
         <p>
           <span className="font-medium">{poor ? words.poor : words.failed}</span>{' '}
-          {poor ? <PathLink path="/top-up">{words.topUp}</PathLink> : <span className="break-words">{sayError(error, shared)}</span>}
+          {poor ? (
+            <PathLink path="/top-up">{words.topUp}</PathLink>
+          ) : (
+            <span className="break-words">{sayError(error, shared)}</span>
+          )}
         </p>
-        {api?.requestId !== undefined && <CopyText text={api.requestId} label={shared.errors.requestId} className="max-w-64" />}
+        {api?.requestId !== undefined && (
+          <CopyText text={api.requestId} label={shared.errors.requestId} className="max-w-64" />
+        )}
       </Banner>
     </div>
   );

@@ -15,7 +15,13 @@ export interface ChatForm {
   readonly tools: string;
 }
 
-export const emptyForm: ChatForm = { system: '', temperature: '', topP: '', maxTokens: '', tools: '' };
+export const emptyForm: ChatForm = {
+  system: '',
+  temperature: '',
+  topP: '',
+  maxTokens: '',
+  tools: '',
+};
 
 const limits = { temperature: [0, 2], topP: [0, 1], maxTokens: [1, 1_000_000] } as const;
 type Numbered = keyof typeof limits;
@@ -26,7 +32,9 @@ function numberOf(form: ChatForm, name: Numbered): number | undefined | null {
   const [least, most] = limits[name];
   const value = Number(typed);
   if (typed === '') return undefined;
-  return value >= least && value <= most && (name !== 'maxTokens' || Number.isInteger(value)) ? value : null;
+  return value >= least && value <= most && (name !== 'maxTokens' || Number.isInteger(value))
+    ? value
+    : null;
 }
 
 type ToolsProblem =
@@ -35,7 +43,9 @@ type ToolsProblem =
   | { readonly kind: 'function'; readonly at: number };
 
 /** Tools as the interface takes them, or what is wrong with them. */
-export function readTools(text: string): { readonly tools: readonly object[] | undefined } | { readonly problem: ToolsProblem } {
+export function readTools(
+  text: string,
+): { readonly tools: readonly object[] | undefined } | { readonly problem: ToolsProblem } {
   if (text.trim() === '') return { tools: undefined };
   let value: unknown;
   try {
@@ -44,15 +54,22 @@ export function readTools(text: string): { readonly tools: readonly object[] | u
     return { problem: { kind: 'json', why: error instanceof Error ? error.message : '' } };
   }
   if (!Array.isArray(value)) return { problem: { kind: 'list' } };
-  const bad = value.findIndex((tool: { function?: { name?: unknown } } | null) => typeof tool?.function?.name !== 'string');
+  const bad = value.findIndex(
+    (tool: { function?: { name?: unknown } } | null) => typeof tool?.function?.name !== 'string',
+  );
   return bad === -1 ? { tools: value } : { problem: { kind: 'function', at: bad + 1 } };
 }
 
 /** What is typed, read; undefined while something in it is wrong. */
 export function settingsOf(form: ChatForm): ChatSettings | undefined {
-  const [temperature, topP, maxTokens] = [numberOf(form, 'temperature'), numberOf(form, 'topP'), numberOf(form, 'maxTokens')];
+  const [temperature, topP, maxTokens] = [
+    numberOf(form, 'temperature'),
+    numberOf(form, 'topP'),
+    numberOf(form, 'maxTokens'),
+  ];
   const read = readTools(form.tools);
-  if (temperature === null || topP === null || maxTokens === null || 'problem' in read) return undefined;
+  if (temperature === null || topP === null || maxTokens === null || 'problem' in read)
+    return undefined;
   return { system: form.system, temperature, topP, maxTokens, tools: read.tools };
 }
 
@@ -63,7 +80,11 @@ const example = JSON.stringify(
       function: {
         name: 'get_weather',
         description: 'The weather in a city',
-        parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        parameters: {
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: ['city'],
+        },
       },
     },
   ],
@@ -79,12 +100,20 @@ interface ChatSettingsProps {
 export function ChatSettingsFields({ form, onChange }: ChatSettingsProps): ReactNode {
   const words = useWords(playgroundWords);
   const { chat } = words;
-  const labels: Readonly<Record<Numbered, string>> = { temperature: chat.temperature, topP: chat.topP, maxTokens: chat.maxTokens };
+  const labels: Readonly<Record<Numbered, string>> = {
+    temperature: chat.temperature,
+    topP: chat.topP,
+    maxTokens: chat.maxTokens,
+  };
   const numbered = (name: Numbered) => (
     <Field
       key={name}
       label={labels[name]}
-      error={numberOf(form, name) === null ? chat.between(String(limits[name][0]), String(limits[name][1])) : undefined}
+      error={
+        numberOf(form, name) === null
+          ? chat.between(String(limits[name][0]), String(limits[name][1]))
+          : undefined
+      }
     >
       {(tied) => (
         <TextInput
@@ -118,12 +147,22 @@ export function ChatSettingsFields({ form, onChange }: ChatSettingsProps): React
   );
 }
 
-function ToolsField({ text, onChange }: { readonly text: string; readonly onChange: (text: string) => void }): ReactNode {
+function ToolsField({
+  text,
+  onChange,
+}: {
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}): ReactNode {
   const { chat } = useWords(playgroundWords);
   const [left, setLeft] = useState(false);
   const read = readTools(text);
   return (
-    <Field label={chat.tools} help={chat.toolsHelp} error={'problem' in read && left ? sayProblem(read.problem, chat.toolsBad) : undefined}>
+    <Field
+      label={chat.tools}
+      help={chat.toolsHelp}
+      error={'problem' in read && left ? sayProblem(read.problem, chat.toolsBad) : undefined}
+    >
       {(tied) => (
         <>
           <Textarea

@@ -1,13 +1,18 @@
 import type { AnswerTurn, ToolCall } from './turns.ts';
 
 /** What is being written: changed in place by every chunk, shown once a frame. */
-export type Draft = { -readonly [Name in keyof AnswerTurn]: AnswerTurn[Name] } & { raw: string[]; calls: ToolCall[] };
+export type Draft = { -readonly [Name in keyof AnswerTurn]: AnswerTurn[Name] } & {
+  raw: string[];
+  calls: ToolCall[];
+};
 
 const rawLinesMax = 5000;
 
 /** Lines of a stream of events, whole ones alone, however they were cut. */
 export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
   let rest = '';
   for (;;) {
     const { done, value } = await reader.read();

@@ -19,10 +19,23 @@ import { type Conversation, newTurnId, useConversation } from './conversation.ts
 import { Bench } from './layout.tsx';
 import { ModelOptions, type Payer } from './payer.tsx';
 import { Transcript } from './transcript.tsx';
-import { type ChatSettings, type Turn, type UserTurn, chatBody, messagesOf, unanswered } from './turns.ts';
+import {
+  type ChatSettings,
+  type Turn,
+  type UserTurn,
+  chatBody,
+  messagesOf,
+  unanswered,
+} from './turns.ts';
 
 const asked = { beside: '' };
-const noSettings: ChatSettings = { system: '', temperature: undefined, topP: undefined, maxTokens: undefined, tools: undefined };
+const noSettings: ChatSettings = {
+  system: '',
+  temperature: undefined,
+  topP: undefined,
+  maxTokens: undefined,
+  tools: undefined,
+};
 
 /** Talks to one model, or to two side by side. */
 export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
@@ -47,14 +60,30 @@ export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
 
   const send = () => {
     const ready = said.text.trim() !== '' || said.pictures.length > 0;
-    if (settings === undefined || running || (!ready && !panes.some(({ talk }) => endsWithQuestion(talk.turns)))) return;
-    const turn: UserTurn = { role: 'user', id: newTurnId(), text: said.text, pictures: said.pictures };
-    for (const { model: pane, talk } of panes) talk.run(ready ? [...talk.turns, turn] : talk.turns, ask(pane));
+    if (
+      settings === undefined ||
+      running ||
+      (!ready && !panes.some(({ talk }) => endsWithQuestion(talk.turns)))
+    )
+      return;
+    const turn: UserTurn = {
+      role: 'user',
+      id: newTurnId(),
+      text: said.text,
+      pictures: said.pictures,
+    };
+    for (const { model: pane, talk } of panes)
+      talk.run(ready ? [...talk.turns, turn] : talk.turns, ask(pane));
     setSaid(nothingSaid);
   };
   const settled = useSettled(left.turns);
   const sample = useMemo(() => {
-    const hello = { role: 'user', id: 0, text: said.text || 'Hello!', pictures: said.pictures } as const;
+    const hello = {
+      role: 'user',
+      id: 0,
+      text: said.text || 'Hello!',
+      pictures: said.pictures,
+    } as const;
     const turns = said.text === '' && settled.length > 0 ? settled : [...settled, hello];
     return chatSample(baseUrl, printed(model.id, settings ?? noSettings, turns));
   }, [baseUrl, model.id, settings, said, settled]);
@@ -64,7 +93,13 @@ export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
       settings={
         <>
           {choices}
-          {wide && <Beside models={models} chosen={second} onChange={(id) => setAsked({ beside: id }, { replace: true })} />}
+          {wide && (
+            <Beside
+              models={models}
+              chosen={second}
+              onChange={(id) => setAsked({ beside: id }, { replace: true })}
+            />
+          )}
           <ChatSettingsFields form={form} onChange={(change) => setForm({ ...form, ...change })} />
         </>
       }
@@ -73,14 +108,20 @@ export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
           flush
           className="flex h-[max(28rem,calc(100dvh-13rem))] flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col"
         >
-          <Talks panes={panes} form={form} onRun={(talk, pane, turns) => talk.run(turns, ask(pane))} />
+          <Talks
+            panes={panes}
+            form={form}
+            onRun={(talk, pane, turns) => talk.run(turns, ask(pane))}
+          />
           <Composer
             said={said}
             onChange={setSaid}
             onSend={send}
             onStop={() => panes.forEach(({ talk }) => talk.stop())}
             running={running}
-            seesPictures={panes.every(({ model: pane }) => pane.modalities?.in.includes('image') ?? true)}
+            seesPictures={panes.every(
+              ({ model: pane }) => pane.modalities?.in.includes('image') ?? true,
+            )}
             disabledFor={settings === undefined ? words.chat.checkSettings : undefined}
             note={<Most panes={panes} settings={settings ?? noSettings} said={said} />}
           />
@@ -104,7 +145,8 @@ function useSettled(turns: readonly Turn[]): readonly Turn[] {
   return now;
 }
 
-const endsWithQuestion = (turns: readonly Turn[]): boolean => ['user', 'tool'].includes(turns.at(-1)?.role ?? '');
+const endsWithQuestion = (turns: readonly Turn[]): boolean =>
+  ['user', 'tool'].includes(turns.at(-1)?.role ?? '');
 
 function printed(model: string, settings: ChatSettings, turns: readonly Turn[]) {
   return printable(
@@ -124,7 +166,11 @@ function Beside({ models, chosen, onChange }: BesideProps): ReactNode {
   return (
     <Field label={words.secondModel}>
       {(tied) => (
-        <Select {...tied} value={chosen?.id ?? ''} onChange={(event) => onChange(event.target.value)}>
+        <Select
+          {...tied}
+          value={chosen?.id ?? ''}
+          onChange={(event) => onChange(event.target.value)}
+        >
           <option value="">{words.noSecond}</option>
           <ModelOptions models={models} />
         </Select>
@@ -163,7 +209,12 @@ function Talks({ panes, form, onRun }: TalksProps): ReactNode {
             <Button size="small" look="ghost" icon="download" onClick={() => save(panes, form)}>
               {chat.export}
             </Button>
-            <Button size="small" look="ghost" icon="plus" onClick={() => panes.forEach(({ talk }) => clear(talk))}>
+            <Button
+              size="small"
+              look="ghost"
+              icon="plus"
+              onClick={() => panes.forEach(({ talk }) => clear(talk))}
+            >
               {chat.clear}
             </Button>
           </>
@@ -172,7 +223,11 @@ function Talks({ panes, form, onRun }: TalksProps): ReactNode {
       <div className="flex min-h-0 flex-1 divide-x divide-line">
         {panes.map(({ model, talk }, at) => (
           <div key={at} className="flex min-w-0 flex-1 flex-col">
-            {view === 'raw' ? <Raw talk={talk} /> : <Talk talk={talk} model={model} onRun={(turns) => onRun(talk, model, turns)} />}
+            {view === 'raw' ? (
+              <Raw talk={talk} />
+            ) : (
+              <Talk talk={talk} model={model} onRun={(turns) => onRun(talk, model, turns)} />
+            )}
           </div>
         ))}
       </div>
@@ -221,7 +276,11 @@ function Raw({ talk: { turns } }: { readonly talk: Conversation }): ReactNode {
       aria-label={chat.raw}
       className="min-h-0 flex-1 overflow-auto p-4 font-mono text-caption break-all whitespace-pre-wrap"
     >
-      {raw.length === 0 ? <span className="font-sans text-muted">{chat.rawEmpty}</span> : raw.join('\n')}
+      {raw.length === 0 ? (
+        <span className="font-sans text-muted">{chat.rawEmpty}</span>
+      ) : (
+        raw.join('\n')
+      )}
     </pre>
   );
 }
@@ -244,20 +303,40 @@ function Most({ panes, settings, said }: MostProps): ReactNode {
   return <span data-tip={words.atMostHelp}>{words.atMost(formatYuan(total, 'spend'))}</span>;
 }
 
-function mostOf(model: ModelRow, before: readonly Turn[], settings: ChatSettings, said: Said): bigint | undefined {
+function mostOf(
+  model: ModelRow,
+  before: readonly Turn[],
+  settings: ChatSettings,
+  said: Said,
+): bigint | undefined {
   const turns = [...before, { role: 'user', id: 0, text: said.text, pictures: [] } as const];
-  const pictures = before.reduce((sum, turn) => sum + (turn.role === 'user' ? turn.pictures.length : 0), said.pictures.length);
-  const text = JSON.stringify([messagesOf(settings.system, turns.map(withoutPictures)), settings.tools ?? []]);
+  const pictures = before.reduce(
+    (sum, turn) => sum + (turn.role === 'user' ? turn.pictures.length : 0),
+    said.pictures.length,
+  );
+  const text = JSON.stringify([
+    messagesOf(settings.system, turns.map(withoutPictures)),
+    settings.tools ?? [],
+  ]);
   const output = settings.maxTokens ?? model.output_tokens_max;
-  return output === null ? undefined : mostOfTokens(model.prices, tokensAtMost(text) + pictures * tokensOfPicture, output);
+  return output === null
+    ? undefined
+    : mostOfTokens(model.prices, tokensAtMost(text) + pictures * tokensOfPicture, output);
 }
 
-const withoutPictures = (turn: Turn): Turn => (turn.role === 'user' ? { ...turn, pictures: [] } : turn);
+const withoutPictures = (turn: Turn): Turn =>
+  turn.role === 'user' ? { ...turn, pictures: [] } : turn;
 
 /** The conversation as a file. */
 function save(panes: readonly Pane[], { system, ...form }: ChatForm): void {
-  const told = panes.map(({ model, talk }) => ({ model: model.id, settings: form, messages: messagesOf(system, talk.turns) }));
-  const blob = new Blob([JSON.stringify(told.length === 1 ? told[0] : told, undefined, 2)], { type: 'application/json' });
+  const told = panes.map(({ model, talk }) => ({
+    model: model.id,
+    settings: form,
+    messages: messagesOf(system, talk.turns),
+  }));
+  const blob = new Blob([JSON.stringify(told.length === 1 ? told[0] : told, undefined, 2)], {
+    type: 'application/json',
+  });
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = 'conversation.json';

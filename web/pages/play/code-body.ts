@@ -4,8 +4,14 @@ import type { Picture } from './turns.ts';
 
 /** A body for printing: pictures of the reader's become files by their names. */
 export function printable(body: object, pictures: readonly Picture[]): Body {
-  const named = new Map(pictures.filter(({ url }) => url.startsWith('data:')).map((picture) => [picture.url, fileOf(picture)]));
-  return JSON.parse(JSON.stringify(body), (_, value: Value) => (typeof value === 'string' ? (named.get(value) ?? value) : value)) as Body; // parsing: its own JSON
+  const named = new Map(
+    pictures
+      .filter(({ url }) => url.startsWith('data:'))
+      .map((picture) => [picture.url, fileOf(picture)]),
+  );
+  return JSON.parse(JSON.stringify(body), (_, value: Value) =>
+    typeof value === 'string' ? (named.get(value) ?? value) : value,
+  ) as Body; // parsing: its own JSON
 }
 
 export const fileOf = ({ name, type }: Picture): FileData => new FileData(name, type);

@@ -4,8 +4,16 @@ import { Panel } from '../../components/page.tsx';
 import { Segments } from '../../components/tabs.tsx';
 import { type CodeTab, type Sample, codeTabs } from '../../samples/client.ts';
 
-const names: Readonly<Record<CodeTab, string>> = { curl: 'curl', python: 'Python', typescript: 'TypeScript' };
-const languages: Readonly<Record<CodeTab, CodeLanguage>> = { curl: 'shell', python: 'python', typescript: 'typescript' };
+const names: Readonly<Record<CodeTab, string>> = {
+  curl: 'curl',
+  python: 'Python',
+  typescript: 'TypeScript',
+};
+const languages: Readonly<Record<CodeTab, CodeLanguage>> = {
+  curl: 'shell',
+  python: 'python',
+  typescript: 'typescript',
+};
 
 interface CodePanelProps {
   readonly title: string;
@@ -27,7 +35,14 @@ export function CodePanel({ title, note, sample, className = '' }: CodePanelProp
     <Panel
       title={title}
       className={className}
-      actions={<Segments label={title} value={tab} onChange={choose} options={codeTabs.map((each) => [each, names[each]] as const)} />}
+      actions={
+        <Segments
+          label={title}
+          value={tab}
+          onChange={choose}
+          options={codeTabs.map((each) => [each, names[each]] as const)}
+        />
+      }
     >
       <div className="flex flex-col gap-2">
         <CodeBlock code={sample[tab]} language={languages[tab]} label={names[tab]} />

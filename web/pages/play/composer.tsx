@@ -1,5 +1,12 @@
 import { clsx } from 'clsx';
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useRef,
+  useState,
+} from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
 import { TextInput, Textarea } from '../../components/field.tsx';
 import { Badge } from '../../components/status-badge.tsx';
@@ -29,13 +36,26 @@ interface ComposerProps {
 }
 
 /** Where a message is written: Enter sends, Shift Enter begins a line; pictures come by paste, drop, file or address. */
-export function Composer({ said, onChange, onSend, onStop, running, seesPictures, disabledFor, note }: ComposerProps): ReactNode {
+export function Composer({
+  said,
+  onChange,
+  onSend,
+  onStop,
+  running,
+  seesPictures,
+  disabledFor,
+  note,
+}: ComposerProps): ReactNode {
   const { chat, ...words } = useWords(playgroundWords);
   const [over, setOver] = useState(false);
   const [unfit, setUnfit] = useState<readonly string[]>([]);
   const add = async (files: readonly File[]) => {
     const taken = await takePictures(files);
-    setUnfit(taken.unfit.map(({ kind, name }) => (kind === 'tooLarge' ? chat.tooLarge(name, pictureLimit) : chat.notPicture(name))));
+    setUnfit(
+      taken.unfit.map(({ kind, name }) =>
+        kind === 'tooLarge' ? chat.tooLarge(name, pictureLimit) : chat.notPicture(name),
+      ),
+    );
     onChange({ ...said, pictures: [...said.pictures, ...taken.pictures] });
   };
   const drop = (event: DragEvent | ClipboardEvent, data: DataTransfer | null) => {
@@ -45,7 +65,11 @@ export function Composer({ said, onChange, onSend, onStop, running, seesPictures
     void add(files);
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    const sends = event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing && matchMedia('(pointer: fine)').matches;
+    const sends =
+      event.key === 'Enter' &&
+      !event.shiftKey &&
+      !event.nativeEvent.isComposing &&
+      matchMedia('(pointer: fine)').matches;
     if (!sends || running) return;
     event.preventDefault();
     onSend();
@@ -116,13 +140,25 @@ function Attached({ pictures, onChange }: AttachedProps): ReactNode {
   return (
     <ul className="flex flex-wrap gap-2">
       {pictures.map((picture, at) => (
-        <li key={`${at}${picture.name}`} className="flex max-w-full items-center gap-1 rounded-control border border-line p-1">
+        <li
+          key={`${at}${picture.name}`}
+          className="flex max-w-full items-center gap-1 rounded-control border border-line p-1"
+        >
           {picture.url.startsWith('data:') ? (
-            <img src={picture.url} alt={picture.name} className="size-12 rounded-badge object-cover" />
+            <img
+              src={picture.url}
+              alt={picture.name}
+              className="size-12 rounded-badge object-cover"
+            />
           ) : (
             <Badge icon="external">{picture.url}</Badge>
           )}
-          <IconButton icon="close" size="small" label={chat.remove(picture.name)} onClick={() => onChange(pictures.toSpliced(at, 1))} />
+          <IconButton
+            icon="close"
+            size="small"
+            label={chat.remove(picture.name)}
+            onClick={() => onChange(pictures.toSpliced(at, 1))}
+          />
         </li>
       ))}
     </ul>
@@ -160,9 +196,19 @@ function AddPictures({ onFiles, onPicture }: AddPicturesProps): ReactNode {
           target.value = '';
         }}
       />
-      <IconButton icon="plus" look="secondary" label={chat.attach} onClick={() => input.current?.click()} />
+      <IconButton
+        icon="plus"
+        look="secondary"
+        label={chat.attach}
+        onClick={() => input.current?.click()}
+      />
       {address === undefined ? (
-        <IconButton icon="external" look="secondary" label={chat.addUrl} onClick={() => setAddress('')} />
+        <IconButton
+          icon="external"
+          look="secondary"
+          label={chat.addUrl}
+          onClick={() => setAddress('')}
+        />
       ) : (
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
           <TextInput

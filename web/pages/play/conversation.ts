@@ -36,7 +36,8 @@ export function useConversation(): Conversation {
     const draft = newDraft(ask.model);
     setTurns([...before, { ...draft }]);
     setRunning(true);
-    const show = () => setTurns((all) => all.map((turn) => (turn.id === draft.id ? { ...draft } : turn)));
+    const show = () =>
+      setTurns((all) => all.map((turn) => (turn.id === draft.id ? { ...draft } : turn)));
     void answer(before, ask, draft, mine.signal, show).finally(() => {
       if (leaving.current === mine) setRunning(false);
     });
@@ -63,7 +64,13 @@ function newDraft(model: string): Draft {
   };
 }
 
-async function answer(before: readonly Turn[], ask: Ask, draft: Draft, signal: AbortSignal, show: () => void): Promise<void> {
+async function answer(
+  before: readonly Turn[],
+  ask: Ask,
+  draft: Draft,
+  signal: AbortSignal,
+  show: () => void,
+): Promise<void> {
   const frames = new Frames(show);
   try {
     await read(before, ask, draft, signal, frames);
@@ -102,7 +109,13 @@ async function read(
       const fault = take(draft, line);
       if (fault !== undefined)
         throw new ApiError(502, {
-          error: { message: fault.message ?? '', code: fault.code ?? 'cut', type: '', param: null, request_id: draft.requestId ?? '' },
+          error: {
+            message: fault.message ?? '',
+            code: fault.code ?? 'cut',
+            type: '',
+            param: null,
+            request_id: draft.requestId ?? '',
+          },
         });
     }
     frames.next();

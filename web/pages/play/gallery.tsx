@@ -34,26 +34,46 @@ export function Gallery({ made, waiting, onUse }: GalleryProps): ReactNode {
         </li>
       ))}
       {made.map((one, index) => (
-        <li key={one.url ?? index} className="overflow-hidden rounded-control border border-line bg-sunken">
-          <img src={addressOf(one)} alt={words.result(index + 1)} className="aspect-square w-full object-contain" />
+        <li
+          key={one.url ?? index}
+          className="overflow-hidden rounded-control border border-line bg-sunken"
+        >
+          <img
+            src={addressOf(one)}
+            alt={words.result(index + 1)}
+            className="aspect-square w-full object-contain"
+          />
           <Actions one={one} at={index + 1} onUse={onUse} />
-          {one.revised_prompt !== undefined && <p className="px-3 pb-2 text-caption text-muted">{one.revised_prompt}</p>}
+          {one.revised_prompt !== undefined && (
+            <p className="px-3 pb-2 text-caption text-muted">{one.revised_prompt}</p>
+          )}
         </li>
       ))}
     </ul>
   );
 }
 
-const addressOf = ({ url, b64_json: base64 }: Made): string => url ?? `data:image/png;base64,${base64 ?? ''}`;
+const addressOf = ({ url, b64_json: base64 }: Made): string =>
+  url ?? `data:image/png;base64,${base64 ?? ''}`;
 
-function Actions({ one, at, onUse }: { readonly one: Made; readonly at: number; readonly onUse: (picture: Picture) => void }): ReactNode {
+function Actions({
+  one,
+  at,
+  onUse,
+}: {
+  readonly one: Made;
+  readonly at: number;
+  readonly onUse: (picture: Picture) => void;
+}): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const toast = useToast();
   const name = `image-${at}.png`;
-  const load = async (): Promise<Picture> => readPicture(await (await fetch(addressOf(one))).blob(), name);
+  const load = async (): Promise<Picture> =>
+    readPicture(await (await fetch(addressOf(one))).blob(), name);
   const copy = async () => {
     const { url } = await load();
-    if (await copyText(url.slice(url.indexOf(',') + 1))) toast({ tone: 'done', text: words.copied });
+    if (await copyText(url.slice(url.indexOf(',') + 1)))
+      toast({ tone: 'done', text: words.copied });
   };
   return (
     <div className="flex items-center gap-1 border-t border-line bg-surface p-1">
@@ -61,7 +81,12 @@ function Actions({ one, at, onUse }: { readonly one: Made; readonly at: number; 
         {words.download}
       </ButtonAnchor>
       <span className="ml-auto flex">
-        <IconButton icon="edit" size="small" label={words.use} onClick={() => void load().then(onUse)} />
+        <IconButton
+          icon="edit"
+          size="small"
+          label={words.use}
+          onClick={() => void load().then(onUse)}
+        />
         <IconButton icon="copy" size="small" label={words.copy} onClick={() => void copy()} />
       </span>
     </div>

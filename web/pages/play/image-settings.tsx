@@ -15,9 +15,11 @@ export interface ImageForm {
 
 export const imageForm: ImageForm = { size: '', quality: '', count: 1 };
 
-export const sizeOf = ({ size }: ImageForm): string | undefined => (size.trim() === '' ? undefined : size.trim());
+export const sizeOf = ({ size }: ImageForm): string | undefined =>
+  size.trim() === '' ? undefined : size.trim();
 
-export const sizeError = (form: ImageForm): boolean => !/^(?:\d{1,5}x\d{1,5}|auto)?$/.test(form.size.trim());
+export const sizeError = (form: ImageForm): boolean =>
+  !/^(?:\d{1,5}x\d{1,5}|auto)?$/.test(form.size.trim());
 
 const usualCountMax = 10;
 
@@ -48,7 +50,11 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
   return (
     <>
       {sizes === null ? (
-        <Field label={words.ownSize} help={each(form.size)} error={tried && sizeError(form) ? words.needSize : undefined}>
+        <Field
+          label={words.ownSize}
+          help={each(form.size)}
+          error={tried && sizeError(form) ? words.needSize : undefined}
+        >
           {(tied) => (
             <TextInput
               {...tied}
@@ -65,14 +71,22 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
           onChange={(size) => onChange({ size })}
           options={[
             { value: '', text: words.usualSize, detail: each(undefined) },
-            ...sizes.map((size) => ({ value: size, text: size.replace('x', ' × '), detail: each(size === 'auto' ? undefined : size) })),
+            ...sizes.map((size) => ({
+              value: size,
+              text: size.replace('x', ' × '),
+              detail: each(size === 'auto' ? undefined : size),
+            })),
           ]}
         />
       )}
       {qualities !== null && (
         <Field label={words.quality}>
           {(tied) => (
-            <Select {...tied} value={form.quality} onChange={(event) => onChange({ quality: event.target.value })}>
+            <Select
+              {...tied}
+              value={form.quality}
+              onChange={(event) => onChange({ quality: event.target.value })}
+            >
               <option value="">{words.usualQuality}</option>
               {qualities.map((one) => (
                 <option key={one}>{one}</option>
@@ -83,7 +97,11 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
       )}
       <Field label={words.count}>
         {(tied) => (
-          <Select {...tied} value={form.count} onChange={(event) => onChange({ count: Number(event.target.value) })}>
+          <Select
+            {...tied}
+            value={form.count}
+            onChange={(event) => onChange({ count: Number(event.target.value) })}
+          >
             {counts.map((count) => (
               <option key={count}>{count}</option>
             ))}

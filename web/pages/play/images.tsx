@@ -28,7 +28,11 @@ export function Images(payer: Payer): ReactNode {
   const { id, prices } = payer.model;
   const detail = useData<ModelDetail>(modelAddress(id));
   // Its prices are those of the group of the key that was used last, not of the one that pays.
-  return <Loaded query={detail}>{(model) => <Easel key={model.id} {...payer} detail={{ ...model, prices }} />}</Loaded>;
+  return (
+    <Loaded query={detail}>
+      {(model) => <Easel key={model.id} {...payer} detail={{ ...model, prices }} />}
+    </Loaded>
+  );
 }
 
 interface Run {
@@ -41,7 +45,12 @@ interface Run {
 
 const nothing: Run = { state: 'none', asked: 0, made: [], charge: undefined };
 
-function Easel({ keyId, model, choices, detail }: Payer & { readonly detail: ModelDetail }): ReactNode {
+function Easel({
+  keyId,
+  model,
+  choices,
+  detail,
+}: Payer & { readonly detail: ModelDetail }): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const { base_url: baseUrl } = useSession();
   const [form, setForm] = useState<ImageForm>(imageForm);
@@ -54,16 +63,31 @@ function Easel({ keyId, model, choices, detail }: Payer & { readonly detail: Mod
   const body = { model: model.id, prompt: prompt || words.promptPlaceholder, ...bodyOf(form) };
   const go = () => {
     setTried(true);
-    if (run.state === 'running' || prompt.trim() === '' || sizeError(form) || (editing && input === undefined)) return;
+    if (
+      run.state === 'running' ||
+      prompt.trim() === '' ||
+      sizeError(form) ||
+      (editing && input === undefined)
+    )
+      return;
     void start(body, form.count, editing ? input : undefined, mask);
   };
   return (
     <Bench
-      sample={editing && input ? editSample(baseUrl, body, fileOf(input), mask && fileOf(mask.file)) : imageSample(baseUrl, body)}
+      sample={
+        editing && input
+          ? editSample(baseUrl, body, fileOf(input), mask && fileOf(mask.file))
+          : imageSample(baseUrl, body)
+      }
       settings={
         <>
           {choices}
-          <ImageSettings detail={detail} form={form} tried={tried} onChange={(change) => setForm({ ...form, ...change })} />
+          <ImageSettings
+            detail={detail}
+            form={form}
+            tried={tried}
+            onChange={(change) => setForm({ ...form, ...change })}
+          />
         </>
       }
       work={
@@ -80,7 +104,12 @@ function Easel({ keyId, model, choices, detail }: Payer & { readonly detail: Mod
             />
           </Panel>
           <Panel>
-            <Results run={run} onUse={(picture) => setWish({ ...wish, mode: 'edit', input: picture, mask: undefined })} />
+            <Results
+              run={run}
+              onUse={(picture) =>
+                setWish({ ...wish, mode: 'edit', input: picture, mask: undefined })
+              }
+            />
           </Panel>
         </div>
       }
@@ -91,10 +120,18 @@ function Easel({ keyId, model, choices, detail }: Payer & { readonly detail: Mod
 /** One request at a time; the results of the last one stay until there are others. */
 function useRun(keyId: string) {
   const [run, setRun] = useState<Run>(nothing);
-  const start = async (body: object, count: number, input: Picture | undefined, mask: Mask | undefined) => {
+  const start = async (
+    body: object,
+    count: number,
+    input: Picture | undefined,
+    mask: Mask | undefined,
+  ) => {
     setRun({ ...nothing, state: 'running', asked: count, made: run.made });
     try {
-      const pictures = input && { images: [{ image_url: input.url }], ...(mask && { mask: { image_url: await mask.png() } }) };
+      const pictures = input && {
+        images: [{ image_url: input.url }],
+        ...(mask && { mask: { image_url: await mask.png() } }),
+      };
       const sent = { body: { ...body, ...pictures }, headers: { 'x-paying-key': keyId } };
       const response = await open('POST', input ? 'play/images/edits' : 'play/images', sent);
       const { data }: { data: readonly Made[] } = await response.json(); // parsing: the interface's own answer
@@ -128,7 +165,15 @@ interface WishFieldsProps {
   readonly onGo: () => void;
 }
 
-function WishFields({ wish, editable, tried, busy, cost, onChange, onGo }: WishFieldsProps): ReactNode {
+function WishFields({
+  wish,
+  editable,
+  tried,
+  busy,
+  cost,
+  onChange,
+  onGo,
+}: WishFieldsProps): ReactNode {
   const { image: words, ...shared } = useWords(playgroundWords);
   const { mode, prompt, input, mask } = wish;
   const impossible = mode === 'edit' && !editable;
@@ -164,7 +209,13 @@ function WishFields({ wish, editable, tried, busy, cost, onChange, onGo }: WishF
       />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span className="text-caption text-muted">{cost}</span>
-        <Button look="primary" icon="play" busy={busy} disabledFor={impossible ? words.notEditable : undefined} onClick={onGo}>
+        <Button
+          look="primary"
+          icon="play"
+          busy={busy}
+          disabledFor={impossible ? words.notEditable : undefined}
+          onClick={onGo}
+        >
           {shared.run}
         </Button>
       </div>
@@ -181,11 +232,24 @@ const bodyOf = (form: ImageForm) => {
   };
 };
 
-function Cost({ detail: { prices, image }, form }: { readonly detail: ModelDetail; readonly form: ImageForm }): ReactNode {
+function Cost({
+  detail: { prices, image },
+  form,
+}: {
+  readonly detail: ModelDetail;
+  readonly form: ImageForm;
+}): ReactNode {
   const words = useWords(playgroundWords);
   const { price_names: names, usual_size: size, usual_quality: quality } = image ?? {};
-  const price = imagePrice(prices, names, sizeOf(form) ?? size ?? undefined, form.quality || (quality ?? undefined));
-  return price === undefined ? words.byTokens : words.atMost(formatYuan(costOf(price, form.count), 'spend'));
+  const price = imagePrice(
+    prices,
+    names,
+    sizeOf(form) ?? size ?? undefined,
+    form.quality || (quality ?? undefined),
+  );
+  return price === undefined
+    ? words.byTokens
+    : words.atMost(formatYuan(costOf(price, form.count), 'spend'));
 }
 
 interface PromptProps {
@@ -234,12 +298,20 @@ function Given({ input, mask, tried, onInput, onMask }: GivenProps): ReactNode {
           {words.noInput}
         </p>
       )}
-      {input !== undefined && <MaskEditor key={input.url} input={input} mask={mask} onChange={onMask} />}
+      {input !== undefined && (
+        <MaskEditor key={input.url} input={input} mask={mask} onChange={onMask} />
+      )}
     </div>
   );
 }
 
-function Results({ run, onUse }: { readonly run: Run; readonly onUse: (picture: Picture) => void }): ReactNode {
+function Results({
+  run,
+  onUse,
+}: {
+  readonly run: Run;
+  readonly onUse: (picture: Picture) => void;
+}): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const { state, made, asked } = run;
   return (
@@ -250,7 +322,9 @@ function Results({ run, onUse }: { readonly run: Run; readonly onUse: (picture: 
       <Gallery made={made} waiting={state === 'running' ? asked : 0} onUse={onUse} />
       {state === 'done' && (
         <>
-          {made.length < asked && <p className="text-table text-warn">{words.fewer(asked, made.length)}</p>}
+          {made.length < asked && (
+            <p className="text-table text-warn">{words.fewer(asked, made.length)}</p>
+          )}
           <ChargeLine charge={run.charge} />
           <p className="text-caption text-muted">{words.kept}</p>
         </>

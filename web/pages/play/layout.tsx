@@ -20,7 +20,12 @@ export function Bench({ settings, work, sample }: BenchProps): ReactNode {
         <div className="flex flex-col gap-4">{settings}</div>
       </Panel>
       <div className="min-w-0">{work}</div>
-      <CodePanel title={words.code} note={words.codeNote} sample={sample} className="lg:col-span-2 2xl:col-span-1" />
+      <CodePanel
+        title={words.code}
+        note={words.codeNote}
+        sample={sample}
+        className="lg:col-span-2 2xl:col-span-1"
+      />
     </div>
   );
 }
@@ -30,7 +35,9 @@ export function More({ children }: { readonly children: ReactNode }): ReactNode 
   const words = useWords(playgroundWords);
   return (
     <details className="group" open={matchMedia('(min-width: 1024px)').matches}>
-      <summary className="rounded-badge text-table font-medium text-muted hover:text-text">{words.more}</summary>
+      <summary className="rounded-badge text-table font-medium text-muted hover:text-text">
+        {words.more}
+      </summary>
       <div className="flex flex-col gap-4 pt-3">{children}</div>
     </details>
   );

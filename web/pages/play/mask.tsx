@@ -39,7 +39,11 @@ export function MaskEditor({ input, mask, onChange }: MaskEditorProps): ReactNod
   }, [input.url]);
   const paint = (next: readonly Stroke[]) => {
     setStrokes(next);
-    onChange(next.length === 0 || sides === undefined ? undefined : { file: painted, png: () => pngOf(next, sides) });
+    onChange(
+      next.length === 0 || sides === undefined
+        ? undefined
+        : { file: painted, png: () => pngOf(next, sides) },
+    );
   };
   const upload = async (chosen: File | undefined) => {
     if (chosen === undefined) return;
@@ -50,7 +54,9 @@ export function MaskEditor({ input, mask, onChange }: MaskEditorProps): ReactNod
   return (
     <div role="group" aria-label={words.mask} className="flex flex-col gap-2">
       <span className="text-table font-medium">{words.mask}</span>
-      {sides !== undefined && <Canvas input={input} sides={sides} strokes={strokes} brush={brush} onChange={paint} />}
+      {sides !== undefined && (
+        <Canvas input={input} sides={sides} strokes={strokes} brush={brush} onChange={paint} />
+      )}
       <div className="flex flex-wrap items-center gap-2">
         <label className="flex items-center gap-2 text-table">
           <span className="text-muted">{words.brush}</span>
@@ -76,9 +82,17 @@ export function MaskEditor({ input, mask, onChange }: MaskEditorProps): ReactNod
         <Button size="small" icon="plus" onClick={() => file.current?.click()}>
           {words.uploadMask}
         </Button>
-        {mask !== undefined && mask.file !== painted && <span className="text-caption">{words.maskUploaded(mask.file.name)}</span>}
+        {mask !== undefined && mask.file !== painted && (
+          <span className="text-caption">{words.maskUploaded(mask.file.name)}</span>
+        )}
       </div>
-      <input ref={file} type="file" accept="image/png" hidden onChange={({ target }) => void upload(target.files?.[0])} />
+      <input
+        ref={file}
+        type="file"
+        accept="image/png"
+        hidden
+        onChange={({ target }) => void upload(target.files?.[0])}
+      />
       <p className="text-caption text-muted">{words.maskHelp}</p>
     </div>
   );
@@ -100,10 +114,16 @@ function Canvas({ input, sides, strokes, brush, onChange }: CanvasProps): ReactN
     const context = canvas.current?.getContext('2d');
     if (!context) return;
     context.clearRect(0, 0, sides.width, sides.height);
-    context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue('--color-accent');
+    context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue(
+      '--color-accent',
+    );
     for (const stroke of drawing ? [...strokes, drawing] : strokes) draw(context, stroke);
   }, [strokes, drawing, sides]);
-  const pointOf = ({ currentTarget, clientX, clientY }: PointerEvent): readonly [number, number] => {
+  const pointOf = ({
+    currentTarget,
+    clientX,
+    clientY,
+  }: PointerEvent): readonly [number, number] => {
     const { left, top, width } = currentTarget.getBoundingClientRect();
     const scale = sides.width / width;
     return [(clientX - left) * scale, (clientY - top) * scale];
@@ -123,7 +143,9 @@ function Canvas({ input, sides, strokes, brush, onChange }: CanvasProps): ReactN
           const scale = sides.width / event.currentTarget.getBoundingClientRect().width;
           setDrawing({ width: brush * scale, points: [pointOf(event)] });
         }}
-        onPointerMove={(event) => drawing && setDrawing({ ...drawing, points: [...drawing.points, pointOf(event)] })}
+        onPointerMove={(event) =>
+          drawing && setDrawing({ ...drawing, points: [...drawing.points, pointOf(event)] })
+        }
         onPointerUp={() => {
           if (drawing) onChange([...strokes, drawing]);
           setDrawing(undefined);
@@ -133,7 +155,10 @@ function Canvas({ input, sides, strokes, brush, onChange }: CanvasProps): ReactN
   );
 }
 
-function draw(context: CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D, { width, points }: Stroke): void {
+function draw(
+  context: CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D,
+  { width, points }: Stroke,
+): void {
   const [first = [0, 0]] = points;
   context.lineWidth = width;
   context.lineCap = 'round';
@@ -145,7 +170,10 @@ function draw(context: CanvasRenderingContext2D | OffscreenCanvasRenderingContex
 }
 
 /** Opaque, and rubbed out where it was painted. */
-async function pngOf(strokes: readonly Stroke[], { width, height }: CanvasProps['sides']): Promise<string> {
+async function pngOf(
+  strokes: readonly Stroke[],
+  { width, height }: CanvasProps['sides'],
+): Promise<string> {
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext('2d');
   if (context === null) throw new Error('this browser has no canvas');

@@ -1,5 +1,11 @@
 import { type ReactNode, useMemo } from 'react';
-import type { KeyView, ModelKindName, ModelRow, ModelsView, Page as PageOf } from '../../../src/console/contract.ts';
+import type {
+  KeyView,
+  ModelKindName,
+  ModelRow,
+  ModelsView,
+  Page as PageOf,
+} from '../../../src/console/contract.ts';
 import { useData, useSession } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Banner } from '../../components/banner.tsx';
@@ -61,7 +67,11 @@ export function Paid({ kind, children }: PaidProps): ReactNode {
 const lastUsed = (keys: readonly KeyView[]): KeyView | undefined =>
   keys.toSorted((a, b) => (b.last_used_at ?? '').localeCompare(a.last_used_at ?? ''))[0];
 
-function PaidBy({ keys, kind, children }: PaidProps & { readonly keys: readonly KeyView[] }): ReactNode {
+function PaidBy({
+  keys,
+  kind,
+  children,
+}: PaidProps & { readonly keys: readonly KeyView[] }): ReactNode {
   const words = useWords(playgroundWords);
   const [{ key: wanted }] = useSearchState(asked);
   const key = keys.find(({ id }) => id === wanted) ?? lastUsed(keys);
@@ -70,7 +80,9 @@ function PaidBy({ keys, kind, children }: PaidProps & { readonly keys: readonly 
     <Loaded query={models}>
       {({ items }) => {
         const reached = key?.only_models;
-        const some = items.filter((model) => model.kind === kind && (reached?.includes(model.id) ?? true));
+        const some = items.filter(
+          (model) => model.kind === kind && (reached?.includes(model.id) ?? true),
+        );
         if (key !== undefined && some.length > 0)
           return (
             <Chosen paying={key} keys={keys} models={some}>
@@ -80,7 +92,9 @@ function PaidBy({ keys, kind, children }: PaidProps & { readonly keys: readonly 
         return (
           <Panel>
             <EmptyState text={words.noModel}>
-              <div className="w-72 max-w-full text-left">{key !== undefined && <KeySelect keys={keys} chosen={key} />}</div>
+              <div className="w-72 max-w-full text-left">
+                {key !== undefined && <KeySelect keys={keys} chosen={key} />}
+              </div>
             </EmptyState>
           </Panel>
         );
@@ -104,7 +118,11 @@ function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
     <>
       <Field label={words.model} help={<AboutModel path={modelPath(model.id, paying.group)} />}>
         {(tied) => (
-          <Select {...tied} value={model.id} onChange={(event) => set({ model: event.target.value }, { replace: true })}>
+          <Select
+            {...tied}
+            value={model.id}
+            onChange={(event) => set({ model: event.target.value }, { replace: true })}
+          >
             <ModelOptions models={models} />
           </Select>
         )}
@@ -148,13 +166,23 @@ function AboutModel({ path }: { readonly path: string }): ReactNode {
   );
 }
 
-function KeySelect({ keys, chosen }: { readonly keys: readonly KeyView[]; readonly chosen: KeyView }): ReactNode {
+function KeySelect({
+  keys,
+  chosen,
+}: {
+  readonly keys: readonly KeyView[];
+  readonly chosen: KeyView;
+}): ReactNode {
   const words = useWords(playgroundWords);
   const [, set] = useSearchState(asked);
   return (
     <Field label={words.key}>
       {(tied) => (
-        <Select {...tied} value={chosen.id} onChange={(event) => set({ key: event.target.value }, { replace: true })}>
+        <Select
+          {...tied}
+          value={chosen.id}
+          onChange={(event) => set({ key: event.target.value }, { replace: true })}
+        >
           {keys.map(({ id, name, group }) => (
             <option key={id} value={id}>
               {words.keyOption(name, group)}
@@ -168,7 +196,10 @@ function KeySelect({ keys, chosen }: { readonly keys: readonly KeyView[]; readon
 
 /** By vendor. */
 export function ModelOptions({ models }: { readonly models: readonly ModelRow[] }): ReactNode {
-  const vendors = useMemo(() => [...new Set(models.map(({ vendor }) => vendor))].toSorted(), [models]);
+  const vendors = useMemo(
+    () => [...new Set(models.map(({ vendor }) => vendor))].toSorted(),
+    [models],
+  );
   return vendors.map((vendor) => (
     <optgroup key={vendor} label={vendor}>
       {models

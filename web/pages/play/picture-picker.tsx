@@ -20,7 +20,12 @@ export function PicturePicker({ label, choose, picture, onChange }: PicturePicke
   const take = async (files: readonly File[]) => {
     const taken = await takePictures(files.slice(0, 1));
     const [bad] = taken.unfit;
-    setUnfit(bad && (bad.kind === 'tooLarge' ? chat.tooLarge(bad.name, pictureLimit) : chat.notPicture(bad.name)));
+    setUnfit(
+      bad &&
+        (bad.kind === 'tooLarge'
+          ? chat.tooLarge(bad.name, pictureLimit)
+          : chat.notPicture(bad.name)),
+    );
     if (taken.pictures[0]) onChange(taken.pictures[0]);
   };
   return (
@@ -48,12 +53,22 @@ export function PicturePicker({ label, choose, picture, onChange }: PicturePicke
       />
       <div className="flex flex-wrap items-center gap-2">
         {picture !== undefined && (
-          <img src={picture.url} alt={picture.name} className="size-12 rounded-control border border-line object-cover" />
+          <img
+            src={picture.url}
+            alt={picture.name}
+            className="size-12 rounded-control border border-line object-cover"
+          />
         )}
         <Button icon="plus" onClick={() => input.current?.click()}>
           {choose}
         </Button>
-        {picture !== undefined && <IconButton icon="close" label={chat.remove(picture.name)} onClick={() => onChange(undefined)} />}
+        {picture !== undefined && (
+          <IconButton
+            icon="close"
+            label={chat.remove(picture.name)}
+            onClick={() => onChange(undefined)}
+          />
+        )}
       </div>
       {unfit !== undefined && (
         <p role="alert" className="text-caption text-bad">

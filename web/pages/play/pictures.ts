@@ -8,7 +8,13 @@ export const pictureLimit = '10 MB';
 export function readPicture(file: Blob, name: string): Promise<Picture> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.addEventListener('load', () => resolve({ name, type: file.type, url: typeof reader.result === 'string' ? reader.result : '' }));
+    reader.addEventListener('load', () =>
+      resolve({
+        name,
+        type: file.type,
+        url: typeof reader.result === 'string' ? reader.result : '',
+      }),
+    );
     reader.addEventListener('error', () => reject(new Error(`${name} cannot be read`)));
     reader.readAsDataURL(file);
   });
@@ -27,15 +33,24 @@ export async function takePictures(
 ): Promise<{ readonly pictures: readonly Picture[]; readonly unfit: readonly Unfit[] }> {
   const unfit: Unfit[] = [];
   const fit = files.filter((file) => {
-    const kind = file.type.startsWith('image/') ? (file.size > pictureBytesMax ? 'tooLarge' : undefined) : 'notPicture';
+    const kind = file.type.startsWith('image/')
+      ? file.size > pictureBytesMax
+        ? 'tooLarge'
+        : undefined
+      : 'notPicture';
     if (kind !== undefined) unfit.push({ kind, name: file.name });
     return kind === undefined;
   });
-  return { pictures: await Promise.all(fit.map((file) => readPicture(file, file.name || 'picture.png'))), unfit };
+  return {
+    pictures: await Promise.all(fit.map((file) => readPicture(file, file.name || 'picture.png'))),
+    unfit,
+  };
 }
 
 /** The sides of a picture, in its own pixels. */
-export async function sidesOf(url: string): Promise<{ readonly width: number; readonly height: number }> {
+export async function sidesOf(
+  url: string,
+): Promise<{ readonly width: number; readonly height: number }> {
   const image = new Image();
   image.src = url;
   await image.decode();

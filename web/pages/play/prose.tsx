@@ -12,7 +12,11 @@ interface Piece {
 /** Text as text: only fenced code is set apart. No HTML, no links, no pictures: what a model writes does nothing. */
 export function Prose({ text }: { readonly text: string }): ReactNode {
   return pieces(text).map((piece, index) =>
-    piece.code ? <Fenced key={index} name={piece.name} text={piece.text} /> : <Paragraph key={index} text={piece.text} />,
+    piece.code ? (
+      <Fenced key={index} name={piece.name} text={piece.text} />
+    ) : (
+      <Paragraph key={index} text={piece.text} />
+    ),
   );
 }
 
@@ -36,7 +40,13 @@ const Paragraph = memo(function Paragraph({ text }: { readonly text: string }): 
   return <p className="max-w-[75ch] break-words whitespace-pre-wrap">{text}</p>;
 });
 
-const Fenced = memo(function Fenced({ name, text }: { readonly name: string; readonly text: string }): ReactNode {
+const Fenced = memo(function Fenced({
+  name,
+  text,
+}: {
+  readonly name: string;
+  readonly text: string;
+}): ReactNode {
   const { actions } = useWords(sharedWords);
   return (
     <figure className="overflow-hidden rounded-control border border-line bg-sunken">

@@ -5,7 +5,11 @@ interface RadioCardsProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly options: readonly { readonly value: string; readonly text: string; readonly detail: string | undefined }[];
+  readonly options: readonly {
+    readonly value: string;
+    readonly text: string;
+    readonly detail: string | undefined;
+  }[];
 }
 
 /** One of several, each with its price in sight. */
@@ -20,7 +24,9 @@ export function RadioCards({ label, value, onChange, options }: RadioCardsProps)
             key={option.value}
             className={clsx(
               'relative flex min-h-11 cursor-pointer flex-col justify-center rounded-control border px-2.5 py-1 text-table has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
-              option.value === value ? 'border-accent bg-accent-soft' : 'border-edge bg-surface hover:bg-sunken',
+              option.value === value
+                ? 'border-accent bg-accent-soft'
+                : 'border-edge bg-surface hover:bg-sunken',
             )}
           >
             <input
@@ -32,7 +38,9 @@ export function RadioCards({ label, value, onChange, options }: RadioCardsProps)
               className="absolute inset-0 cursor-pointer opacity-0"
             />
             <span className="font-medium figures">{option.text}</span>
-            {option.detail !== undefined && <span className="text-caption text-muted figures">{option.detail}</span>}
+            {option.detail !== undefined && (
+              <span className="text-caption text-muted figures">{option.detail}</span>
+            )}
           </label>
         ))}
       </div>

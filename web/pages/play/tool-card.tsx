@@ -18,7 +18,10 @@ export function ToolCard({ call, result, canAnswer, onResult }: ToolCardProps): 
   const { chat } = useWords(playgroundWords);
   const [text, setText] = useState('');
   return (
-    <article aria-label={`${chat.tool} ${call.name}`} className="rounded-control border border-line">
+    <article
+      aria-label={`${chat.tool} ${call.name}`}
+      className="rounded-control border border-line"
+    >
       <header className="flex items-center gap-2 border-b border-line px-3 py-1.5 text-table">
         <Icon name="settings" className="text-muted" />
         <span className="text-muted">{chat.tool}</span>

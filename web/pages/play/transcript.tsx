@@ -26,14 +26,24 @@ interface TranscriptProps {
 const nearPx = 48;
 
 /** Follows what is written until the reader scrolls up. */
-export function Transcript({ turns, running, onEdit, onAgain, onRemove, onResult, label }: TranscriptProps): ReactNode {
+export function Transcript({
+  turns,
+  running,
+  onEdit,
+  onAgain,
+  onRemove,
+  onResult,
+  label,
+}: TranscriptProps): ReactNode {
   const words = useWords(playgroundWords);
   const box = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
   useLayoutEffect(() => {
     if (following && box.current) box.current.scrollTop = box.current.scrollHeight;
   });
-  const given = new Map(turns.flatMap((turn) => (turn.role === 'tool' ? [[turn.callId, turn] as const] : [])));
+  const given = new Map(
+    turns.flatMap((turn) => (turn.role === 'tool' ? [[turn.callId, turn] as const] : [])),
+  );
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -52,7 +62,15 @@ export function Transcript({ turns, running, onEdit, onAgain, onRemove, onResult
           turn.role === 'user' ? (
             <Said key={turn.id} turn={turn} running={running} onEdit={onEdit} onRemove={onRemove} />
           ) : turn.role === 'assistant' ? (
-            <Answer key={turn.id} turn={turn} running={running} given={given} onAgain={onAgain} onRemove={onRemove} onResult={onResult} />
+            <Answer
+              key={turn.id}
+              turn={turn}
+              running={running}
+              given={given}
+              onAgain={onAgain}
+              onRemove={onRemove}
+              onResult={onResult}
+            />
           ) : null,
         )}
       </div>
@@ -80,7 +98,12 @@ const Said = memo(function Said({ turn, running, onEdit, onRemove }: SaidProps):
   if (editing !== undefined) {
     return (
       <div className="flex flex-col gap-2">
-        <Textarea autoFocus aria-label={chat.message} value={editing} onChange={(event) => setEditing(event.target.value)} />
+        <Textarea
+          autoFocus
+          aria-label={chat.message}
+          value={editing}
+          onChange={(event) => setEditing(event.target.value)}
+        />
         <div className="flex justify-end gap-2">
           <EditButtons
             onCancel={() => setEditing(undefined)}
@@ -101,15 +124,31 @@ const Said = memo(function Said({ turn, running, onEdit, onRemove }: SaidProps):
       </div>
       {!running && (
         <div className="flex">
-          <IconButton icon="edit" size="small" label={chat.edit} onClick={() => setEditing(turn.text)} />
-          <IconButton icon="trash" size="small" label={chat.removeTurn} onClick={() => onRemove(turn)} />
+          <IconButton
+            icon="edit"
+            size="small"
+            label={chat.edit}
+            onClick={() => setEditing(turn.text)}
+          />
+          <IconButton
+            icon="trash"
+            size="small"
+            label={chat.removeTurn}
+            onClick={() => onRemove(turn)}
+          />
         </div>
       )}
     </section>
   );
 });
 
-function EditButtons({ onCancel, onSave }: { readonly onCancel: () => void; readonly onSave: () => void }): ReactNode {
+function EditButtons({
+  onCancel,
+  onSave,
+}: {
+  readonly onCancel: () => void;
+  readonly onSave: () => void;
+}): ReactNode {
   const { chat } = useWords(playgroundWords);
   const { actions } = useWords(sharedWords);
   return (
@@ -140,16 +179,32 @@ function Pictures({ turn: { pictures } }: { readonly turn: UserTurn }): ReactNod
   );
 }
 
-interface AnswerProps extends Pick<TranscriptProps, 'running' | 'onAgain' | 'onRemove' | 'onResult'> {
+interface AnswerProps
+  extends Pick<TranscriptProps, 'running' | 'onAgain' | 'onRemove' | 'onResult'> {
   readonly turn: AnswerTurn;
   readonly given: ReadonlyMap<string, ToolTurn>;
 }
 
-const Answer = memo(function Answer({ turn, running, given, onAgain, onRemove, onResult }: AnswerProps): ReactNode {
+const Answer = memo(function Answer({
+  turn,
+  running,
+  given,
+  onAgain,
+  onRemove,
+  onResult,
+}: AnswerProps): ReactNode {
   const { chat } = useWords(playgroundWords);
-  const waiting = turn.state === 'running' && turn.text === '' && turn.reasoning === '' && turn.calls.length === 0;
+  const waiting =
+    turn.state === 'running' &&
+    turn.text === '' &&
+    turn.reasoning === '' &&
+    turn.calls.length === 0;
   return (
-    <section aria-label={turn.model} className="flex min-w-0 flex-col gap-2" data-state={turn.state}>
+    <section
+      aria-label={turn.model}
+      className="flex min-w-0 flex-col gap-2"
+      data-state={turn.state}
+    >
       <header className="flex items-center gap-2 text-caption text-muted">
         <span className="truncate font-mono">{turn.model}</span>
         {turn.state === 'stopped' && <Badge icon="stop">{chat.stopped}</Badge>}
@@ -169,11 +224,23 @@ const Answer = memo(function Answer({ turn, running, given, onAgain, onRemove, o
       <Ending turn={turn} />
       {turn.error !== undefined && <Refused error={turn.error} />}
       <div className="flex flex-wrap items-center gap-x-2">
-        {turn.state !== 'running' && <ChargeLine charge={turn.charge} firstByteMs={turn.firstByteMs} />}
+        {turn.state !== 'running' && (
+          <ChargeLine charge={turn.charge} firstByteMs={turn.firstByteMs} />
+        )}
         {!running && (
           <span className="flex">
-            <IconButton icon="refresh" size="small" label={chat.again} onClick={() => onAgain(turn)} />
-            <IconButton icon="trash" size="small" label={chat.removeTurn} onClick={() => onRemove(turn)} />
+            <IconButton
+              icon="refresh"
+              size="small"
+              label={chat.again}
+              onClick={() => onAgain(turn)}
+            />
+            <IconButton
+              icon="trash"
+              size="small"
+              label={chat.removeTurn}
+              onClick={() => onRemove(turn)}
+            />
           </span>
         )}
       </div>
@@ -182,7 +249,11 @@ const Answer = memo(function Answer({ turn, running, given, onAgain, onRemove, o
 });
 
 /** Folded once there is an answer. */
-function Reasoning({ turn: { reasoning, text, charge } }: { readonly turn: AnswerTurn }): ReactNode {
+function Reasoning({
+  turn: { reasoning, text, charge },
+}: {
+  readonly turn: AnswerTurn;
+}): ReactNode {
   const { chat } = useWords(playgroundWords);
   const folder = useRef<HTMLDetailsElement>(null);
   const thinking = text === '';

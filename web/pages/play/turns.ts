@@ -58,11 +58,18 @@ export interface ChatSettings {
 /** The interface's messages. An answer that failed, or said nothing, is none. */
 export function messagesOf(system: string, turns: readonly Turn[]): object[] {
   const said = turns.flatMap((turn): object[] => {
-    if (turn.role === 'tool') return [{ role: 'tool', tool_call_id: turn.callId, content: turn.text }];
+    if (turn.role === 'tool')
+      return [{ role: 'tool', tool_call_id: turn.callId, content: turn.text }];
     if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn) }];
     if (turn.text === '' && turn.calls.length === 0) return [];
-    const calls = turn.calls.map(({ id, name, arguments: given }) => ({ id, type: 'function', function: { name, arguments: given } }));
-    return [{ role: 'assistant', content: turn.text, ...(calls.length > 0 && { tool_calls: calls }) }];
+    const calls = turn.calls.map(({ id, name, arguments: given }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: given },
+    }));
+    return [
+      { role: 'assistant', content: turn.text, ...(calls.length > 0 && { tool_calls: calls }) },
+    ];
   });
   return system.trim() === '' ? said : [{ role: 'system', content: system }, ...said];
 }
@@ -74,7 +81,11 @@ function contentOf({ text, pictures }: UserTurn): string | object[] {
 }
 
 /** The body of the request: only what differs from the default. */
-export function chatBody(model: string, { system, temperature, topP, maxTokens, tools }: ChatSettings, turns: readonly Turn[]): object {
+export function chatBody(
+  model: string,
+  { system, temperature, topP, maxTokens, tools }: ChatSettings,
+  turns: readonly Turn[],
+): object {
   return {
     model,
     messages: messagesOf(system, turns),
@@ -91,6 +102,8 @@ export function unanswered(turns: readonly Turn[]): readonly ToolCall[] {
   const at = turns.findLastIndex((turn) => turn.role === 'assistant');
   const answer = turns[at];
   if (answer?.role !== 'assistant') return [];
-  const given = new Set(turns.slice(at).flatMap((turn) => (turn.role === 'tool' ? [turn.callId] : [])));
+  const given = new Set(
+    turns.slice(at).flatMap((turn) => (turn.role === 'tool' ? [turn.callId] : [])),
+  );
   return answer.calls.filter(({ id }) => !given.has(id));
 }

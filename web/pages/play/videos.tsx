@@ -32,10 +32,17 @@ const asked = { task: '' };
 
 export function Videos(payer: Payer): ReactNode {
   const detail = useData<ModelDetail>(modelAddress(payer.model.id));
-  return <Loaded query={detail}>{(model) => <Studio key={model.id} {...payer} detail={model} />}</Loaded>;
+  return (
+    <Loaded query={detail}>{(model) => <Studio key={model.id} {...payer} detail={model} />}</Loaded>
+  );
 }
 
-function Studio({ keyId, model, choices, detail }: Payer & { readonly detail: ModelDetail }): ReactNode {
+function Studio({
+  keyId,
+  model,
+  choices,
+  detail,
+}: Payer & { readonly detail: ModelDetail }): ReactNode {
   const { video: words } = useWords(playgroundWords);
   const { base_url: baseUrl } = useSession();
   const durations = detail.durations ?? usualDurations;
@@ -71,15 +78,34 @@ function Studio({ keyId, model, choices, detail }: Payer & { readonly detail: Mo
             }))}
           />
           <Resolutions prices={model.prices} value={resolution} onChange={setResolution} />
-          {takesPicture && <PicturePicker label={words.start} choose={words.choose} picture={start} onChange={setStart} />}
+          {takesPicture && (
+            <PicturePicker
+              label={words.start}
+              choose={words.choose}
+              picture={start}
+              onChange={setStart}
+            />
+          )}
         </>
       }
       work={
         <div className="flex flex-col gap-4">
           <Panel>
-            <Order keyId={keyId} body={body} prompt={prompt} onPrompt={setPrompt} cost={priceOf(seconds)} />
+            <Order
+              keyId={keyId}
+              body={body}
+              prompt={prompt}
+              onPrompt={setPrompt}
+              cost={priceOf(seconds)}
+            />
           </Panel>
-          <Panel>{task === '' ? <p className="py-10 text-center text-muted">{words.empty}</p> : <Result key={task} id={task} />}</Panel>
+          <Panel>
+            {task === '' ? (
+              <p className="py-10 text-center text-muted">{words.empty}</p>
+            ) : (
+              <Result key={task} id={task} />
+            )}
+          </Panel>
         </div>
       }
     />
@@ -100,14 +126,20 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
   const [, setAsked] = useSearchState(asked);
   const [tried, setTried] = useState(false);
   const once = useOnce();
-  const [state, setState] = useState<{ readonly busy: boolean; readonly error?: unknown }>({ busy: false });
+  const [state, setState] = useState<{ readonly busy: boolean; readonly error?: unknown }>({
+    busy: false,
+  });
   const submit = async () => {
     setTried(true);
     if (prompt.trim() === '' || state.busy) return;
     setState({ busy: true });
     try {
       const headers = { 'x-paying-key': keyId };
-      const { id } = await send<{ id: string }>('POST', 'play/videos', { body, headers, idempotencyKey: once.keyFor({ keyId, body }) });
+      const { id } = await send<{ id: string }>('POST', 'play/videos', {
+        body,
+        headers,
+        idempotencyKey: once.keyFor({ keyId, body }),
+      });
       once.taken();
       void queryClient.invalidateQueries({ queryKey: ['session'] });
       setAsked({ task: id }, { replace: true });
@@ -120,15 +152,25 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
   };
   return (
     <div className="flex flex-col gap-3">
-      <Field label={words.prompt} error={tried && prompt.trim() === '' ? words.needPrompt : undefined}>
+      <Field
+        label={words.prompt}
+        error={tried && prompt.trim() === '' ? words.needPrompt : undefined}
+      >
         {(tied) => (
-          <Textarea {...tied} placeholder={words.promptPlaceholder} value={prompt} onChange={(event) => onPrompt(event.target.value)} />
+          <Textarea
+            {...tied}
+            placeholder={words.promptPlaceholder}
+            value={prompt}
+            onChange={(event) => onPrompt(event.target.value)}
+          />
         )}
       </Field>
       {state.error !== undefined && <Refused error={state.error} />}
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span className="text-caption text-muted">
-          {cost === undefined ? shared.byTokens : words.price(String(body.duration), formatYuan(cost, 'spend'))}
+          {cost === undefined
+            ? shared.byTokens
+            : words.price(String(body.duration), formatYuan(cost, 'spend'))}
         </span>
         <Button look="primary" icon="play" busy={state.busy} onClick={() => void submit()}>
           {words.submit}
@@ -138,7 +180,8 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
   );
 }
 
-const priced = (cost: bigint | undefined): string | undefined => (cost === undefined ? undefined : formatYuan(cost, 'spend'));
+const priced = (cost: bigint | undefined): string | undefined =>
+  cost === undefined ? undefined : formatYuan(cost, 'spend');
 
 interface ResolutionsProps {
   readonly prices: readonly UnitPrice[];
@@ -149,7 +192,9 @@ interface ResolutionsProps {
 /** Those that have a price of their own. */
 function Resolutions({ prices, value, onChange }: ResolutionsProps): ReactNode {
   const { video: words } = useWords(playgroundWords);
-  const named = prices.flatMap(({ variant = '' }) => /^(\d{3,4}p|[248]k)(?:\/|$)/.exec(variant)?.[1] ?? []);
+  const named = prices.flatMap(
+    ({ variant = '' }) => /^(\d{3,4}p|[248]k)(?:\/|$)/.exec(variant)?.[1] ?? [],
+  );
   const all = [...new Set(named)];
   if (all.length === 0) return null;
   return (
@@ -172,13 +217,18 @@ function Result({ id }: { readonly id: string }): ReactNode {
   const { refetch } = task;
   useEvent(
     'task',
-    useCallback((changed: { readonly id: string }) => void (changed.id === id && refetch()), [id, refetch]),
+    useCallback(
+      (changed: { readonly id: string }) => void (changed.id === id && refetch()),
+      [id, refetch],
+    ),
   );
   return (
     <Loaded query={task}>
       {(detail) => (
         <div className="flex flex-col gap-3">
-          {isRunning(detail) && <p className="text-table">{words.submitted(formatYuan(detail.held, 'row'))}</p>}
+          {isRunning(detail) && (
+            <p className="text-table">{words.submitted(formatYuan(detail.held, 'row'))}</p>
+          )}
           <TaskProgress task={detail} />
           <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-table">
             {!isRunning(detail) && <TaskMoney task={detail} />}

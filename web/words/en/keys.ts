@@ -65,7 +65,8 @@ export default {
     daily: 'Daily limit',
     monthly: 'Monthly limit',
     spend: 'Spending per day',
-    summary: (total: string) => `Spending per day with this key in the last 30 days: ${total} in all.`,
+    summary: (total: string) =>
+      `Spending per day with this key in the last 30 days: ${total} in all.`,
     top: 'Models used',
     nothing: 'It has not been used in the last 30 days.',
     models: (count: number) => `Models of its group (${count})`,

@@ -8,8 +8,14 @@ export default {
   allVendors: 'All vendors',
   group: 'Prices of group',
   sort: 'Sort by',
-  sorts: { name: 'Name', cheapest: 'Cheapest first', dearest: 'Dearest first', context: 'Longest context' },
-  found: (shown: string, all: string) => (shown === all ? `${all} models` : `${shown} of ${all} models`),
+  sorts: {
+    name: 'Name',
+    cheapest: 'Cheapest first',
+    dearest: 'Dearest first',
+    context: 'Longest context',
+  },
+  found: (shown: string, all: string) =>
+    shown === all ? `${all} models` : `${shown} of ${all} models`,
   kinds: {
     all: 'All',
     chat: 'Chat',
@@ -52,7 +58,13 @@ export default {
   notKnown: 'not known',
   takes: 'Takes',
   gives: 'Gives',
-  modalities: { text: 'text', image: 'images', audio: 'audio', video: 'video', file: 'files' } as Readonly<Record<string, string>>,
+  modalities: {
+    text: 'text',
+    image: 'images',
+    audio: 'audio',
+    video: 'video',
+    file: 'files',
+  } as Readonly<Record<string, string>>,
   comma: ', ',
   sizes: 'Sizes',
   anySize: 'any size',

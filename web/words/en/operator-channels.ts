@@ -28,7 +28,8 @@ export default {
   },
   why: (why: string, time: string) => `${why}, since ${time}`,
   coolingFor: (seconds: string) => `Cooling ${seconds} s`,
-  running: (count: number) => (count === 1 ? '1 request is running' : `${count} requests are running`),
+  running: (count: number) =>
+    count === 1 ? '1 request is running' : `${count} requests are running`,
   willFinish: (count: number) => `${count} running, they will finish`,
   vendorDefault: "the vendor's own",
   menu: {
@@ -47,8 +48,10 @@ export default {
     resume: (name: string) => `${name} takes requests again.`,
   },
   unserve: {
-    title: (count: number) => (count === 1 ? 'Leave 1 model without a channel?' : `Leave ${count} models without a channel?`),
-    text: (channel: string, models: string) => `Without ${channel}, these cannot be called any more in some group: ${models}.`,
+    title: (count: number) =>
+      count === 1 ? 'Leave 1 model without a channel?' : `Leave ${count} models without a channel?`,
+    text: (channel: string, models: string) =>
+      `Without ${channel}, these cannot be called any more in some group: ${models}.`,
     drain: 'Drain anyway',
     disable: 'Disable anyway',
     save: 'Save anyway',
@@ -59,12 +62,19 @@ export default {
     text: 'Its settings and its key go. What was charged through it stays in the ledger.',
     done: (name: string) => `${name} is removed.`,
   },
-  tabs: { label: 'Views of the channel', health: 'Health', models: 'Models', settings: 'Settings', history: 'History' },
+  tabs: {
+    label: 'Views of the channel',
+    health: 'Health',
+    models: 'Models',
+    settings: 'Settings',
+    history: 'History',
+  },
   health: {
     facts: 'Now',
     runningNow: 'Running',
     errors: 'Errors by kind and hour, 24 hours',
-    errorsSummary: (errors: string, requests: string) => `Errors per hour of the last 24 hours: ${errors} of ${requests} attempts.`,
+    errorsSummary: (errors: string, requests: string) =>
+      `Errors per hour of the last 24 hours: ${errors} of ${requests} attempts.`,
     noErrors: (requests: string) => `No errors in the last 24 hours, in ${requests} attempts.`,
     latency: 'First byte by hour, 24 hours',
     latencySummary: (median: string) =>
@@ -96,7 +106,8 @@ export default {
     enterCost: 'Enter cost',
     editCost: 'Edit',
     costTitle: (model: string) => `What the vendor takes for ${model}`,
-    costHelp: 'For margins alone; users are charged the prices of the model. Leave a line empty where the vendor has no such price.',
+    costHelp:
+      'For margins alone; users are charged the prices of the model. Leave a line empty where the vendor has no such price.',
     noCost: 'not entered',
     saved: 'Costs saved.',
     none: 'This channel names no models.',
@@ -130,11 +141,13 @@ export default {
     secretRemove: (number: number) => `Remove key ${number}`,
     secretHelp: 'Kept sealed; it is never shown again.',
     secretKeep: 'Empty: the key stays as it is.',
-    secretAgain: 'Another host: write the key again. The kept one goes to the host that it was entered for.',
+    secretAgain:
+      'Another host: write the key again. The kept one goes to the host that it was entered for.',
     secretNone: 'This vendor needs none.',
     groups: 'Groups that may use it',
     models: 'Models, one in a line',
-    modelsHelp: 'As “id” or “id = name at the vendor”. Empty: all models of the vendor that are known.',
+    modelsHelp:
+      'As “id” or “id = name at the vendor”. Empty: all models of the vendor that are known.',
     priority: 'Priority',
     priorityHelp: '0 is tried first.',
     weight: 'Weight',
@@ -154,7 +167,12 @@ export default {
     run: 'Run test',
     again: 'Run again',
     stop: 'Stop',
-    stages: { resolve: 'Resolved', connect: 'Connected', first_byte: 'First byte', done: 'Answered' },
+    stages: {
+      resolve: 'Resolved',
+      connect: 'Connected',
+      first_byte: 'First byte',
+      done: 'Answered',
+    },
     waiting: 'waiting',
     ok: 'It works.',
     failed: 'It does not work.',
@@ -165,5 +183,10 @@ export default {
     said: 'The vendor’s own words',
     answer: 'Answer',
   },
-  capabilities: { chat: 'Chat', embeddings: 'Embeddings', moderations: 'Moderation', rerank: 'Rerank' },
+  capabilities: {
+    chat: 'Chat',
+    embeddings: 'Embeddings',
+    moderations: 'Moderation',
+    rerank: 'Rerank',
+  },
 };

@@ -23,14 +23,23 @@ export default {
       seen: 'Last seen',
       state: 'State',
     },
-    ways: { github: 'GitHub', wechat: 'WeChat', link: 'one-time link' } as Readonly<Record<string, string>>,
+    ways: { github: 'GitHub', wechat: 'WeChat', link: 'one-time link' } as Readonly<
+      Record<string, string>
+    >,
     never: 'never',
     byLink: 'one-time link',
   },
   user: {
     id: 'User id',
     since: 'Since',
-    tabs: { label: 'Views of the user', statement: 'Statement', usage: 'Usage', keys: 'Keys', orders: 'Orders', audit: 'Audit' },
+    tabs: {
+      label: 'Views of the user',
+      statement: 'Statement',
+      usage: 'Usage',
+      keys: 'Keys',
+      orders: 'Orders',
+      audit: 'Audit',
+    },
     credit: 'Credit',
     debit: 'Debit',
     suspend: 'Suspend',
@@ -41,8 +50,10 @@ export default {
     amount: 'Amount',
     creditTitle: (name: string) => `Credit ${name}`,
     debitTitle: (name: string) => `Debit ${name}`,
-    creditText: 'The money is given by the house: it stands in the statement as a credit, with the reason, which the user reads.',
-    debitText: 'Only what is not held can be taken. It stands in the statement as a debit, with the reason, which the user reads.',
+    creditText:
+      'The money is given by the house: it stands in the statement as a credit, with the reason, which the user reads.',
+    debitText:
+      'Only what is not held can be taken. It stands in the statement as a debit, with the reason, which the user reads.',
     reasonHelp: 'The user reads it, too.',
     typed: (amount: string) => `Type ${amount} to confirm`,
     creditButton: (amount: string) => `Credit ${amount}`,
@@ -59,7 +70,10 @@ export default {
     restoreTitle: (name: string) => `Restore ${name}?`,
     restoreText: 'The keys work again, and signing in does.',
     restored: (name: string) => `${name} is restored.`,
-    roleTitle: { operator: (name: string) => `Make ${name} an operator?`, user: (name: string) => `Make ${name} a user?` },
+    roleTitle: {
+      operator: (name: string) => `Make ${name} an operator?`,
+      user: (name: string) => `Make ${name} a user?`,
+    },
     roleText: {
       operator: 'An operator sees all users and their money, and changes prices and channels.',
       user: 'The pages of operators are refused from the next request on.',
@@ -79,7 +93,13 @@ export default {
     addsUp: 'Adds up exactly',
     wrong: 'Does not add up',
     empty: 'Nothing moved in this period.',
-    columns: { day: 'Day', what: 'What', requests: 'Requests', amount: 'Amount', balance: 'Balance' },
+    columns: {
+      day: 'Day',
+      what: 'What',
+      requests: 'Requests',
+      amount: 'Amount',
+      balance: 'Balance',
+    },
     kinds: {
       charges: 'Charges',
       top_up: 'Top-up',
@@ -91,7 +111,15 @@ export default {
   },
   usage: {
     empty: 'No requests in the last 30 days.',
-    columns: { time: 'Time', model: 'Model', key: 'Key', tokens: 'In / out', total: 'Total time', status: 'Status', cost: 'Cost' },
+    columns: {
+      time: 'Time',
+      model: 'Model',
+      key: 'Key',
+      tokens: 'In / out',
+      total: 'Total time',
+      status: 'Status',
+      cost: 'Cost',
+    },
     quantity: (count: string, unit: string) => `${count} × ${unit}`,
   },
   keys: { empty: 'No keys.' },
@@ -99,7 +127,13 @@ export default {
     title: 'Orders',
     empty: 'Nobody has topped up yet.',
     nothing: 'No order matches.',
-    filters: { state: 'State', wallet: 'Wallet', user: 'User (id)', q: 'Order or wallet number', from: 'Since' },
+    filters: {
+      state: 'State',
+      wallet: 'Wallet',
+      user: 'User (id)',
+      q: 'Order or wallet number',
+      from: 'Since',
+    },
     since: { '-1d': 'the last day', '-7d': 'the last 7 days', '-30d': 'the last 30 days' },
     columns: {
       time: 'Time',
@@ -111,7 +145,14 @@ export default {
       walletNo: 'Wallet no.',
       refunded: 'Refunded',
     },
-    states: { waiting: 'Waiting', scanned: 'Scanned', credited: 'Credited', expired: 'Expired', closed: 'Closed', failed: 'Failed' },
+    states: {
+      waiting: 'Waiting',
+      scanned: 'Scanned',
+      credited: 'Credited',
+      expired: 'Expired',
+      closed: 'Closed',
+      failed: 'Failed',
+    },
     creditedLate: 'Credited late',
     lateNote: 'paid after it was closed',
     left: (time: string) => `${time} left`,
@@ -126,13 +167,21 @@ export default {
     refunds: 'Refunds',
     noRefunds: 'None.',
     queried: (state: string) => `The wallet says: ${state}.`,
-    queryHelp: 'Money enters by a notification that was verified, or by asking the wallet. It cannot be credited twice.',
+    queryHelp:
+      'Money enters by a notification that was verified, or by asking the wallet. It cannot be credited twice.',
     closeTitle: (id: string) => `Close order ${id}?`,
-    closeText: 'Its code cannot be paid any more. If it is paid all the same, the money is credited.',
+    closeText:
+      'Its code cannot be paid any more. If it is paid all the same, the money is credited.',
     closed: 'The order is closed.',
-    refundStates: { held: 'Held', asked: 'The wallet is asked', refunded: 'Refunded', failed: 'Failed' },
+    refundStates: {
+      held: 'Held',
+      asked: 'The wallet is asked',
+      refunded: 'Refunded',
+      failed: 'Failed',
+    },
     refundTitle: (id: string) => `Refund order ${id}`,
-    refundText: (rest: string, available: string) => `At most ${rest} of this order; the user has ${available} that is not held.`,
+    refundText: (rest: string, available: string) =>
+      `At most ${rest} of this order; the user has ${available} that is not held.`,
     refundStep1: '1 of 2: amount and reason',
     refundStep2: '2 of 2: confirm',
     refundContinue: 'Continue',
@@ -160,7 +209,13 @@ export default {
     notRun: 'The bill of this day has not been compared yet. It is by itself, the morning after.',
     noWallet: 'No wallet is configured.',
     ran: (bill: string, ours: string) => `Run {at}: the bill has ${bill} lines, we have ${ours}.`,
-    columns: { what: 'What', count: 'Count', wallet: 'Wallet', ours: 'Ours', difference: 'Difference' },
+    columns: {
+      what: 'What',
+      count: 'Count',
+      wallet: 'Wallet',
+      ours: 'Ours',
+      difference: 'Difference',
+    },
     sums: {
       matched: 'Matched',
       paid_not_credited: 'Paid, not credited',
@@ -175,6 +230,9 @@ export default {
     queryAndCredit: 'Query and credit',
     queried: (state: string) => `The wallet says: ${state}.`,
     unknownOrder: 'no order of ours',
-    fields: { not_offered: 'This wallet is not configured.', not_over: 'This day is not over yet.' } as Readonly<Record<string, string>>,
+    fields: {
+      not_offered: 'This wallet is not configured.',
+      not_over: 'This day is not over yet.',
+    } as Readonly<Record<string, string>>,
   },
 };

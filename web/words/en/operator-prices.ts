@@ -10,7 +10,12 @@ export default {
     searchPlaceholder: 'Model, vendor or channel …',
     kind: 'Kind',
     listed: 'Listed',
-    states: { all: 'Listed and not', active: 'Listed', retired: 'Off the list', unserved: 'Without channel' },
+    states: {
+      all: 'Listed and not',
+      active: 'Listed',
+      retired: 'Off the list',
+      unserved: 'Without channel',
+    },
     columns: {
       model: 'Model',
       kind: 'Kind',
@@ -45,16 +50,25 @@ export default {
     saved: 'Saved.',
     retire: 'Take off the list',
     retireTitle: (id: string) => `Take ${id} off the list?`,
-    retireText: 'New requests for it are refused at once; those that run finish. Its prices and its history stay.',
+    retireText:
+      'New requests for it are refused at once; those that run finish. Its prices and its history stay.',
     relist: 'List again',
     retiredDone: (id: string) => `${id} is off the list.`,
     retiredNote: 'This model is off the list: nobody can call it.',
     history: 'Price versions',
-    historyColumns: { version: 'Version', since: 'In force since', prices: 'Prices', reason: 'Reason', actor: 'By' },
+    historyColumns: {
+      version: 'Version',
+      since: 'In force since',
+      prices: 'Prices',
+      reason: 'Reason',
+      actor: 'By',
+    },
     waits: 'waits',
     inForce: 'in force',
     noReason: 'no reason told',
-    actors: { command: 'a command', configuration: 'the configuration' } as Readonly<Record<string, string>>,
+    actors: { command: 'a command', configuration: 'the configuration' } as Readonly<
+      Record<string, string>
+    >,
     createTitle: 'Add model',
     id: 'Id',
     idHelp: 'What clients call it. One that the bundled list knows needs nothing else.',
@@ -93,7 +107,8 @@ export default {
     margin: 'Margin',
     change: (from: string, to: string) => `${from} → ${to}`,
     percent: (percent: string) => `${percent} %`,
-    users: (more: string, less: string, same: string) => `${more} users pay more, ${less} pay less, ${same} the same.`,
+    users: (more: string, less: string, same: string) =>
+      `${more} users pay more, ${less} pay less, ${same} the same.`,
     nobody: 'Nobody has used it in the last 7 days.',
     groups: 'New prices by group',
     group: (name: string, multiplier: string) => `${name} ×${multiplier}`,
@@ -128,7 +143,8 @@ export default {
     dry: 'Nothing has been changed yet. All of it is published together, or nothing.',
     refusedAll: 'Nothing can be published while a line is refused.',
     nothing: 'The list says what is already there.',
-    published: (count: number) => (count === 1 ? '1 model has a new price.' : `${count} models have new prices.`),
+    published: (count: number) =>
+      count === 1 ? '1 model has a new price.' : `${count} models have new prices.`,
   },
   groups: {
     title: 'Groups',
@@ -155,9 +171,18 @@ export default {
     policy: 'Channels of one priority',
     policies: {
       weighted: { name: 'by weight', help: 'Each as often as its weight says.' },
-      latency: { name: 'the fastest first', help: 'By weight and speed: who is twice as slow is asked a quarter as often.' },
-      cost: { name: 'the cheapest first', help: 'By what the vendor takes, as entered with the channel’s models; without that, last.' },
-      sticky: { name: 'the same for a conversation', help: 'A conversation stays where the vendor’s prompt cache has it.' },
+      latency: {
+        name: 'the fastest first',
+        help: 'By weight and speed: who is twice as slow is asked a quarter as often.',
+      },
+      cost: {
+        name: 'the cheapest first',
+        help: 'By what the vendor takes, as entered with the channel’s models; without that, last.',
+      },
+      sticky: {
+        name: 'the same for a conversation',
+        help: 'A conversation stays where the vendor’s prompt cache has it.',
+      },
     },
     created: (name: string) => `Group ${name} is there.`,
     saved: 'Saved. Requests that run keep their prices.',
@@ -166,16 +191,21 @@ export default {
     removeTitle: (name: string) => `Remove ${name}?`,
     removeText: 'No key and no channel uses it. It can be made again.',
     removed: (name: string) => `Group ${name} is removed.`,
-    inUse: (keys: number, channels: string) => `${keys} keys and these channels still use it: ${channels}.`,
+    inUse: (keys: number, channels: string) =>
+      `${keys} keys and these channels still use it: ${channels}.`,
     facts: 'Group',
     models: (count: number) => `Models (${count})`,
     noModels: 'None: no channel serves this group.',
     servedBy: 'served by',
     preview: (from: string, to: string) => `Prices at ×${to} instead of ×${from}`,
     previewNote: (keys: number) =>
-      keys === 1 ? '1 key pays these from its next request.' : `${keys} keys pay these from their next request.`,
+      keys === 1
+        ? '1 key pays these from its next request.'
+        : `${keys} keys pay these from their next request.`,
     previewRevenue: (users: number) =>
-      users === 1 ? 'Revenue of its last 7 days, from 1 user' : `Revenue of its last 7 days, from ${users} users`,
+      users === 1
+        ? 'Revenue of its last 7 days, from 1 user'
+        : `Revenue of its last 7 days, from ${users} users`,
     previewNobody: 'Nobody used this group in the last 7 days.',
     previewBelow: (models: string) => `Its keys would pay less than a vendor takes for: ${models}.`,
     model: 'Model',

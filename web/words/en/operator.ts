@@ -6,12 +6,15 @@ export default {
     checked: 'Last looked {at}',
     since: 'since {at}',
     sentences: {
-      channel_parked: (channel: string, why: string) => `${channel} is parked and gets no requests: ${why}.`,
-      credentials_refused: (channel: string) => `The vendor refuses the key of ${channel}. It gets no requests until it has a new one.`,
+      channel_parked: (channel: string, why: string) =>
+        `${channel} is parked and gets no requests: ${why}.`,
+      credentials_refused: (channel: string) =>
+        `The vendor refuses the key of ${channel}. It gets no requests until it has a new one.`,
       unmatched_payment: (wallet: string, amount: string, number: string) =>
         `${wallet} took ${amount} that fits no order (its number ${number}).`,
       ledger_check_failed: (rules: string) => `The last ledger check failed: ${rules}.`,
-      model_retiring: (model: string, date: string) => `${model} is switched off by its vendor on ${date}.`,
+      model_retiring: (model: string, date: string) =>
+        `${model} is switched off by its vendor on ${date}.`,
       model_without_channel: (model: string) => `${model} is listed, and no channel serves it.`,
       database_slow: (ms: string, node: string) => `The database took ${ms} ms to answer ${node}.`,
       disk_full: (node: string) => `The disk of ${node} is nearly full.`,

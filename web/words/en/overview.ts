@@ -1,13 +1,16 @@
 export default {
   figures: {
     available: 'Available',
-    held: (amount: string, tasks: number) => `${amount} held in ${tasks === 1 ? '1 task' : `${tasks} tasks`}`,
+    held: (amount: string, tasks: number) =>
+      `${amount} held in ${tasks === 1 ? '1 task' : `${tasks} tasks`}`,
     nothingHeld: 'Nothing held',
     runway: 'Lasts about',
     notEnough: 'Not enough data',
     overAYear: 'over a year',
-    days: (days: number) => (days < 1 ? 'under a day' : days < 2 ? '1 day' : `${Math.floor(days)} days`),
-    formula: (available: string, mean: string) => `${available} available ÷ ${mean} a day, the mean of the last 7 full days`,
+    days: (days: number) =>
+      days < 1 ? 'under a day' : days < 2 ? '1 day' : `${Math.floor(days)} days`,
+    formula: (available: string, mean: string) =>
+      `${available} available ÷ ${mean} a day, the mean of the last 7 full days`,
     perDay: (mean: string) => `${mean} a day`,
     today: 'Today',
     yesterday: (amount: string) => `${amount} yesterday up to now`,

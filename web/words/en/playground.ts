@@ -110,7 +110,8 @@ export default {
     noInput: 'Choose a picture, or use one of the results.',
     notEditable: 'This model takes no pictures.',
     mask: 'Paint over what should change',
-    maskHelp: 'Optional. By keyboard: upload a mask, a PNG that is transparent where the picture should change.',
+    maskHelp:
+      'Optional. By keyboard: upload a mask, a PNG that is transparent where the picture should change.',
     brush: 'Brush',
     clearMask: 'Clear',
     undo: 'Undo stroke',
@@ -125,7 +126,8 @@ export default {
     copy: 'Copy as b64_json',
     copied: 'Copied.',
     making: (count: number) => (count === 1 ? 'Making 1 image …' : `Making ${count} images …`),
-    fewer: (asked: number, got: number) => `Asked for ${asked}, got ${got}; the others cost nothing.`,
+    fewer: (asked: number, got: number) =>
+      `Asked for ${asked}, got ${got}; the others cost nothing.`,
     needPrompt: 'Say what the picture should show.',
     needSize: 'A width and a height, such as 1024x1024.',
   },
@@ -140,7 +142,8 @@ export default {
     choose: 'Choose a picture',
     submit: 'Make the video',
     price: (seconds: string, amount: string) => `${seconds} s, ${amount}`,
-    submitted: (amount: string) => `${amount} held. It is charged when the video is there, and released when there is none.`,
+    submitted: (amount: string) =>
+      `${amount} held. It is charged when the video is there, and released when there is none.`,
     empty: 'The video appears here.',
     all: 'All tasks',
     needPrompt: 'Say what the video should show.',

@@ -1,7 +1,12 @@
 export default {
   title: 'Settings',
   profile: { title: 'Profile', name: 'Name', since: 'Account since', id: 'Account id' },
-  look: { title: 'Language and appearance', language: 'Language', theme: 'Theme', here: 'For this browser.' },
+  look: {
+    title: 'Language and appearance',
+    language: 'Language',
+    theme: 'Theme',
+    here: 'For this browser.',
+  },
   account: {
     title: 'Account',
     zone: 'Time zone',
@@ -9,7 +14,8 @@ export default {
     low: 'Warn when less is available (optional)',
     lowHelp: 'Empty: warned when the balance lasts less than three days.',
     email: 'E-mail (optional)',
-    emailHelp: 'Written to once when less is available than the amount above, and not again before it is topped up.',
+    emailHelp:
+      'Written to once when less is available than the amount above, and not again before it is topped up.',
     shortcuts: 'Shortcuts of a single key',
     shortcutsHelp: 'Press ? to see them.',
   },
@@ -38,12 +44,14 @@ export default {
   data: {
     title: 'Your data',
     export: 'Download account (JSON)',
-    exportHelp: 'Profile, sign-ins, devices, keys without their secrets, top-ups. Requests and charges are the CSV of Usage and Statement.',
+    exportHelp:
+      'Profile, sign-ins, devices, keys without their secrets, top-ups. Requests and charges are the CSV of Usage and Statement.',
     close: 'Close account',
     closeTitle: 'Close this account?',
     closeEffect:
       'Its keys stop at once and you are signed out. Charges and top-ups stay in the books. An operator can open the account again.',
-    closeLeft: (amount: string) => `${amount} is left. It can no longer be spent: ask the operator to pay it back.`,
+    closeLeft: (amount: string) =>
+      `${amount} is left. It can no longer be spent: ask the operator to pay it back.`,
     operator: 'An operator’s account is closed once another operator has made it a user’s.',
   },
   saved: 'Saved.',

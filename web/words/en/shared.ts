@@ -41,7 +41,11 @@ export default {
     held: (amount: string) => `${amount} held for running tasks`,
     updated: (amount: string) => `Balance ${amount}`,
   },
-  announcements: { label: 'Announcements', none: 'No announcements.', unread: (count: number) => `Announcements, ${count} new` },
+  announcements: {
+    label: 'Announcements',
+    none: 'No announcements.',
+    unread: (count: number) => `Announcements, ${count} new`,
+  },
   palette: {
     open: 'Search and go',
     placeholder: 'Page, model, key, request id, order number …',
@@ -49,7 +53,15 @@ export default {
     actions: 'Actions',
     found: 'Found',
     nothing: 'Nothing matches.',
-    kinds: { key: 'Key', model: 'Model', request: 'Request', order: 'Top-up', task: 'Task', user: 'User', channel: 'Channel' },
+    kinds: {
+      key: 'Key',
+      model: 'Model',
+      request: 'Request',
+      order: 'Top-up',
+      task: 'Task',
+      user: 'User',
+      channel: 'Channel',
+    },
     createKey: 'Create a key',
   },
   shortcuts: {

@@ -20,7 +20,8 @@ export default {
   now: 'now',
   addsUp: 'Adds up exactly',
   addsUpNot: 'Does not add up yet: a request is being recorded. Reload in a moment.',
-  held: (held: string, available: string) => `Held for running tasks ${held} · available ${available}`,
+  held: (held: string, available: string) =>
+    `Held for running tasks ${held} · available ${available}`,
   times: (count: string) => `${count} ×`,
   balance: 'How the balance moved',
   balanceSummary: (first: string, last: string, opening: string, closing: string) =>
@@ -29,7 +30,13 @@ export default {
   balanceMarks: 'Dots: days with a top-up, a refund or an adjustment.',
   moves: 'Day by day',
   order: 'Oldest first; the balance reads downwards.',
-  columns: { date: 'Date', what: 'What', requests: 'Requests', amount: 'Amount', balance: 'Balance' },
+  columns: {
+    date: 'Date',
+    what: 'What',
+    requests: 'Requests',
+    amount: 'Amount',
+    balance: 'Balance',
+  },
   kinds: {
     charges: 'Charges',
     top_up: 'Top-up',
@@ -43,10 +50,12 @@ export default {
   showLines: (id: string) => `Show the lines of ${id}`,
   openCharge: 'Open',
   more: 'More of this day',
-  notCharged: (held: string, from: string, to: string) => `held ${held} at ${from}, released at ${to}`,
+  notCharged: (held: string, from: string, to: string) =>
+    `held ${held} at ${from}, released at ${to}`,
   verify: 'Verify',
   proven: (lines: string) => `${lines} lines, all equal.`,
-  provenNote: (time: string, took: string) => `Added up again from the ledger at ${time}, in ${took}.`,
+  provenNote: (time: string, took: string) =>
+    `Added up again from the ledger at ${time}, in ${took}.`,
   differs: (id: string, recorded: string, transferred: string) =>
     `The first that differs is ${id}: recorded ${recorded}, transferred ${transferred}. Please tell the operator.`,
   unequal: 'The sum is another one than the statement’s. Please tell the operator.',

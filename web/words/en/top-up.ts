@@ -18,7 +18,13 @@ export default {
   unavailable: 'The wallet does not answer. Nothing was charged; please retry.',
   orders: 'Your top-ups',
   none: 'No top-ups yet.',
-  columns: { time: 'Time', amount: 'Amount', wallet: 'Wallet', state: 'State', number: 'Wallet’s number' },
+  columns: {
+    time: 'Time',
+    amount: 'Amount',
+    wallet: 'Wallet',
+    state: 'State',
+    number: 'Wallet’s number',
+  },
   states: {
     waiting: 'Waiting',
     scanned: 'Scanned',
@@ -54,7 +60,12 @@ export default {
     credited: 'Credited',
     transfer: 'Ledger transfer',
     refunds: 'Paid back',
-    refundStates: { held: 'set aside', asked: 'asked of the wallet', refunded: 'paid back', failed: 'not possible' },
+    refundStates: {
+      held: 'set aside',
+      asked: 'asked of the wallet',
+      refunded: 'paid back',
+      failed: 'not possible',
+    },
     facts: 'Order',
     qr: (wallet: string, amount: string) => `QR code for ${wallet}, ${amount}`,
     open: (wallet: string) => `Open ${wallet}`,

@@ -24,7 +24,13 @@ export default {
     costPlaceholder: '0.01',
     request: 'Request id',
   },
-  tabs: { label: 'How it is shown', requests: 'Requests', day: 'Per day', model: 'Per model', key: 'Per key' },
+  tabs: {
+    label: 'How it is shown',
+    requests: 'Requests',
+    day: 'Per day',
+    model: 'Per model',
+    key: 'Per key',
+  },
   figures: {
     requests: 'Requests',
     cost: 'Cost',
@@ -81,14 +87,22 @@ export default {
     speech: 'Speech',
     video: 'Video',
   } as Readonly<Record<string, string>>,
-  statuses: { ok: 'OK', cut: 'Cut', left: 'Client left', length: 'Balance ended', error: 'Failed', estimated: 'Estimated' },
+  statuses: {
+    ok: 'OK',
+    cut: 'Cut',
+    left: 'Client left',
+    length: 'Balance ended',
+    error: 'Failed',
+    estimated: 'Estimated',
+  },
   means: {
     cut: 'The stream broke off. Charged for what was delivered.',
     left: 'The client closed the connection. Charged for what was delivered.',
     length: 'The output was limited by the balance. Charged for what was delivered.',
     error: 'It failed.',
     notCharged: 'It failed. Not charged.',
-    estimated: 'Estimated: no usage was reported for this request, so its tokens were counted from its text.',
+    estimated:
+      'Estimated: no usage was reported for this request, so its tokens were counted from its text.',
   },
   units: {
     token: (count: string) => `${count} tokens`,
@@ -142,7 +156,8 @@ export default {
     equal: 'Equal to the ledger’s transfer',
     unequal: 'The ledger’s transfer is another amount',
     noTransfer: 'No transfer: nothing was charged.',
-    prompt: (all: string, plain: string, cached: string) => `Input in all ${all} = ${plain} + ${cached} from the cache.`,
+    prompt: (all: string, plain: string, cached: string) =>
+      `Input in all ${all} = ${plain} + ${cached} from the cache.`,
     promptWritten: (all: string, plain: string, cached: string, written: string) =>
       `Input in all ${all} = ${plain} + ${cached} from the cache + ${written} written to it.`,
     withoutCache: (amount: string) => `Without the cache this input would have cost ${amount}.`,

@@ -25,7 +25,8 @@ export default {
   disabled: (name) => `${name} 已停用。`,
   enabled: (name) => `${name} 已重新启用。`,
   disableTitle: (name) => `停用 ${name}？`,
-  disableEffect: (requests) => `使用它的请求会立即被拒绝。过去一小时有 ${requests}。之后可以重新启用。`,
+  disableEffect: (requests) =>
+    `使用它的请求会立即被拒绝。过去一小时有 ${requests}。之后可以重新启用。`,
   form: {
     title: '创建密钥',
     name: '名称',

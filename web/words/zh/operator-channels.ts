@@ -66,10 +66,12 @@ export default {
     facts: '当前',
     runningNow: '进行中',
     errors: '最近 24 小时各类错误',
-    errorsSummary: (errors, requests) => `最近 24 小时每小时错误数：${requests} 次尝试中 ${errors} 次出错。`,
+    errorsSummary: (errors, requests) =>
+      `最近 24 小时每小时错误数：${requests} 次尝试中 ${errors} 次出错。`,
     noErrors: (requests) => `最近 24 小时没有错误，共 ${requests} 次尝试。`,
     latency: '最近 24 小时首字节时间',
-    latencySummary: (median) => `最近 24 小时每小时首字节时间的中位数和第 95 百分位，最近的中位数为 ${median}。`,
+    latencySummary: (median) =>
+      `最近 24 小时每小时首字节时间的中位数和第 95 百分位，最近的中位数为 ${median}。`,
     noTraffic: '最近 24 小时没有请求。',
     median: '中位数',
     p95: '第 95 百分位',
@@ -112,7 +114,8 @@ export default {
     groups: '分组',
     priority: '优先级',
     weight: '权重',
-    readOnly: '这个渠道由配置文件定义，只能在配置文件中修改。在这里可以测试、排空、停用，也可以录入成本。',
+    readOnly:
+      '这个渠道由配置文件定义，只能在配置文件中修改。在这里可以测试、排空、停用，也可以录入成本。',
   },
   form: {
     createTitle: '添加渠道',

@@ -51,7 +51,13 @@ export default {
     retiredDone: (id) => `${id} 已下架。`,
     retiredNote: '这个模型已下架，任何人都无法调用。',
     history: '价格版本',
-    historyColumns: { version: '版本', since: '生效时间', prices: '价格', reason: '原因', actor: '操作人' },
+    historyColumns: {
+      version: '版本',
+      since: '生效时间',
+      prices: '价格',
+      reason: '原因',
+      actor: '操作人',
+    },
     waits: '待生效',
     inForce: '生效中',
     noReason: '没有说明原因',
@@ -64,7 +70,8 @@ export default {
     durationsHelp: '视频时长，单位秒：5, 10',
     hedge: '启用第二渠道',
     hedgeValue: (ms) => `${ms} 毫秒无响应后`,
-    hedgeHelp: '单位毫秒，用于对话模型：流式请求超过这个时间没有响应时，同时请求第二个渠道，其输入费用由你承担。留空则不启用。',
+    hedgeHelp:
+      '单位毫秒，用于对话模型：流式请求超过这个时间没有响应时，同时请求第二个渠道，其输入费用由你承担。留空则不启用。',
     shutdownHelp: '留空为尚未公布。',
     price: '价格',
     priceHelp: '留空则按内置列表。',
@@ -105,10 +112,12 @@ export default {
     refused: '这样无法发布。',
     past: '请选择将来的时间。',
     warnings: {
-      below_vendor_cost: (line, group, channel) => `${line}：分组 ${group} 支付的价格低于渠道 ${channel} 的供应商收费。`,
+      below_vendor_cost: (line, group, channel) =>
+        `${line}：分组 ${group} 支付的价格低于渠道 ${channel} 的供应商收费。`,
       large_change: (line, percent) => `${line} 变动 ${percent} %。`,
       class_without_price: (line) => `最近 7 天供应商报告过${line}，但它没有价格，必须先定价。`,
-      until_the_configuration_changes: '这个模型由配置文件定义。在配置文件中的价格改动之前，此价格一直有效。',
+      until_the_configuration_changes:
+        '这个模型由配置文件定义。在配置文件中的价格改动之前，此价格一直有效。',
     },
   },
   import: {
@@ -153,7 +162,10 @@ export default {
     policies: {
       weighted: { name: '按权重', help: '按权重分配请求。' },
       latency: { name: '速度优先', help: '按权重和速度：慢一倍的渠道只分到四分之一的请求。' },
-      cost: { name: '成本优先', help: '按渠道模型中录入的供应商收费，最便宜的优先；未录入的排在最后。' },
+      cost: {
+        name: '成本优先',
+        help: '按渠道模型中录入的供应商收费，最便宜的优先；未录入的排在最后。',
+      },
       sticky: { name: '会话固定', help: '同一会话固定使用同一渠道，以命中供应商的提示词缓存。' },
     },
     created: (name) => `分组 ${name} 已创建。`,

@@ -8,8 +8,10 @@ export default {
     since: '自 {at}',
     sentences: {
       channel_parked: (channel, why) => `渠道 ${channel} 已停，不再接收请求：${why}。`,
-      credentials_refused: (channel) => `供应商拒绝了渠道 ${channel} 的密钥。更换密钥之前，它不再接收请求。`,
-      unmatched_payment: (wallet, amount, number) => `${wallet}收到 ${amount}，但没有对应的订单（钱包单号 ${number}）。`,
+      credentials_refused: (channel) =>
+        `供应商拒绝了渠道 ${channel} 的密钥。更换密钥之前，它不再接收请求。`,
+      unmatched_payment: (wallet, amount, number) =>
+        `${wallet}收到 ${amount}，但没有对应的订单（钱包单号 ${number}）。`,
       ledger_check_failed: (rules) => `最近一次账本检查未通过：${rules}。`,
       model_retiring: (model, date) => `模型 ${model} 将于 ${date} 被供应商下线。`,
       model_without_channel: (model) => `模型 ${model} 已列出，但没有渠道提供服务。`,

@@ -20,7 +20,8 @@ export default {
     by: '分类方式',
     model: '模型',
     key: '密钥',
-    summary: (total, first, last, most) => `${first} 至 ${last} 的每日消费：合计 ${total}，其中最多的是 ${most}。`,
+    summary: (total, first, last, most) =>
+      `${first} 至 ${last} 的每日消费：合计 ${total}，其中最多的是 ${most}。`,
     nothing: '最近 30 天没有消费。',
     zone: (zone) => `最近 30 天，按 ${zone}`,
   },
@@ -55,7 +56,8 @@ export default {
     checkNote: '每一分都能算出来',
     run: '在终端运行：',
     waiting: '正在等待第一个请求……',
-    works: (model, tokens, cost, balance) => `成功了。${model} 返回 ${tokens} 个 token，扣费 ${cost}，余额 ${balance}。`,
+    works: (model, tokens, cost, balance) =>
+      `成功了。${model} 返回 ${tokens} 个 token，扣费 ${cost}，余额 ${balance}。`,
     see: '查看这笔扣费',
     done: '已完成',
     sample: 'curl 请求示例',

@@ -51,7 +51,15 @@ export default {
     actions: '操作',
     found: '搜索结果',
     nothing: '没有匹配的结果。',
-    kinds: { key: '密钥', model: '模型', request: '请求', order: '充值', task: '任务', user: '用户', channel: '渠道' },
+    kinds: {
+      key: '密钥',
+      model: '模型',
+      request: '请求',
+      order: '充值',
+      task: '任务',
+      user: '用户',
+      channel: '渠道',
+    },
     createKey: '创建密钥',
   },
   shortcuts: {
@@ -168,7 +176,14 @@ export default {
     empty: '还没有内容。',
     nothing: '没有匹配的内容。',
   },
-  chart: { today: '今天未结束', other: '其他', total: '合计', day: '日期', empty: '这段时间没有数据。', loading: '正在加载图表' },
+  chart: {
+    today: '今天未结束',
+    other: '其他',
+    total: '合计',
+    day: '日期',
+    empty: '这段时间没有数据。',
+    loading: '正在加载图表',
+  },
   status: {
     ok: '成功',
     running: '进行中',

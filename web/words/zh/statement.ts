@@ -25,7 +25,8 @@ export default {
   held: (held, available) => `进行中的任务冻结 ${held} · 可用 ${available}`,
   times: (count) => `${count} 笔`,
   balance: '余额变化',
-  balanceSummary: (first, last, opening, closing) => `${first} 至 ${last} 的余额：从 ${opening} 到 ${closing}。`,
+  balanceSummary: (first, last, opening, closing) =>
+    `${first} 至 ${last} 的余额：从 ${opening} 到 ${closing}。`,
   balanceSeries: '余额',
   balanceMarks: '圆点：有充值、退款或调整的日子。',
   moves: '逐日明细',
@@ -48,7 +49,8 @@ export default {
   verify: '核对',
   proven: (lines) => `${lines} 行，合计一致。`,
   provenNote: (time, took) => `${time} 由账本转账重新相加，用时 ${took}。`,
-  differs: (id, recorded, transferred) => `第一处不一致是 ${id}：记录 ${recorded}，转账 ${transferred}。请联系管理员。`,
+  differs: (id, recorded, transferred) =>
+    `第一处不一致是 ${id}：记录 ${recorded}，转账 ${transferred}。请联系管理员。`,
   unequal: '重新相加的结果与账单不同，请联系管理员。',
   csv: 'CSV',
   csvLevels: { day: '每天一行', request: '每次请求一行', line: '每个计价项一行' },

@@ -61,7 +61,8 @@ export default {
   },
   cachedOf: (count) => `缓存 ${count}`,
   reasoningOf: (count) => `推理 ${count}`,
-  chart: (total, first, last, most) => `${first} 至 ${last} 每天的费用：合计 ${total}，其中最多的是 ${most}。`,
+  chart: (total, first, last, most) =>
+    `${first} 至 ${last} 每天的费用：合计 ${total}，其中最多的是 ${most}。`,
   chartTitle: '每天的费用',
   chartHint: '在图上拖动可选择日期，也可以在上方自选日期。',
   otherSeries: '其余全部',
@@ -82,7 +83,14 @@ export default {
     speech: '语音合成',
     video: '视频',
   },
-  statuses: { ok: '成功', cut: '已截断', left: '客户端断开', length: '余额用完', error: '失败', estimated: '估算' },
+  statuses: {
+    ok: '成功',
+    cut: '已截断',
+    left: '客户端断开',
+    length: '余额用完',
+    error: '失败',
+    estimated: '估算',
+  },
   means: {
     cut: '响应中途断开，已按送达的部分扣费。',
     left: '客户端提前断开连接，已按送达的部分扣费。',
@@ -144,7 +152,8 @@ export default {
     unequal: '与账本转账金额不一致',
     noTransfer: '没有转账：未扣费。',
     prompt: (all, plain, cached) => `输入共 ${all} = ${plain} + 缓存 ${cached}。`,
-    promptWritten: (all, plain, cached, written) => `输入共 ${all} = ${plain} + 缓存 ${cached} + 写入缓存 ${written}。`,
+    promptWritten: (all, plain, cached, written) =>
+      `输入共 ${all} = ${plain} + 缓存 ${cached} + 写入缓存 ${written}。`,
     withoutCache: (amount) => `如果没有缓存，这些输入要花 ${amount}。`,
     base: (multiplier) => `基准价 × ${multiplier}（分组倍率）`,
     facts: '请求',

@@ -13,11 +13,25 @@ import { replicateImages } from './replicate.ts';
 import { runwayImages } from './runway.ts';
 import { stabilityImages } from './stability.ts';
 
-const cat: GivenImage = { type: 'image/png', width: 64, height: 64, bytes: pictureOf('cat', 64, 64) };
-const mask: GivenImage = { type: 'image/png', width: 64, height: 64, bytes: pictureOf('here', 64, 64, true) };
+const cat: GivenImage = {
+  type: 'image/png',
+  width: 64,
+  height: 64,
+  bytes: pictureOf('cat', 64, 64),
+};
+const mask: GivenImage = {
+  type: 'image/png',
+  width: 64,
+  height: 64,
+  bytes: pictureOf('here', 64, 64, true),
+};
 const wide = { width: 1_792, height: 1_024 };
 
-function callOf(upstreamModel: string, wish: Partial<ImageWish> = {}, body: Record<string, unknown> = {}): Call {
+function callOf(
+  upstreamModel: string,
+  wish: Partial<ImageWish> = {},
+  body: Record<string, unknown> = {},
+): Call {
   return {
     body,
     bytes: Buffer.alloc(0),
@@ -43,7 +57,8 @@ function callOf(upstreamModel: string, wish: Partial<ImageWish> = {}, body: Reco
   };
 }
 
-const ask = (adapter: PictureAdapter, call: Call): Ask => adapter.ask(adapter.parts?.(call)?.calls[0] ?? call);
+const ask = (adapter: PictureAdapter, call: Call): Ask =>
+  adapter.ask(adapter.parts?.(call)?.calls[0] ?? call);
 const said = ({ body }: Ask): Record<string, unknown> => JSON.parse(body.toString('utf8'));
 
 /** The fields of a form; of files, their type. */
@@ -53,7 +68,8 @@ function fieldsOf({ headers, body }: Ask): Record<string, string> {
   for (const part of body.toString('latin1').split(`--${boundary}`)) {
     const [head = '', ...rest] = part.split('\r\n\r\n');
     const name = / name="([^"]*)"/.exec(head)?.[1];
-    if (name !== undefined) found[name] = /content-type: (\S+)/.exec(head)?.[1] ?? rest.join('\r\n\r\n').trimEnd();
+    if (name !== undefined)
+      found[name] = /content-type: (\S+)/.exec(head)?.[1] ?? rest.join('\r\n\r\n').trimEnd();
   }
   return found;
 }
@@ -125,7 +141,11 @@ const rows: readonly Row[] = [
   {
     what: 'an official model of Replicate',
     adapter: replicateImages,
-    call: callOf('black-forest-labs/flux-dev', { size: wide }, { output_format: 'jpeg', go_fast: 'true' }),
+    call: callOf(
+      'black-forest-labs/flux-dev',
+      { size: wide },
+      { output_format: 'jpeg', go_fast: 'true' },
+    ),
     path: '/models/black-forest-labs/flux-dev/predictions',
     body: { input: { prompt: 'a cat', aspect_ratio: '16:9', output_format: 'jpg', go_fast: true } },
   },
@@ -139,16 +159,33 @@ const rows: readonly Row[] = [
   {
     what: 'Recraft by the ratio',
     adapter: recraftImages,
-    call: callOf('recraftv3', { size: wide, n: 2, returns: 'b64_json' }, { style: 'digital_illustration', quality: 'hd' }),
+    call: callOf(
+      'recraftv3',
+      { size: wide, n: 2, returns: 'b64_json' },
+      { style: 'digital_illustration', quality: 'hd' },
+    ),
     path: '/images/generations',
-    body: { prompt: 'a cat', model: 'recraftv3', n: 2, size: '16:9', response_format: 'b64_json', style: 'digital_illustration' },
+    body: {
+      prompt: 'a cat',
+      model: 'recraftv3',
+      n: 2,
+      size: '16:9',
+      response_format: 'b64_json',
+      style: 'digital_illustration',
+    },
   },
   {
     what: 'MiniMax by the ratio',
     adapter: minimaxImages([]),
     call: callOf('image-01', { size: wide, n: 9, returns: 'b64_json' }),
     path: '/image_generation',
-    body: { model: 'image-01', prompt: 'a cat', n: 9, aspect_ratio: '16:9', response_format: 'base64' },
+    body: {
+      model: 'image-01',
+      prompt: 'a cat',
+      n: 9,
+      aspect_ratio: '16:9',
+      response_format: 'base64',
+    },
   },
   {
     what: 'CogView by its sides',
@@ -162,7 +199,11 @@ const rows: readonly Row[] = [
     adapter: dashscopeTasks([]),
     call: callOf('wan2.2-t2i-flash', { size: wide, n: 2 }, { negative_prompt: 'dogs' }),
     path: '/../../api/v1/services/aigc/text2image/image-synthesis',
-    body: { model: 'wan2.2-t2i-flash', input: { prompt: 'a cat', negative_prompt: 'dogs' }, parameters: { n: 2, size: '1440*816' } },
+    body: {
+      model: 'wan2.2-t2i-flash',
+      input: { prompt: 'a cat', negative_prompt: 'dogs' },
+      parameters: { n: 2, size: '1440*816' },
+    },
   },
   {
     what: 'Runway by a shape of its own',
@@ -184,8 +225,16 @@ describe('what a vendor is asked', () => {
 
   test('Stability in forms: of words, of a picture, where a mask is', () => {
     const core = ask(stabilityImages, callOf('stable-image-core', { size: wide }, { seed: '5' }));
-    expect([core.path, core.headers['accept']]).toEqual(['/v2beta/stable-image/generate/core', 'application/json']);
-    expect(fieldsOf(core)).toEqual({ prompt: 'a cat', aspect_ratio: '16:9', output_format: 'png', seed: '5' });
+    expect([core.path, core.headers['accept']]).toEqual([
+      '/v2beta/stable-image/generate/core',
+      'application/json',
+    ]);
+    expect(fieldsOf(core)).toEqual({
+      prompt: 'a cat',
+      aspect_ratio: '16:9',
+      output_format: 'png',
+      seed: '5',
+    });
     const changed = ask(stabilityImages, callOf('sd3.5-large', { images: [cat], size: wide }));
     expect(fieldsOf(changed)).toEqual({
       prompt: 'a cat',
@@ -197,24 +246,49 @@ describe('what a vendor is asked', () => {
     });
     const filled = ask(stabilityImages, callOf('stable-image-inpaint', { images: [cat], mask }));
     expect(filled.path).toBe('/v2beta/stable-image/edit/inpaint');
-    expect(fieldsOf(filled)).toEqual({ prompt: 'a cat', image: 'image/png', mask: 'image/png', output_format: 'png' });
+    expect(fieldsOf(filled)).toEqual({
+      prompt: 'a cat',
+      image: 'image/png',
+      mask: 'image/png',
+      output_format: 'png',
+    });
   });
 
   test('Ideogram in forms: generated, remixed, edited, and version 4 by its resolution', () => {
     const made = ask(ideogramImages, callOf('ideogram-v3', { size: wide, quality: 'hd', n: 2 }));
     expect(made.path).toBe('/v1/ideogram-v3/generate');
-    expect(fieldsOf(made)).toEqual({ prompt: 'a cat', aspect_ratio: '16x9', rendering_speed: 'QUALITY', num_images: '2' });
+    expect(fieldsOf(made)).toEqual({
+      prompt: 'a cat',
+      aspect_ratio: '16x9',
+      rendering_speed: 'QUALITY',
+      num_images: '2',
+    });
     const remixed = ask(ideogramImages, callOf('ideogram-v3-turbo', { size: wide, images: [cat] }));
     expect(remixed.path).toBe('/v1/ideogram-v3/remix');
-    expect(fieldsOf(remixed)).toMatchObject({ image: 'image/png', rendering_speed: 'TURBO', aspect_ratio: '16x9' });
+    expect(fieldsOf(remixed)).toMatchObject({
+      image: 'image/png',
+      rendering_speed: 'TURBO',
+      aspect_ratio: '16x9',
+    });
     const edited = ask(ideogramImages, callOf('ideogram-v3', { size: wide, images: [cat], mask }));
     expect(edited.path).toBe('/v1/ideogram-v3/edit');
-    expect(fieldsOf(edited)).toEqual({ prompt: 'a cat', image: 'image/png', mask: 'image/png', num_images: '1' });
-    expect(fieldsOf(ask(ideogramImages, callOf('ideogram-v4', { size: wide })))).toEqual({ text_prompt: 'a cat', resolution: '1344x768' });
+    expect(fieldsOf(edited)).toEqual({
+      prompt: 'a cat',
+      image: 'image/png',
+      mask: 'image/png',
+      num_images: '1',
+    });
+    expect(fieldsOf(ask(ideogramImages, callOf('ideogram-v4', { size: wide })))).toEqual({
+      text_prompt: 'a cat',
+      resolution: '1344x768',
+    });
   });
 
   test('Recraft in forms, where it is given a picture', () => {
-    const changed = ask(recraftEdits, callOf('recraftv3', { images: [cat], n: 2 }, { strength: 0.2 }));
+    const changed = ask(
+      recraftEdits,
+      callOf('recraftv3', { images: [cat], n: 2 }, { strength: 0.2 }),
+    );
     expect(changed.path).toBe('/images/imageToImage');
     expect(fieldsOf(changed)).toEqual({
       image: 'image/png',
@@ -231,7 +305,11 @@ describe('what a vendor is asked', () => {
 });
 
 test('more pictures than a vendor makes at once are several calls', () => {
-  const split = (adapter: PictureAdapter, model: string, n: number): (number | undefined)[] | undefined =>
+  const split = (
+    adapter: PictureAdapter,
+    model: string,
+    n: number,
+  ): (number | undefined)[] | undefined =>
     adapter.parts?.(callOf(model, { n }))?.calls.map(({ image }) => image?.n);
   expect(split(bflImages, 'flux-2-pro', 3)).toEqual([1, 1, 1]);
   expect(split(falImages, 'fal-ai/flux/dev', 10)).toEqual([4, 4, 2]);
@@ -240,7 +318,8 @@ test('more pictures than a vendor makes at once are several calls', () => {
 });
 
 test('what a model does not make is said by itself, and nobody is asked', () => {
-  const why = (adapter: PictureAdapter, model: string, wish: Partial<ImageWish>) => adapter.misfit?.(callOf(model, wish))?.param;
+  const why = (adapter: PictureAdapter, model: string, wish: Partial<ImageWish>) =>
+    adapter.misfit?.(callOf(model, wish))?.param;
   expect(why(bflImages, 'flux-pro-1.1', { images: [cat] })).toBe('image');
   expect(why(bflImages, 'flux-kontext-pro', { images: [cat, cat, cat, cat, cat] })).toBe('image');
   expect(why(bflImages, 'flux-pro-1.0-fill', {})).toBe('image');

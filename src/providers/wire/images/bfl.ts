@@ -1,4 +1,12 @@
-import type { Answer, Ask, Call, Later, LaterFault, PictureAdapter, PictureMisfit } from '../../adapter.ts';
+import type {
+  Answer,
+  Ask,
+  Call,
+  Later,
+  LaterFault,
+  PictureAdapter,
+  PictureMisfit,
+} from '../../adapter.ts';
 import { type GivenImage, wishOf } from '../../image-wish.ts';
 import { type JsonObject, objectOf, parse, textOf } from '../json.ts';
 import { protocolFault } from '../openai-chat-fault.ts';
@@ -58,7 +66,12 @@ export const bflImages: PictureAdapter = {
 function ask(call: Call): Ask {
   const { prompt, images, mask, quality } = wishOf(call);
   const family = familyOf(call);
-  const given = Object.fromEntries(images.map((image, i) => [`${family.image?.name ?? ''}${i === 0 ? '' : `_${i + 1}`}`, base64(image)]));
+  const given = Object.fromEntries(
+    images.map((image, i) => [
+      `${family.image?.name ?? ''}${i === 0 ? '' : `_${i + 1}`}`,
+      base64(image),
+    ]),
+  );
   const painted = mask && blackAndWhite(mask, 'white');
   return jsonAsk(`/${call.upstreamModel}`, {
     prompt,
@@ -86,12 +99,22 @@ function misfit(call: Call): PictureMisfit | undefined {
   const { image, masks = false, shape } = familyOf(call);
   const most = image?.most ?? 0;
   if (images.length > most)
-    return { param: 'image', why: most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.` };
+    return {
+      param: 'image',
+      why:
+        most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.`,
+    };
   if (shape === 'given' && images.length === 0)
     return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
   if (mask === undefined) return undefined;
-  if (!masks) return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-  return blackAndWhite(mask, 'white') === undefined ? { param: 'mask', why: `This is no mask: ${maskRule}` } : undefined;
+  if (!masks)
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
 }
 
 const afterMs = 500;
@@ -99,11 +122,20 @@ const afterMs = 500;
 function accepted(reply: Buffer): Later | LaterFault {
   const body = objectOf(parse(reply.toString('utf8')));
   const id = textOf(body?.['id']);
-  if (body === undefined || id === undefined) return protocolFault('an answer without the id of a task');
+  if (body === undefined || id === undefined)
+    return protocolFault('an answer without the id of a task');
   const url = textOf(body['polling_url']);
   // Only the cluster that took it knows it, and that is where `polling_url` leads (black-forest-labs/skills, 2026-08).
-  const question = { ...getAsk(`/get_result?id=${encodeURIComponent(id)}`), ...(url === undefined ? {} : { url }) };
-  const later: Later = { ask: question, afterMs, read: (answer, _, call) => ready(answer, id, call, later), fault: polled };
+  const question = {
+    ...getAsk(`/get_result?id=${encodeURIComponent(id)}`),
+    ...(url === undefined ? {} : { url }),
+  };
+  const later: Later = {
+    ask: question,
+    afterMs,
+    read: (answer, _, call) => ready(answer, id, call, later),
+    fault: polled,
+  };
   return later;
 }
 
@@ -113,12 +145,18 @@ function ready(reply: Buffer, id: string, call: Call, later: Later): Answer | La
   const details = objectOf(body?.['details']);
   if (status === 'Pending') return later;
   if (status === 'Task not found') return { kind: 'unknown_model', message: status, gone: true };
-  if (status === 'Request Moderated' || status === 'Content Moderated') return moderated(reasons(details));
+  if (status === 'Request Moderated' || status === 'Content Moderated')
+    return moderated(reasons(details));
   if (status === 'Error' || status === 'Failed')
-    return ended({ kind: 'server_error', message: `the task failed ${JSON.stringify(details ?? {})}` });
+    return ended({
+      kind: 'server_error',
+      message: `the task failed ${JSON.stringify(details ?? {})}`,
+    });
   if (status !== 'Ready') return protocolFault(`the status '${status}'`);
   const url = textOf(objectOf(body?.['result'])?.['sample']);
-  return url === undefined ? protocolFault('an answer without its picture') : made(call, [{ from: { url } }], id);
+  return url === undefined
+    ? protocolFault('an answer without its picture')
+    : made(call, [{ from: { url } }], id);
 }
 
 function reasons(details: JsonObject | undefined): string {

@@ -21,7 +21,9 @@ export function cogView(faults: readonly FaultRule[]): PictureAdapter {
         model: call.upstreamModel,
         prompt,
         ...(size === undefined ? {} : { size: sizeText(fitted(size, sides)) }),
-        ...(quality === undefined || quality === 'auto' ? {} : { quality: quality === 'hd' || quality === 'high' ? 'hd' : 'standard' }),
+        ...(quality === undefined || quality === 'auto'
+          ? {}
+          : { quality: quality === 'hd' || quality === 'high' ? 'hd' : 'standard' }),
         ...extras(call, known),
       });
     },

@@ -1,4 +1,12 @@
-import type { Answer, Call, Later, LaterFault, Picture, PictureAdapter, PictureMisfit } from '../../adapter.ts';
+import type {
+  Answer,
+  Call,
+  Later,
+  LaterFault,
+  Picture,
+  PictureAdapter,
+  PictureMisfit,
+} from '../../adapter.ts';
 import { dataUrl, sizeText, wishOf } from '../../image-wish.ts';
 import { listOf, objectOf, parse, textOf } from '../json.ts';
 import { faultWithin, protocolFault, sanitise } from '../openai-chat-fault.ts';
@@ -25,8 +33,16 @@ export function dashscopeTasks(faults: readonly FaultRule[]): PictureAdapter {
       const way = image === undefined ? 'text2image' : 'image2image';
       const body = {
         model: call.upstreamModel,
-        input: { prompt, ...negative, ...(image === undefined ? {} : { images: images.map(dataUrl) }) },
-        parameters: { n, ...(size === undefined ? {} : { size: sizeText(fitted(size, sides), '*') }), ...extras(call, known) },
+        input: {
+          prompt,
+          ...negative,
+          ...(image === undefined ? {} : { images: images.map(dataUrl) }),
+        },
+        parameters: {
+          n,
+          ...(size === undefined ? {} : { size: sizeText(fitted(size, sides), '*') }),
+          ...extras(call, known),
+        },
       };
       return jsonAsk(`${services}/${way}/image-synthesis`, body, { 'x-dashscope-async': 'enable' });
     },
@@ -41,12 +57,21 @@ export function dashscopeTasks(faults: readonly FaultRule[]): PictureAdapter {
 function misfit(call: Call): PictureMisfit | undefined {
   const { mask, images } = wishOf(call);
   if (images.length > 3) return { param: 'image', why: 'This model takes at most 3 pictures.' };
-  return mask && { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
+  return (
+    mask && {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    }
+  );
 }
 
 const afterMs = 1_000;
 
-function accepted(reply: Buffer, faults: readonly FaultRule[], fault: NonNullable<Later['fault']>): Later | LaterFault {
+function accepted(
+  reply: Buffer,
+  faults: readonly FaultRule[],
+  fault: NonNullable<Later['fault']>,
+): Later | LaterFault {
   const id = textOf(objectOf(objectOf(parse(reply.toString('utf8')))?.['output'])?.['task_id']);
   if (id === undefined) return protocolFault('an answer without the id of a task');
   const path = `/../../api/v1/tasks/${encodeURIComponent(id)}`;
@@ -61,7 +86,13 @@ function accepted(reply: Buffer, faults: readonly FaultRule[], fault: NonNullabl
   return later;
 }
 
-function stateOf(reply: Buffer, id: string, call: Call, later: Later, faults: readonly FaultRule[]): Answer | Later | LaterFault {
+function stateOf(
+  reply: Buffer,
+  id: string,
+  call: Call,
+  later: Later,
+  faults: readonly FaultRule[],
+): Answer | Later | LaterFault {
   const output = objectOf(objectOf(parse(reply.toString('utf8')))?.['output']);
   const status = textOf(output?.['task_status']);
   if (status === 'PENDING' || status === 'RUNNING' || status === 'SUSPENDED') return later;
@@ -80,6 +111,9 @@ function stateOf(reply: Buffer, id: string, call: Call, later: Later, faults: re
 }
 
 function failed(code: string, message: string, faults: readonly FaultRule[]): LaterFault {
-  const fault = faultWithin({ error: { code, message } }, { faults }) ?? { kind: 'server_error', message: sanitise(message) };
+  const fault = faultWithin({ error: { code, message } }, { faults }) ?? {
+    kind: 'server_error',
+    message: sanitise(message),
+  };
   return fault.kind === 'content_policy' ? moderated(fault.message) : ended(fault);
 }

@@ -19,7 +19,8 @@ interface Family {
 }
 
 const listed = ['1328*1328', '1664*928', '928*1664', '1472*1140', '1140*1472'] as const;
-const free = (pixels: number) => (size: ImageSize) => sizeText(fitted(size, { step: 16, least: 512, most: 2_048, pixels }), '*');
+const free = (pixels: number) => (size: ImageSize) =>
+  sizeText(fitted(size, { step: 16, least: 512, most: 2_048, pixels }), '*');
 
 const other: Family = { ids: /(?:)/, size: free(2_048 * 2_048), most: 1, given: [0, 3] };
 
@@ -30,9 +31,15 @@ const families: readonly Family[] = [
   { ids: /^wan2\.6-t2i/, size: free(1_440 * 1_440), most: 4, given: [0, 0] },
   { ids: /^wan/, size: free(1_280 * 1_280), most: 4, given: [0, 4] },
 ];
-const familyOf = ({ upstreamModel }: Call): Family => families.find(({ ids }) => ids.test(upstreamModel)) ?? other;
+const familyOf = ({ upstreamModel }: Call): Family =>
+  families.find(({ ids }) => ids.test(upstreamModel)) ?? other;
 
-const known = { seed: 'number', prompt_extend: 'flag', watermark: 'flag', negative_prompt: 'text' } as const;
+const known = {
+  seed: 'number',
+  prompt_extend: 'flag',
+  watermark: 'flag',
+  negative_prompt: 'text',
+} as const;
 
 /** Beside the compatible address, not below it. */
 const path = '/../../api/v1/services/aigc/multimodal-generation/generation';
@@ -46,7 +53,11 @@ export function dashscopeImages(faults: readonly FaultRule[]): PictureAdapter {
       return jsonAsk(path, {
         model: call.upstreamModel,
         input: { messages: [{ role: 'user', content }] },
-        parameters: { n, ...(size === undefined ? {} : { size: familyOf(call).size(size) }), ...extras(call, known) },
+        parameters: {
+          n,
+          ...(size === undefined ? {} : { size: familyOf(call).size(size) }),
+          ...extras(call, known),
+        },
       });
     },
     parts: (call) => partsOf(call, familyOf(call).most),
@@ -59,10 +70,19 @@ export function dashscopeImages(faults: readonly FaultRule[]): PictureAdapter {
 function misfit(call: Call): PictureMisfit | undefined {
   const { images, mask } = wishOf(call);
   const [least, most] = familyOf(call).given;
-  if (mask !== undefined) return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-  if (images.length < least) return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
+  if (mask !== undefined)
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  if (images.length < least)
+    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
   if (images.length > most)
-    return { param: 'image', why: most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.` };
+    return {
+      param: 'image',
+      why:
+        most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.`,
+    };
   return undefined;
 }
 
@@ -78,6 +98,7 @@ function read(reply: Buffer, call: Call, faults: readonly FaultRule[]): Answer |
   if (pictures.length > 0) return made(call, pictures, textOf(body['request_id']));
   const { code, message } = body;
   return (
-    faultWithin({ error: code === undefined ? undefined : { code, message } }, { faults }) ?? protocolFault('an answer without a picture')
+    faultWithin({ error: code === undefined ? undefined : { code, message } }, { faults }) ??
+    protocolFault('an answer without a picture')
   );
 }

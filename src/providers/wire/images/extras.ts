@@ -18,8 +18,14 @@ export function extras(call: Call, known: Readonly<Record<string, Kind>>): Recor
 function readAs(kind: Kind, value: unknown): unknown {
   if (value === undefined || value === null || value === '') return undefined;
   if (kind === 'any') return value;
-  if (kind === 'number') return typeof value === 'object' || Number.isNaN(Number(value)) ? undefined : Number(value);
-  if (kind === 'flag') return value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined;
+  if (kind === 'number')
+    return typeof value === 'object' || Number.isNaN(Number(value)) ? undefined : Number(value);
+  if (kind === 'flag')
+    return value === true || value === 'true'
+      ? true
+      : value === false || value === 'false'
+        ? false
+        : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -1,5 +1,14 @@
 import type { Fault } from '../../../base/fault.ts';
-import type { Answer, Ask, Call, Later, LaterFault, Picture, PictureAdapter, PictureMisfit } from '../../adapter.ts';
+import type {
+  Answer,
+  Ask,
+  Call,
+  Later,
+  LaterFault,
+  Picture,
+  PictureAdapter,
+  PictureMisfit,
+} from '../../adapter.ts';
 import { dataUrl, wishOf } from '../../image-wish.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../json.ts';
 import { type Headers, protocolFault } from '../openai-chat-fault.ts';
@@ -10,11 +19,24 @@ import { nearest } from './sizes.ts';
 
 /** Of the models with a page of their own on fal.ai (2026-11): those that name a ratio instead of sides, that take a list of pictures, that take a mask. */
 const byRatio = /kontext|ultra|imagen|nano-banana|gemini|grok|ideogram\/v2/;
-const manyPictures = /(?:flux-2|nano-banana|gemini|seedream|qwen-image-edit-plus|kontext\/(?:max\/)?multi|grok)/;
+const manyPictures =
+  /(?:flux-2|nano-banana|gemini|seedream|qwen-image-edit-plus|kontext\/(?:max\/)?multi|grok)/;
 const masked = /fill|inpaint/;
 /** These change pictures; what makes some of words alone is another way into the same app. */
 const changesOnly = /flux-pro\/kontext(?:\/max)?(?:\+|$)/;
-const ratios = ['1:1', '21:9', '16:9', '3:2', '4:3', '5:4', '4:5', '3:4', '2:3', '9:16', '9:21'] as const;
+const ratios = [
+  '1:1',
+  '21:9',
+  '16:9',
+  '3:2',
+  '4:3',
+  '5:4',
+  '4:5',
+  '3:4',
+  '2:3',
+  '9:16',
+  '9:21',
+] as const;
 const picturesAtOnce = 4;
 
 const known = {
@@ -49,33 +71,51 @@ function ask(call: Call): Ask {
   const { prompt, n, size, images, mask } = wishOf(call);
   const model = call.upstreamModel;
   const shape =
-    size && (byRatio.test(model) ? { aspect_ratio: nearest(size, ratios) } : { image_size: { width: size.width, height: size.height } });
+    size &&
+    (byRatio.test(model)
+      ? { aspect_ratio: nearest(size, ratios) }
+      : { image_size: { width: size.width, height: size.height } });
   const [first] = images;
-  const given = first && (manyPictures.test(model) ? { image_urls: images.map(dataUrl) } : { image_url: dataUrl(first) });
+  const given =
+    first &&
+    (manyPictures.test(model)
+      ? { image_urls: images.map(dataUrl) }
+      : { image_url: dataUrl(first) });
   const painted = mask && blackAndWhite(mask, 'white');
-  return jsonAsk(`/${model}${first === undefined && changesOnly.test(model) ? '/text-to-image' : ''}`, {
-    prompt,
-    num_images: n,
-    ...shape,
-    ...given,
-    ...(painted === undefined ? {} : { mask_url: dataUrl(painted) }),
-    output_format: formatOf(call),
-    ...extras(call, known),
-  });
+  return jsonAsk(
+    `/${model}${first === undefined && changesOnly.test(model) ? '/text-to-image' : ''}`,
+    {
+      prompt,
+      num_images: n,
+      ...shape,
+      ...given,
+      ...(painted === undefined ? {} : { mask_url: dataUrl(painted) }),
+      output_format: formatOf(call),
+      ...extras(call, known),
+    },
+  );
 }
 
 function misfit(call: Call): PictureMisfit | undefined {
   const { images, mask } = wishOf(call);
-  if (images.length > 1 && !manyPictures.test(call.upstreamModel)) return { param: 'image', why: 'This model takes one picture.' };
+  if (images.length > 1 && !manyPictures.test(call.upstreamModel))
+    return { param: 'image', why: 'This model takes one picture.' };
   if (mask === undefined) return undefined;
   if (!masked.test(call.upstreamModel))
-    return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-  return blackAndWhite(mask, 'white') === undefined ? { param: 'mask', why: `This is no mask: ${maskRule}` } : undefined;
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
 }
 
 /** 422 tells in `detail[].type` what it is about; a message alone may be anything. */
 function refused(status: number, headers: Headers, reply: string): Fault {
-  const told = listOf(objectOf(parse(reply))?.['detail']).map((one) => textOf(objectOf(one)?.['type']));
+  const told = listOf(objectOf(parse(reply))?.['detail']).map((one) =>
+    textOf(objectOf(one)?.['type']),
+  );
   return told.includes('content_policy_violation') ? moderated('') : fault(status, headers, reply);
 }
 
@@ -87,7 +127,8 @@ const appOf = ({ upstreamModel }: Call): string => upstreamModel.split('/').slic
 function accepted(reply: Buffer, _: string, call: Call): Later | LaterFault {
   const body = objectOf(parse(reply.toString('utf8')));
   const id = textOf(body?.['request_id']);
-  if (body === undefined || id === undefined) return protocolFault('an answer without the id of a request');
+  if (body === undefined || id === undefined)
+    return protocolFault('an answer without the id of a request');
   const path = `/${appOf(call)}/requests/${encodeURIComponent(id)}`;
   const cancel: Ask = { ...getAsk(`${path}/cancel`), method: 'PUT' };
   const answer: Later = {
@@ -122,7 +163,13 @@ function stateIn(reply: Buffer, state: Later, answer: Later): Later | LaterFault
 /** The work's own end, when it says what was wrong; otherwise what stands before it did not reach it. */
 function unanswered(status: number, headers: Headers, reply: string): LaterFault {
   const detail = objectOf(parse(reply))?.['detail'];
-  if (detail === undefined || status === 401 || status === 403 || status === 429 || detail === 'Request is still in progress')
+  if (
+    detail === undefined ||
+    status === 401 ||
+    status === 403 ||
+    status === 429 ||
+    detail === 'Request is still in progress'
+  )
     return polled(status, headers, reply);
   return ended(refused(status, headers, reply));
 }
@@ -141,7 +188,8 @@ function answered(reply: Buffer, id: string, call: Call): Answer | LaterFault {
 }
 
 /** What is there is there for good: asking again changes nothing. */
-const ofAll = (answer: Answer | Fault): Answer | LaterFault => ('kind' in answer ? ended(answer) : answer);
+const ofAll = (answer: Answer | Fault): Answer | LaterFault =>
+  'kind' in answer ? ended(answer) : answer;
 
 /** `sync_mode` models write the bytes into the address. */
 function pictureAt(url: string): Picture {

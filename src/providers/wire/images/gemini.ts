@@ -30,14 +30,19 @@ export const geminiImages: PictureAdapter = {
 function ask(call: Call): Ask {
   const { prompt, images, mask } = wishOf(call);
   const words = mask === undefined ? prompt : `${prompt}\n\n${maskInWords}`;
-  const parts = [{ text: words }, ...[...images, ...(mask === undefined ? [] : [mask])].map(inline)];
+  const parts = [
+    { text: words },
+    ...[...images, ...(mask === undefined ? [] : [mask])].map(inline),
+  ];
   return jsonAsk(`${modelPath(call.upstreamModel)}:generateContent`, {
     contents: [{ role: 'user', parts }],
     generationConfig: { responseModalities: ['TEXT', 'IMAGE'], ...shape(call) },
   });
 }
 
-const inline = ({ type, bytes }: GivenImage): JsonObject => ({ inlineData: { mimeType: type, data: bytes.toString('base64') } });
+const inline = ({ type, bytes }: GivenImage): JsonObject => ({
+  inlineData: { mimeType: type, data: bytes.toString('base64') },
+});
 
 /** Only the third generation has resolutions (same page); 2.5 refuses to be told one. */
 function shape(call: Call): JsonObject {
@@ -47,29 +52,39 @@ function shape(call: Call): JsonObject {
   const resolution = better && (asked === undefined || asked === '1K') ? '2K' : asked;
   const config = {
     ...(size === undefined ? {} : { aspectRatio: nearest(size, ratios) }),
-    ...(resolution === undefined || resolution === '1K' || !hasResolutions(call) ? {} : { imageSize: resolution }),
+    ...(resolution === undefined || resolution === '1K' || !hasResolutions(call)
+      ? {}
+      : { imageSize: resolution }),
   };
   return Object.keys(config).length === 0 ? {} : { imageConfig: config };
 }
 
-const hasResolutions = ({ upstreamModel }: Call): boolean => /gemini-[3-9]/.test(upstreamModel) && !upstreamModel.includes('lite');
+const hasResolutions = ({ upstreamModel }: Call): boolean =>
+  /gemini-[3-9]/.test(upstreamModel) && !upstreamModel.includes('lite');
 
 function misfit(call: Call): PictureMisfit | undefined {
   const { images } = wishOf(call);
-  if (images.length > givenMax) return { param: 'image', why: `This model takes at most ${givenMax} pictures.` };
-  return images.some(({ type }) => type === 'image/gif') ? { param: 'image', why: 'This model takes PNG, JPEG and WebP.' } : undefined;
+  if (images.length > givenMax)
+    return { param: 'image', why: `This model takes at most ${givenMax} pictures.` };
+  return images.some(({ type }) => type === 'image/gif')
+    ? { param: 'image', why: 'This model takes PNG, JPEG and WebP.' }
+    : undefined;
 }
 
 function read(reply: Buffer, _: string, call: Call): Answer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const candidates = listOf(body['candidates']).map((candidate) => objectOf(candidate) ?? {});
-  const parts = candidates.flatMap(({ content }) => listOf(objectOf(content)?.['parts']).map((part) => objectOf(part) ?? {}));
+  const parts = candidates.flatMap(({ content }) =>
+    listOf(objectOf(content)?.['parts']).map((part) => objectOf(part) ?? {}),
+  );
   const pictures = parts.flatMap(pictureOf);
   if (pictures.length === 0) return geminiFaultWithin(body) ?? heldBack(body, candidates, parts);
   const answer = made(call, pictures, textOf(body['responseId']));
   const usage = objectOf(body['usageMetadata']);
-  return 'kind' in answer || usage === undefined ? answer : counted(answer, geminiQuantities(usage));
+  return 'kind' in answer || usage === undefined
+    ? answer
+    : counted(answer, geminiQuantities(usage));
 }
 
 /** What it drew while it thought is no picture of the answer. */
@@ -79,11 +94,17 @@ function pictureOf(part: JsonObject): Picture[] {
 }
 
 /** No picture has a reason, or was talked out of: both are for the client to mend (wire-formats §3). */
-function heldBack(body: JsonObject, candidates: readonly JsonObject[], parts: readonly JsonObject[]): Fault {
+function heldBack(
+  body: JsonObject,
+  candidates: readonly JsonObject[],
+  parts: readonly JsonObject[],
+): Fault {
   const blocked = textOf(objectOf(body['promptFeedback'])?.['blockReason']);
   const reason = blocked ?? candidates.flatMap(({ finishReason }) => textOf(finishReason) ?? [])[0];
   if (reason === undefined) return protocolFault('an answer without a picture');
-  const words = parts.flatMap(({ text, thought }) => (typeof text === 'string' && thought !== true ? [text] : [])).join('');
+  const words = parts
+    .flatMap(({ text, thought }) => (typeof text === 'string' && thought !== true ? [text] : []))
+    .join('');
   if (reason === 'MAX_TOKENS' || reason === 'OTHER' || reason === 'MALFORMED_RESPONSE')
     return { kind: 'server_error', message: `no picture: ${reason}` };
   return moderated(words === '' ? reason : sanitise(words));

@@ -9,7 +9,10 @@ import { faultsOf, jsonAsk, made, moderated, partsOf } from './made.ts';
 import { openaiImages } from './openai.ts';
 import { fitted, nearest } from './sizes.ts';
 
-const noMask: PictureMisfit = { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
+const noMask: PictureMisfit = {
+  param: 'mask',
+  why: 'This model takes no mask: describe in the prompt what is to change.',
+};
 
 /** docs.together.ai/reference/post-images-generations, 2026-08: sides instead of a size, `base64` instead of `b64_json`. */
 export const togetherImages = (faults: readonly FaultRule[]): PictureAdapter =>
@@ -24,15 +27,31 @@ export const togetherImages = (faults: readonly FaultRule[]): PictureAdapter =>
 
 /** docs.siliconflow.cn/cn/api-reference/images/images-generations, 2026-08. */
 const kolors = ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'] as const;
-const qwen = ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'] as const;
-const flow = { seed: 'number', num_inference_steps: 'number', guidance_scale: 'number', cfg: 'number', negative_prompt: 'text' } as const;
+const qwen = [
+  '1328x1328',
+  '1664x928',
+  '928x1664',
+  '1472x1140',
+  '1140x1472',
+  '1584x1056',
+  '1056x1584',
+] as const;
+const flow = {
+  seed: 'number',
+  num_inference_steps: 'number',
+  guidance_scale: 'number',
+  cfg: 'number',
+  negative_prompt: 'text',
+} as const;
 
 /** `image_size` and `batch_size`; given pictures are `image`, `image2`, `image3`; the answer lists `images`. */
 export function siliconflowImages(faults: readonly FaultRule[]): PictureAdapter {
   return {
     ask: (call) => {
       const { prompt, n, size, images } = wishOf(call);
-      const given = Object.fromEntries(images.map((image, i) => [i === 0 ? 'image' : `image${i + 1}`, dataUrl(image)]));
+      const given = Object.fromEntries(
+        images.map((image, i) => [i === 0 ? 'image' : `image${i + 1}`, dataUrl(image)]),
+      );
       return jsonAsk('/images/generations', {
         model: call.upstreamModel,
         prompt,
@@ -46,7 +65,9 @@ export function siliconflowImages(faults: readonly FaultRule[]): PictureAdapter 
     misfit: (call) => {
       const { images, mask } = wishOf(call);
       if (mask !== undefined) return noMask;
-      return images.length > 3 ? { param: 'image', why: 'This model takes at most 3 pictures.' } : undefined;
+      return images.length > 3
+        ? { param: 'image', why: 'This model takes at most 3 pictures.' }
+        : undefined;
     },
     read: openaiImages({ faults }).read,
     fault: faultsOf(faults).fault,
@@ -60,7 +81,19 @@ function flowSize(size: ImageSize, { upstreamModel }: Call): string {
 }
 
 /** docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08. */
-const ratios = ['1:1', '21:9', '16:9', '3:2', '5:4', '4:5', '2:3', '9:16', '9:21', '4:3', '3:4'] as const;
+const ratios = [
+  '1:1',
+  '21:9',
+  '16:9',
+  '3:2',
+  '5:4',
+  '4:5',
+  '2:3',
+  '9:16',
+  '9:21',
+  '4:3',
+  '3:4',
+] as const;
 const steps = { seed: 'number', guidance_scale: 'number', num_inference_steps: 'number' } as const;
 
 /** A workflow of the model's own, one picture at a time. */
@@ -70,11 +103,18 @@ export function fireworksImages(faults: readonly FaultRule[]): PictureAdapter {
       const { prompt, size } = wishOf(call);
       const model = call.upstreamModel.split('/').map(encodeURIComponent).join('/');
       const path = model.includes('/') ? model : `accounts/fireworks/models/${model}`;
-      const body = { prompt, ...(size === undefined ? {} : { aspect_ratio: nearest(size, ratios) }), ...extras(call, steps) };
+      const body = {
+        prompt,
+        ...(size === undefined ? {} : { aspect_ratio: nearest(size, ratios) }),
+        ...extras(call, steps),
+      };
       return jsonAsk(`/workflows/${path}/text_to_image`, body, { accept: 'application/json' });
     },
     parts: (call) => partsOf(call, 1),
-    misfit: (call) => (wishOf(call).images.length === 0 ? undefined : { param: 'image', why: 'This model takes no pictures.' }),
+    misfit: (call) =>
+      wishOf(call).images.length === 0
+        ? undefined
+        : { param: 'image', why: 'This model takes no pictures.' },
     read: (reply, _, call) => readWorkflow(reply, call, faults),
     fault: faultsOf(faults).fault,
   };
@@ -108,7 +148,10 @@ export function openrouterImages(faults: readonly FaultRule[]): PictureAdapter {
   return {
     ask: (call) => {
       const { prompt, images, size } = wishOf(call);
-      const references = images.map((image) => ({ type: 'image_url', image_url: { url: dataUrl(image) } }));
+      const references = images.map((image) => ({
+        type: 'image_url',
+        image_url: { url: dataUrl(image) },
+      }));
       return jsonAsk('/images', {
         model: call.upstreamModel,
         prompt,

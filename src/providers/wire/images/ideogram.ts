@@ -10,9 +10,33 @@ import { blackAndWhite, maskRule } from './mask.ts';
 import { nearest } from './sizes.ts';
 
 /** developer.ideogram.ai/api-reference, generate-v3, 2026-10. */
-const ratios = ['1x1', '16x9', '9x16', '3x2', '2x3', '4x3', '3x4', '5x4', '4x5', '16x10', '10x16', '2x1', '1x2', '3x1', '1x3'] as const;
+const ratios = [
+  '1x1',
+  '16x9',
+  '9x16',
+  '3x2',
+  '2x3',
+  '4x3',
+  '3x4',
+  '5x4',
+  '4x5',
+  '16x10',
+  '10x16',
+  '2x1',
+  '1x2',
+  '3x1',
+  '1x3',
+] as const;
 /** Of version 4, which takes sides (ideogram skills, 2026). */
-const resolutions = ['1024x1024', '1344x768', '768x1344', '1248x832', '832x1248', '1152x864', '864x1152'] as const;
+const resolutions = [
+  '1024x1024',
+  '1344x768',
+  '768x1344',
+  '1248x832',
+  '832x1248',
+  '1152x864',
+  '864x1152',
+] as const;
 const picturesAtOnce = 8;
 
 const known = {
@@ -24,17 +48,34 @@ const known = {
   image_weight: 'number',
 } as const;
 /** The client's quality, in this vendor's words. */
-const speeds: Readonly<Record<string, string>> = { hd: 'QUALITY', high: 'QUALITY', standard: 'DEFAULT', medium: 'DEFAULT', low: 'TURBO' };
+const speeds: Readonly<Record<string, string>> = {
+  hd: 'QUALITY',
+  high: 'QUALITY',
+  standard: 'DEFAULT',
+  medium: 'DEFAULT',
+  low: 'TURBO',
+};
 
 /** `Api-Key`; 422 is a prompt that was not liked (developer.ideogram.ai, generate-v3, 2026-10). */
 const { fault } = faultsOf([{ status: 422, text: /safety/i, kind: 'content_policy' }]);
 
 /** Ideogram 3 and 4: made at once; with a mask a picture is edited, without one it is remixed. Addresses die within a day. */
-export const ideogramImages: PictureAdapter = { ask, parts: (call) => partsOf(call, picturesAtOnce), misfit, read, fault };
+export const ideogramImages: PictureAdapter = {
+  ask,
+  parts: (call) => partsOf(call, picturesAtOnce),
+  misfit,
+  read,
+  fault,
+};
 
 /** `ideogram-v3`, `ideogram-v3-turbo`, `ideogram-v4-quality`: the last word is how fast it is made. */
-function modelOf({ upstreamModel }: Call): { readonly base: string; readonly speed: string | undefined; readonly fourth: boolean } {
-  const [, base = upstreamModel, speed] = /^(ideogram-v\d+)(?:-(flash|turbo|default|quality))?$/i.exec(upstreamModel) ?? [];
+function modelOf({ upstreamModel }: Call): {
+  readonly base: string;
+  readonly speed: string | undefined;
+  readonly fourth: boolean;
+} {
+  const [, base = upstreamModel, speed] =
+    /^(ideogram-v\d+)(?:-(flash|turbo|default|quality))?$/i.exec(upstreamModel) ?? [];
   return { base, speed: speed?.toUpperCase(), fourth: base === 'ideogram-v4' };
 }
 
@@ -43,7 +84,9 @@ function ask(call: Call): Ask {
   const { base, speed, fourth } = modelOf(call);
   const [image] = images;
   const way = image === undefined ? 'generate' : mask === undefined ? 'remix' : 'edit';
-  const shape: Field = fourth ? ['resolution', size && nearest(size, resolutions)] : ['aspect_ratio', size && nearest(size, ratios)];
+  const shape: Field = fourth
+    ? ['resolution', size && nearest(size, resolutions)]
+    : ['aspect_ratio', size && nearest(size, ratios)];
   const fields: readonly Field[] = [
     [fourth && way === 'generate' ? 'text_prompt' : 'prompt', prompt],
     ['image', image],

@@ -12,13 +12,20 @@ import { nearest } from './sizes.ts';
 /** cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api, 2026-08. */
 const ratios = ['1:1', '3:4', '4:3', '9:16', '16:9'] as const;
 const picturesAtOnce = 4;
-const known = { seed: 'number', negativePrompt: 'text', personGeneration: 'text', safetySetting: 'text', addWatermark: 'flag' } as const;
+const known = {
+  seed: 'number',
+  negativePrompt: 'text',
+  personGeneration: 'text',
+  safetySetting: 'text',
+  addWatermark: 'flag',
+} as const;
 
 /** Imagen on Vertex: up to four pictures of words at a time. */
 export const imagen: PictureAdapter = {
   ask: (call) => {
     const { prompt, n, size, quality } = wishOf(call);
-    const large = quality === 'hd' || quality === 'high' || (size !== undefined && resolutionOf(size) !== '1K');
+    const large =
+      quality === 'hd' || quality === 'high' || (size !== undefined && resolutionOf(size) !== '1K');
     return jsonAsk(`${modelPath(call.upstreamModel)}:predict`, {
       instances: [{ prompt }],
       parameters: {
@@ -31,7 +38,10 @@ export const imagen: PictureAdapter = {
     });
   },
   parts: (call) => partsOf(call, picturesAtOnce),
-  misfit: (call) => (wishOf(call).images.length === 0 ? undefined : { param: 'image', why: 'This model takes no pictures.' }),
+  misfit: (call) =>
+    wishOf(call).images.length === 0
+      ? undefined
+      : { param: 'image', why: 'This model takes no pictures.' },
   read,
   fault: geminiFault,
 };

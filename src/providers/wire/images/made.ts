@@ -15,10 +15,19 @@ export const jsonAsk = (path: string, body: unknown, headers: Ask['headers'] = {
   body: Buffer.from(JSON.stringify(body)),
 });
 
-export const getAsk = (path: string, headers: Ask['headers'] = {}): Ask => ({ method: 'GET', path, headers, body: nothing });
+export const getAsk = (path: string, headers: Ask['headers'] = {}): Ask => ({
+  method: 'GET',
+  path,
+  headers,
+  body: nothing,
+});
 
 /** Pictures that are there, of those that were asked for. What they cost is counted by whoever has them in hand; an answer without any cannot be read. */
-export function made(call: Call, pictures: readonly Picture[], upstreamId?: string): Answer | Fault {
+export function made(
+  call: Call,
+  pictures: readonly Picture[],
+  upstreamId?: string,
+): Answer | Fault {
   if (pictures.length === 0) return protocolFault('an answer without a picture');
   return {
     body: Buffer.from(JSON.stringify({ created: call.created })),
@@ -40,7 +49,8 @@ export const ended = (fault: Fault): LaterFault => ({ ...fault, ended: true });
 
 /** Faults of a vendor, and of asking it for what it has taken: nothing but an end that it tells ends the wait. */
 export function faultsOf(rules: readonly FaultRule[] = []) {
-  const fault = (status: number, headers: Headers, reply: string): Fault => faultOf(status, headers, reply, { faults: rules });
+  const fault = (status: number, headers: Headers, reply: string): Fault =>
+    faultOf(status, headers, reply, { faults: rules });
   const polled = (status: number, headers: Headers, reply: string): LaterFault => ({
     ...fault(status, headers, reply),
     ...(status === 404 || status === 410 ? { gone: true } : {}),
@@ -53,12 +63,17 @@ export function partsOf(call: Call, most: number): Parts | undefined {
   const image = wishOf(call);
   if (image.n <= most) return undefined;
   const calls: Call[] = [];
-  for (let left = image.n; left > 0; left -= most) calls.push({ ...call, image: { ...image, n: Math.min(left, most) } });
+  for (let left = image.n; left > 0; left -= most)
+    calls.push({ ...call, image: { ...image, n: Math.min(left, most) } });
   return { calls, join, alone: true };
 }
 
 function join(answers: readonly Answer[]): Answer {
   const [first] = answers;
   assert(first !== undefined, 'a call has parts');
-  return { ...first, quantities: sumOf(answers), pictures: answers.flatMap(({ pictures = [] }) => pictures) };
+  return {
+    ...first,
+    quantities: sumOf(answers),
+    pictures: answers.flatMap(({ pictures = [] }) => pictures),
+  };
 }

@@ -11,17 +11,27 @@ const chunk = (type: string, data: Buffer): Buffer => {
 };
 
 /** A picture of 2 by 4 whose rows are written by hand, each with its own filter. */
-function png(rows: readonly (readonly number[])[], over: { depth?: number; type?: number; interlaced?: number } = {}): GivenImage {
+function png(
+  rows: readonly (readonly number[])[],
+  over: { depth?: number; type?: number; interlaced?: number } = {},
+): GivenImage {
   const { depth = 8, type = 6, interlaced = 0 } = over;
   const head = Buffer.from([0, 0, 0, 2, 0, 0, 0, rows.length, depth, type, 0, 0, interlaced]);
   const data = deflateSync(Buffer.from(rows.flat()));
-  const bytes = Buffer.concat([Buffer.alloc(8), chunk('IHDR', head), chunk('IDAT', data.subarray(0, 5)), chunk('IDAT', data.subarray(5))]);
+  const bytes = Buffer.concat([
+    Buffer.alloc(8),
+    chunk('IHDR', head),
+    chunk('IDAT', data.subarray(0, 5)),
+    chunk('IDAT', data.subarray(5)),
+  ]);
   return { type: 'image/png', width: 2, height: rows.length, bytes };
 }
 
 function pixels({ bytes, width, height }: GivenImage): number[][] {
   const rows = inflateSync(bytes.subarray(bytes.indexOf('IDAT') + 4, bytes.indexOf('IEND') - 8));
-  return Array.from({ length: height }, (_, y) => [...rows.subarray(y * (width + 1) + 1, (y + 1) * (width + 1))]);
+  return Array.from({ length: height }, (_, y) => [
+    ...rows.subarray(y * (width + 1) + 1, (y + 1) * (width + 1)),
+  ]);
 }
 
 // Transparent on the left, opaque on the right, written with each of PNG's filters.

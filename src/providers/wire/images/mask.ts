@@ -25,7 +25,8 @@ export function blackAndWhite(mask: GivenImage, change: 'black' | 'white'): Give
   const rows = Buffer.alloc((width + 1) * height, 255 - changed);
   for (let y = 0; y < height; y++) {
     rows[y * (width + 1)] = 0;
-    for (let x = 0; x < width; x++) if ((alphas[y * width + x] ?? 255) < 128) rows[y * (width + 1) + 1 + x] = changed;
+    for (let x = 0; x < width; x++)
+      if ((alphas[y * width + x] ?? 255) < 128) rows[y * (width + 1) + 1 + x] = changed;
   }
   return { type: 'image/png', width, height, bytes: grayscale(width, height, rows) };
 }
@@ -35,7 +36,12 @@ function grayscale(width: number, height: number, rows: Buffer): Buffer {
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
   head[8] = 8;
-  return Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', head),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -59,18 +65,26 @@ function alphasOf({ bytes, width, height }: GivenImage): Buffer | undefined {
     at += 12 + length;
   }
   const channels = channelsOf[head?.[9] ?? -1];
-  if (head === undefined || channels === undefined || head[8] !== 8 || head[12] !== 0) return undefined;
+  if (head === undefined || channels === undefined || head[8] !== 8 || head[12] !== 0)
+    return undefined;
   const bytesPerRow = width * channels + 1;
   try {
     const rows = inflateSync(Buffer.concat(parts), { maxOutputLength: bytesPerRow * height });
-    return rows.length === bytesPerRow * height ? lastChannel(rows, width, height, channels) : undefined;
+    return rows.length === bytesPerRow * height
+      ? lastChannel(rows, width, height, channels)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Undoes the filters of all rows (PNG specification, 9.2) and keeps the transparency. */
-function lastChannel(rows: Buffer, width: number, height: number, channels: number): Buffer | undefined {
+function lastChannel(
+  rows: Buffer,
+  width: number,
+  height: number,
+  channels: number,
+): Buffer | undefined {
   const length = width * channels;
   const alphas = Buffer.alloc(width * height);
   let above: Buffer = Buffer.alloc(length);
@@ -101,6 +115,10 @@ function predicted(filter: number, left: number, up: number, corner: number): nu
   if (filter === 1) return left;
   if (filter === 2) return up;
   if (filter === 3) return (left + up) >> 1;
-  const [toLeft, toUp, toCorner] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
+  const [toLeft, toUp, toCorner] = [
+    Math.abs(up - corner),
+    Math.abs(left - corner),
+    Math.abs(left + up - 2 * corner),
+  ];
   return toLeft <= toUp && toLeft <= toCorner ? left : toUp <= toCorner ? up : corner;
 }

@@ -11,7 +11,13 @@ import { nearest } from './sizes.ts';
 /** platform.minimaxi.com/document/image-generation, 2026-08. */
 const ratios = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'] as const;
 const picturesAtOnce = 9;
-const known = { seed: 'number', prompt_optimizer: 'flag', subject_reference: 'any', style: 'any', aigc_watermark: 'flag' } as const;
+const known = {
+  seed: 'number',
+  prompt_optimizer: 'flag',
+  subject_reference: 'any',
+  style: 'any',
+  aigc_watermark: 'flag',
+} as const;
 
 /** Pictures of words; what it takes a picture for is a face to keep, which is no edit (`subject_reference`). */
 export function minimaxImages(faults: readonly FaultRule[]): PictureAdapter {
@@ -40,10 +46,15 @@ function read(reply: Buffer, call: Call, faults: readonly FaultRule[]): Answer |
   if (fault !== undefined) return fault;
   const data = objectOf(body['data']);
   const pictures = [
-    ...listOf(data?.['image_urls']).flatMap((url) => (typeof url === 'string' ? [{ from: { url } }] : [])),
-    ...listOf(data?.['image_base64']).flatMap((base64) => (typeof base64 === 'string' ? [{ from: { base64 } }] : [])),
+    ...listOf(data?.['image_urls']).flatMap((url) =>
+      typeof url === 'string' ? [{ from: { url } }] : [],
+    ),
+    ...listOf(data?.['image_base64']).flatMap((base64) =>
+      typeof base64 === 'string' ? [{ from: { base64 } }] : [],
+    ),
   ];
   // All that failed were not liked: that is what `failed_count` counts (same page).
-  if (pictures.length === 0 && Number(objectOf(body['metadata'])?.['failed_count']) > 0) return moderated('');
+  if (pictures.length === 0 && Number(objectOf(body['metadata'])?.['failed_count']) > 0)
+    return moderated('');
   return made(call, pictures, textOf(body['id']));
 }

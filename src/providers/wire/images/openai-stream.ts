@@ -19,12 +19,19 @@ import { WholeFrames } from '../whole-frames.ts';
 import { imageUsage } from './openai.ts';
 
 /** The same vendor, for clients that want to see their picture come about: its events are theirs, byte for byte. */
-export function streamedImages(adapter: PictureAdapter, faults: readonly FaultRule[] = []): StreamedPictureAdapter {
+export function streamedImages(
+  adapter: PictureAdapter,
+  faults: readonly FaultRule[] = [],
+): StreamedPictureAdapter {
   const read = (reply: Buffer, contentType: string, call: Call): Answer | Fault => {
     const said = adapter.read(reply, contentType, call);
     return isLater(said) ? protocolFault('an answer that comes later') : said;
   };
-  return { ...adapter, read, stream: (call, contentType) => new ImageEvents(call, contentType, faults, read) };
+  return {
+    ...adapter,
+    read,
+    stream: (call, contentType) => new ImageEvents(call, contentType, faults, read),
+  };
 }
 
 type Read = (reply: Buffer, contentType: string, call: Call) => Answer | Fault;
@@ -50,7 +57,9 @@ class ImageEvents implements StreamTranslator {
     this.#faults = faults;
     this.#read = read;
     const whole = contentType.startsWith('application/json');
-    this.#frames = whole ? new WholeFrames((data) => this.#whole(data)) : new SseFrames((data, name) => this.#event(data, name));
+    this.#frames = whole
+      ? new WholeFrames((data) => this.#whole(data))
+      : new SseFrames((data, name) => this.#event(data, name));
   }
 
   push(piece: Buffer): string {
@@ -63,7 +72,8 @@ class ImageEvents implements StreamTranslator {
     const rest = this.#frames.end();
     const told = parse(rest);
     if (isObject(told)) this.meter.fault ??= faultWithin(told, { faults: this.#faults });
-    if (!this.meter.finished) this.meter.fault ??= protocolFault('the stream ended without its picture');
+    if (!this.meter.finished)
+      this.meter.fault ??= protocolFault('the stream ended without its picture');
     return this.#taken();
   }
 
@@ -104,8 +114,11 @@ class ImageEvents implements StreamTranslator {
     if (isFault(answer)) return this.#fail(answer);
     const type = `${wishOf(this.#call).images.length > 0 ? 'image_edit' : 'image_generation'}.completed`;
     const { created, usage, ...more } = objectOf(parse(answer.body.toString('utf8'))) ?? {};
-    const pictures = (answer.pictures ?? []).flatMap(({ from }) => ('base64' in from ? [from.base64] : []));
-    if (pictures.length === 0) return this.#fail(protocolFault('an address where a stream was asked for'));
+    const pictures = (answer.pictures ?? []).flatMap(({ from }) =>
+      'base64' in from ? [from.base64] : [],
+    );
+    if (pictures.length === 0)
+      return this.#fail(protocolFault('an address where a stream was asked for'));
     for (const b64_json of pictures)
       this.#out += `event: ${type}\ndata: ${jsonText({ type, b64_json, created_at: created, ...more, usage })}\n\n`;
     this.meter.outputBytes = pictures.length;
@@ -117,7 +130,9 @@ class ImageEvents implements StreamTranslator {
 
   #faultOf(body: JsonObject): Fault {
     const error = objectOf(body['error']) ?? body;
-    return faultWithin({ error }, { faults: this.#faults }) ?? protocolFault('an error that is not told');
+    return (
+      faultWithin({ error }, { faults: this.#faults }) ?? protocolFault('an error that is not told')
+    );
   }
 
   #fail(fault: Fault): boolean {

@@ -3,7 +3,16 @@ import type { Fault } from '../../../base/fault.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { Answer, Ask, Call, Picture, PictureAdapter } from '../../adapter.ts';
 import { type ImageSize, type ImageWish, sizeText, wishOf } from '../../image-wish.ts';
-import { countOf, isObject, type JsonObject, listOf, numberOf, objectOf, parse, textOf } from '../json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../json.ts';
 import { faultOf, faultWithin, protocolFault } from '../openai-chat-fault.ts';
 import type { FaultRule, Quirks } from '../openai-chat-quirks.ts';
 import { formAsk } from './form.ts';
@@ -58,14 +67,22 @@ function changed(call: Call, quirks: ImagesQuirks): ReadonlyMap<string, unknown>
 function sizeSaid(call: Call, { size: write }: ImagesQuirks): JsonObject {
   const { size } = wishOf(call);
   const asked = call.body['size'];
-  if (size === undefined) return typeof asked === 'string' && asked !== '' && write === undefined ? { size: asked } : {};
+  if (size === undefined)
+    return typeof asked === 'string' && asked !== '' && write === undefined ? { size: asked } : {};
   return write === undefined ? { size: sizeText(size) } : (write(size, call) ?? {});
 }
 
-const qualitySaid = ({ quality }: ImageWish, model: string, { quality: write }: ImagesQuirks): string | undefined =>
+const qualitySaid = (
+  { quality }: ImageWish,
+  model: string,
+  { quality: write }: ImagesQuirks,
+): string | undefined =>
   quality === undefined || write === undefined ? quality : write(quality, model);
 
-function formatSaid({ returns }: ImageWish, { bytesOnly, base64 = 'b64_json' }: ImagesQuirks): string | undefined {
+function formatSaid(
+  { returns }: ImageWish,
+  { bytesOnly, base64 = 'b64_json' }: ImagesQuirks,
+): string | undefined {
   if (bytesOnly) return undefined;
   return returns === 'url' ? 'url' : base64;
 }
@@ -79,7 +96,8 @@ function edited(call: Call, quirks: ImagesQuirks): Buffer {
     if (value !== undefined && value === body[name]) continue;
     changes.push(value === undefined ? { path: [name] } : { path: [name], json: jsonText(value) });
   }
-  for (const [from, to] of Object.entries(quirks.rename ?? {})) if (body[from] !== undefined) changes.push({ path: [from], name: to });
+  for (const [from, to] of Object.entries(quirks.rename ?? {}))
+    if (body[from] !== undefined) changes.push({ path: [from], name: to });
   return editBytes(bytes, changes);
 }
 
@@ -90,7 +108,9 @@ export function openaiImages(quirks: ImagesQuirks = {}): PictureAdapter {
     ask: (call) => ({ path, headers: json, body: edited(call, quirks) }),
     read: (reply, _, call) => read(reply, call, quirks),
     fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
-    ...(nMax === undefined ? {} : { parts: (call) => withUsage(partsOf(call, nMax(wishOf(call)))) }),
+    ...(nMax === undefined
+      ? {}
+      : { parts: (call) => withUsage(partsOf(call, nMax(wishOf(call)))) }),
   };
 }
 
@@ -101,7 +121,9 @@ export function openaiEdits(quirks: ImagesQuirks = {}, path = '/images/edits'): 
     ask: (call) => form(call, quirks, path),
     read: (reply, _, call) => read(reply, call, quirks),
     fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
-    ...(nMax === undefined ? {} : { parts: (call) => withUsage(partsOf(call, nMax(wishOf(call)))) }),
+    ...(nMax === undefined
+      ? {}
+      : { parts: (call) => withUsage(partsOf(call, nMax(wishOf(call)))) }),
   };
 }
 
@@ -109,7 +131,8 @@ function form(call: Call, quirks: ImagesQuirks, path: string): Ask {
   const { images, mask, prompt } = wishOf(call);
   const said = changed(call, quirks);
   const kept = Object.entries(call.body).filter(
-    ([name]) => !said.has(name) && !ours.includes(name) && !files.includes(name) && name !== 'prompt',
+    ([name]) =>
+      !said.has(name) && !ours.includes(name) && !files.includes(name) && name !== 'prompt',
   );
   const words = quirks.drop?.includes('prompt') ? undefined : prompt || undefined;
   const fields = [...said, ['prompt', words] as const, ...kept].flatMap(([name, value]) => {
@@ -117,26 +140,41 @@ function form(call: Call, quirks: ImagesQuirks, path: string): Ask {
     return text === undefined ? [] : [[quirks.rename?.[name] ?? name, text] as const];
   });
   const name = images.length > 1 ? 'image[]' : 'image';
-  return formAsk(path, [...fields, ...images.map((image) => [name, image] as const), ['mask', mask]], call.answerId);
+  return formAsk(
+    path,
+    [...fields, ...images.map((image) => [name, image] as const), ['mask', mask]],
+    call.answerId,
+  );
 }
 
 /** Members that hold pictures. */
 const files = ['image', 'images', 'mask'];
 
 const fieldOf = (value: unknown): string | number | boolean | undefined =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : undefined;
 
 function read(reply: Buffer, call: Call, quirks: ImagesQuirks): Answer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const pictures = listOf(body['data'] ?? body['images']).flatMap(pictureOf);
-  if (pictures.length === 0) return faultWithin(body, rules(quirks)) ?? heldBack(body) ?? protocolFault('an answer without a picture');
+  if (pictures.length === 0)
+    return (
+      faultWithin(body, rules(quirks)) ??
+      heldBack(body) ??
+      protocolFault('an answer without a picture')
+    );
   const answer = made(call, pictures, textOf(body['id']));
   if (!('body' in answer)) return answer;
   const { data: _, images: __, id: ___, ...more } = body;
   // Some tell no time, or 0.
   const created = numberOf(more['created']) || call.created;
-  return { ...answer, quantities: imageUsage(body['usage']), body: Buffer.from(JSON.stringify({ ...withoutCost(more), created })) };
+  return {
+    ...answer,
+    quantities: imageUsage(body['usage']),
+    body: Buffer.from(JSON.stringify({ ...withoutCost(more), created })),
+  };
 }
 
 /** What the vendor charges us is nobody's business. */
@@ -149,7 +187,13 @@ function withoutCost(more: JsonObject): JsonObject {
 
 /** The members of OpenAI's usage, whatever else stands there. */
 function usageOf(told: JsonObject): JsonObject {
-  const names = ['input_tokens', 'input_tokens_details', 'output_tokens', 'output_tokens_details', 'total_tokens'];
+  const names = [
+    'input_tokens',
+    'input_tokens_details',
+    'output_tokens',
+    'output_tokens_details',
+    'total_tokens',
+  ];
   return Object.fromEntries(names.flatMap((name) => (name in told ? [[name, told[name]]] : [])));
 }
 
@@ -158,20 +202,33 @@ function pictureOf(item: unknown): Picture[] {
   const base64 = textOf(told?.['b64_json']);
   const url = textOf(told?.['url']);
   const revisedPrompt = textOf(told?.['revised_prompt']);
-  const from = base64 !== undefined && base64 !== '' ? { base64: bare(base64) } : url !== undefined && url !== '' ? source(url) : undefined;
+  const from =
+    base64 !== undefined && base64 !== ''
+      ? { base64: bare(base64) }
+      : url !== undefined && url !== ''
+        ? source(url)
+        : undefined;
   return from === undefined ? [] : [{ from, ...(revisedPrompt ? { revisedPrompt } : {}) }];
 }
 
 /** Some vendors write a data: URL where bytes are asked for, and others where an address is. */
 const bare = (text: string): string => text.replace(/^data:[^,]*,/, '');
-const source = (url: string): Picture['from'] => (url.startsWith('data:') ? { base64: bare(url) } : { url });
+const source = (url: string): Picture['from'] =>
+  url.startsWith('data:') ? { base64: bare(url) } : { url };
 
 /** Zhipu tells a filter's verdict beside no picture; xAI says `respect_moderation: false` of one. */
 function heldBack(body: JsonObject): Fault | undefined {
-  const held = listOf(body['data']).some((item) => objectOf(item)?.['respect_moderation'] === false);
-  const filtered = listOf(body['content_filter']).some((item) => (countOf(objectOf(item)?.['level']) ?? 9) < 2);
+  const held = listOf(body['data']).some(
+    (item) => objectOf(item)?.['respect_moderation'] === false,
+  );
+  const filtered = listOf(body['content_filter']).some(
+    (item) => (countOf(objectOf(item)?.['level']) ?? 9) < 2,
+  );
   if (!held && !filtered) return undefined;
-  return { kind: 'content_policy', message: "The vendor's safety system has rejected this request." };
+  return {
+    kind: 'content_policy',
+    message: "The vendor's safety system has rejected this request.",
+  };
 }
 
 /** Tokens of a picture, in disjoint measures (OpenAPI description, ImageGenUsage); undefined when the vendor counts none. */
@@ -181,7 +238,8 @@ export function imageUsage(usage: unknown): Quantities | undefined {
   const output = countOf(told?.['output_tokens']) ?? countOf(told?.['completion_tokens']);
   if (told === undefined || input === undefined || output === undefined) return undefined;
   const inputs = objectOf(told['input_tokens_details']) ?? objectOf(told['prompt_tokens_details']);
-  const outputs = objectOf(told['output_tokens_details']) ?? objectOf(told['completion_tokens_details']);
+  const outputs =
+    objectOf(told['output_tokens_details']) ?? objectOf(told['completion_tokens_details']);
   const into: Partial<Record<Measure, number>> = {};
   const seen = Math.min(input, countOf(inputs?.['image_tokens']) ?? 0);
   const cached = Math.min(input - seen, countOf(inputs?.['cached_tokens']) ?? 0);
@@ -207,11 +265,20 @@ function gptSize(size: ImageSize, { upstreamModel }: Call): JsonObject {
   if (!/^gpt-image-[2-9]/.test(upstreamModel)) return { size: nearest(size, gptSizes) };
   const grown = Math.max(1, Math.sqrt(customPixelsMin / (size.width * size.height)));
   // Small squares of old are large squares.
-  if (grown > 1) return { size: size.width === size.height ? gptSizes[0] : sizeText(fitted(times(size, grown * 1.03), custom)) };
+  if (grown > 1)
+    return {
+      size:
+        size.width === size.height
+          ? gptSizes[0]
+          : sizeText(fitted(times(size, grown * 1.03), custom)),
+    };
   return { size: sizeText(fitted(size, custom)) };
 }
 
-const times = ({ width, height }: ImageSize, by: number): ImageSize => ({ width: Math.ceil(width * by), height: Math.ceil(height * by) });
+const times = ({ width, height }: ImageSize, by: number): ImageSize => ({
+  width: Math.ceil(width * by),
+  height: Math.ceil(height * by),
+});
 
 /** §3.1: what models before called so. */
 const gptQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
@@ -226,7 +293,8 @@ export const gptImages = {
   quality: (quality) => gptQuality[quality] ?? quality,
   size: gptSize,
   bytesOnly: true,
-  nMax: ({ size = largestUsual }) => Math.max(1, Math.floor(answerBytes / (size.width * size.height * base64BytesPerPixel))),
+  nMax: ({ size = largestUsual }) =>
+    Math.max(1, Math.floor(answerBytes / (size.width * size.height * base64BytesPerPixel))),
   drop: ['style', 'response_format'],
   // "moderation_blocked", "image_generation_user_error" (public issues, 2026-08)
   faults: [

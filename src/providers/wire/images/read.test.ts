@@ -22,13 +22,25 @@ const call: Call = {
   outputTokensMax: undefined,
   answerId: 'img-1',
   created: 1_700_000_000,
-  image: { prompt: 'a cat', n: 2, size: undefined, quality: undefined, returns: 'url', partials: 0, images: [], mask: undefined },
+  image: {
+    prompt: 'a cat',
+    n: 2,
+    size: undefined,
+    quality: undefined,
+    returns: 'url',
+    partials: 0,
+    images: [],
+    mask: undefined,
+  },
 };
 
-const bytes = (reply: unknown): Buffer => Buffer.from(typeof reply === 'string' ? reply : JSON.stringify(reply));
+const bytes = (reply: unknown): Buffer =>
+  Buffer.from(typeof reply === 'string' ? reply : JSON.stringify(reply));
 type Said = ReturnType<Later['read']>;
-const read = (adapter: PictureAdapter, reply: unknown): Said => adapter.read(bytes(reply), 'application/json', call);
-const next = (later: Later, reply: unknown): Said => later.read(bytes(reply), 'application/json', call);
+const read = (adapter: PictureAdapter, reply: unknown): Said =>
+  adapter.read(bytes(reply), 'application/json', call);
+const next = (later: Later, reply: unknown): Said =>
+  later.read(bytes(reply), 'application/json', call);
 
 function isLater(said: Said): said is Later {
   return 'afterMs' in said;
@@ -43,7 +55,8 @@ function laterFrom(adapter: PictureAdapter, reply: unknown): Later {
 /** `fine`: addresses; a fault: its kind, whether it ends the wait, and whether the work is gone; else `again`. */
 function meaning(said: Said): unknown {
   if (isLater(said)) return 'again';
-  if ('kind' in said) return [said.kind, said.ended === true ? 'ended' : 'gone' in said ? 'gone' : 'asked again'];
+  if ('kind' in said)
+    return [said.kind, said.ended === true ? 'ended' : 'gone' in said ? 'gone' : 'asked again'];
   return said.pictures?.map(({ from }) => ('url' in from ? from.url : from.base64));
 }
 
@@ -61,7 +74,9 @@ interface Row {
 }
 
 const prediction = (status: string, more: object = {}) => ({ id: 'p 1', status, ...more });
-const wan = (status: string, more: object = {}) => ({ output: { task_id: 't', task_status: status, ...more } });
+const wan = (status: string, more: object = {}) => ({
+  output: { task_id: 't', task_status: status, ...more },
+});
 const rows: readonly Row[] = [
   {
     vendor: 'BFL',
@@ -72,7 +87,10 @@ const rows: readonly Row[] = [
       [{ id: 't', status: 'Pending', result: null, progress: 0.5 }, 'again'],
       [{ id: 't', status: 'Ready', result: { sample: url } }, [url]],
       [{ id: 't', status: 'Ready', result: null }, again],
-      [{ id: 't', status: 'Request Moderated', details: { 'Moderation Reasons': ['Sexual'] } }, moderated],
+      [
+        { id: 't', status: 'Request Moderated', details: { 'Moderation Reasons': ['Sexual'] } },
+        moderated,
+      ],
       [{ id: 't', status: 'Content Moderated' }, moderated],
       [{ id: 't', status: 'Error' }, failed],
       [{ id: 't', status: 'Task not found' }, ['unknown_model', 'gone']],
@@ -103,7 +121,10 @@ const rows: readonly Row[] = [
     path: '/../../api/v1/tasks/t',
     replies: [
       [wan('RUNNING'), 'again'],
-      [wan('SUCCEEDED', { results: [{ url }, { code: 'DataInspectionFailed', message: 'no' }] }), [url]],
+      [
+        wan('SUCCEEDED', { results: [{ url }, { code: 'DataInspectionFailed', message: 'no' }] }),
+        [url],
+      ],
       [wan('SUCCEEDED', { results: [{ code: 'DataInspectionFailed', message: 'no' }] }), moderated],
       [wan('FAILED', { code: 'DataInspectionFailed', message: 'no' }), moderated],
       [wan('FAILED', { code: 'InternalError', message: 'oh' }), failed],
@@ -133,40 +154,60 @@ describe('what a vendor says of what it has taken', () => {
       for (const [reply, means] of [...replies, ['<html>', again] as const, ['', again] as const])
         expect([reply, meaning(next(later, reply))]).toEqual([reply, means]);
       // What cannot be read may have been taken: it is a fault of the format, and nothing tells where to ask.
-      for (const reply of ['<html>', '{}', '{"id":7}']) expect(meaning(read(adapter, reply))).toEqual(again);
+      for (const reply of ['<html>', '{}', '{"id":7}'])
+        expect(meaning(read(adapter, reply))).toEqual(again);
       expect(later.fault?.(404, {}, '{"detail":"Not Found"}')).toMatchObject({ gone: true });
       expect(later.fault?.(401, {}, '{}')).not.toHaveProperty('ended');
       expect(later.fault?.(500, {}, '<html>')).not.toHaveProperty('ended');
     });
 
   test('fal, which has done its work before it tells how that went', () => {
-    const status = laterFrom(falImages, { request_id: 'r', status_url: 'https://queue.fal.run/owner/app/requests/r/status' });
+    const status = laterFrom(falImages, {
+      request_id: 'r',
+      status_url: 'https://queue.fal.run/owner/app/requests/r/status',
+    });
     expect([status.ask.path, status.ask.url]).toEqual([
       '/owner/app/requests/r/status',
       'https://queue.fal.run/owner/app/requests/r/status',
     ]);
-    expect([status.cancel?.method, status.cancel?.path]).toEqual(['PUT', '/owner/app/requests/r/cancel']);
+    expect([status.cancel?.method, status.cancel?.path]).toEqual([
+      'PUT',
+      '/owner/app/requests/r/cancel',
+    ]);
     expect(meaning(next(status, { status: 'IN_QUEUE' }))).toBe('again');
     expect(meaning(next(status, { status: 'PONDERING' }))).toEqual(again);
     const answer = next(status, { status: 'COMPLETED' });
     if (!isLater(answer)) throw new Error('completed work is asked for');
     expect([answer.ask.path, answer.afterMs]).toEqual(['/owner/app/requests/r', 0]);
-    expect(meaning(next(answer, { images: [{ url }, { url: 'data:image/png;base64,aGk=' }] }))).toEqual([url, 'aGk=']);
+    expect(
+      meaning(next(answer, { images: [{ url }, { url: 'data:image/png;base64,aGk=' }] })),
+    ).toEqual([url, 'aGk=']);
     expect(meaning(next(answer, { image: { url } }))).toEqual([url]);
-    expect(meaning(next(answer, { images: [{ url }, { url }], has_nsfw_concepts: [true, false] }))).toEqual([url]);
-    expect(meaning(next(answer, { images: [{ url }], has_nsfw_concepts: [true] }))).toEqual(moderated);
+    expect(
+      meaning(next(answer, { images: [{ url }, { url }], has_nsfw_concepts: [true, false] })),
+    ).toEqual([url]);
+    expect(meaning(next(answer, { images: [{ url }], has_nsfw_concepts: [true] }))).toEqual(
+      moderated,
+    );
     expect(meaning(next(answer, '<html>'))).toEqual(again);
     const fault = (code: number, body: unknown) => answer.fault?.(code, {}, bytes(body).toString());
-    expect(fault(422, { detail: [{ loc: ['body'], msg: 'flagged', type: 'content_policy_violation' }] })).toMatchObject({
+    expect(
+      fault(422, { detail: [{ loc: ['body'], msg: 'flagged', type: 'content_policy_violation' }] }),
+    ).toMatchObject({
       kind: 'content_policy',
       ended: true,
     });
-    expect(fault(422, { detail: [{ loc: ['body', 'seed'], msg: 'too large', type: 'int' }] })).toMatchObject({
+    expect(
+      fault(422, { detail: [{ loc: ['body', 'seed'], msg: 'too large', type: 'int' }] }),
+    ).toMatchObject({
       kind: 'bad_request',
       param: 'seed',
       ended: true,
     });
-    expect(fault(500, { detail: 'Internal Server Error' })).toMatchObject({ kind: 'server_error', ended: true });
+    expect(fault(500, { detail: 'Internal Server Error' })).toMatchObject({
+      kind: 'server_error',
+      ended: true,
+    });
     expect(fault(400, { detail: 'Request is still in progress' })).not.toHaveProperty('ended');
     expect(fault(502, '<html>')).not.toHaveProperty('ended');
     expect(fault(401, { detail: 'no' })).not.toHaveProperty('ended');
@@ -194,13 +235,26 @@ test('what a vendor answers at once', () => {
     [recraftImages, { data: [{ url }, { b64_json: 'aGk=' }] }, [url, 'aGk=']],
     [recraftImages, { created: 1 }, again],
     [minimaxImages(rules), { data: { image_urls: [url] }, base_resp: { status_code: 0 } }, [url]],
-    [minimaxImages(rules), { data: { image_base64: ['aGk='] }, base_resp: { status_code: 0 } }, ['aGk=']],
-    [minimaxImages(rules), { data: {}, metadata: { failed_count: '1' }, base_resp: { status_code: 0 } }, moderated],
-    [minimaxImages(rules), { base_resp: { status_code: 1026, status_msg: 'sensitive' } }, ['content_policy', 'asked again']],
+    [
+      minimaxImages(rules),
+      { data: { image_base64: ['aGk='] }, base_resp: { status_code: 0 } },
+      ['aGk='],
+    ],
+    [
+      minimaxImages(rules),
+      { data: {}, metadata: { failed_count: '1' }, base_resp: { status_code: 0 } },
+      moderated,
+    ],
+    [
+      minimaxImages(rules),
+      { base_resp: { status_code: 1026, status_msg: 'sensitive' } },
+      ['content_policy', 'asked again'],
+    ],
     [cogView([]), { data: [{ url }] }, [url]],
     [cogView([]), { error: {} }, again],
   ];
-  for (const [adapter, reply, means] of told) expect([reply, meaning(read(adapter, reply))]).toEqual([reply, means]);
+  for (const [adapter, reply, means] of told)
+    expect([reply, meaning(read(adapter, reply))]).toEqual([reply, means]);
 });
 
 test('what a vendor refuses', () => {
@@ -208,14 +262,44 @@ test('what a vendor refuses', () => {
     [bflImages, 402, { detail: 'Insufficient credits' }, 'quota'],
     [bflImages, 403, { detail: 'Not authenticated' }, 'credentials'],
     [bflImages, 429, { detail: 'Too many active tasks' }, 'rate_limited'],
-    [bflImages, 422, { detail: [{ loc: ['body', 'width'], msg: 'too small', type: 'v' }] }, 'bad_request'],
+    [
+      bflImages,
+      422,
+      { detail: [{ loc: ['body', 'width'], msg: 'too small', type: 'v' }] },
+      'bad_request',
+    ],
     [falImages, 403, { detail: 'User is locked. Reason: Exhausted balance.' }, 'quota'],
-    [falImages, 422, { detail: [{ loc: ['body', 'prompt'], msg: 'flagged', type: 'content_policy_violation' }] }, 'content_policy'],
-    [replicateImages, 402, { title: 'Insufficient credit', detail: 'You have insufficient credit', status: 402 }, 'quota'],
-    [replicateImages, 422, { title: 'Input validation failed', detail: '- input.seed: too large', status: 422 }, 'bad_request'],
-    [stabilityImages, 403, { id: 'i', name: 'content_moderation', errors: ['flagged'] }, 'content_policy'],
+    [
+      falImages,
+      422,
+      { detail: [{ loc: ['body', 'prompt'], msg: 'flagged', type: 'content_policy_violation' }] },
+      'content_policy',
+    ],
+    [
+      replicateImages,
+      402,
+      { title: 'Insufficient credit', detail: 'You have insufficient credit', status: 402 },
+      'quota',
+    ],
+    [
+      replicateImages,
+      422,
+      { title: 'Input validation failed', detail: '- input.seed: too large', status: 422 },
+      'bad_request',
+    ],
+    [
+      stabilityImages,
+      403,
+      { id: 'i', name: 'content_moderation', errors: ['flagged'] },
+      'content_policy',
+    ],
     [stabilityImages, 402, { id: 'i', name: 'payment_required', errors: ['no credits'] }, 'quota'],
-    [stabilityImages, 400, { id: 'i', name: 'bad_request', errors: ['strength: too large'] }, 'bad_request'],
+    [
+      stabilityImages,
+      400,
+      { id: 'i', name: 'bad_request', errors: ['strength: too large'] },
+      'bad_request',
+    ],
     [ideogramImages, 422, { error: 'Prompt failed the safety check.' }, 'content_policy'],
     [ideogramImages, 401, { detail: 'Not authorized' }, 'credentials'],
     [recraftImages, 402, { code: 'not_enough_credits', message: 'Not enough credits' }, 'quota'],

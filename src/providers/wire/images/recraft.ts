@@ -10,11 +10,35 @@ import { blackAndWhite, maskRule } from './mask.ts';
 import { nearest } from './sizes.ts';
 
 /** recraft.ai/docs/api-reference/appendix, 2026-11: a size is sides out of a model's own list, or one of these, which all models know. */
-const ratios = ['1:1', '2:1', '1:2', '3:2', '2:3', '4:3', '3:4', '5:4', '4:5', '16:9', '9:16'] as const;
+const ratios = [
+  '1:1',
+  '2:1',
+  '1:2',
+  '3:2',
+  '2:3',
+  '4:3',
+  '3:4',
+  '5:4',
+  '4:5',
+  '16:9',
+  '9:16',
+] as const;
 const picturesAtOnce = 6;
 
-const known = { style: 'text', substyle: 'text', style_id: 'text', negative_prompt: 'text', controls: 'any', text_layout: 'any' } as const;
-const knownInForms = { style: 'text', substyle: 'text', style_id: 'text', negative_prompt: 'text' } as const;
+const known = {
+  style: 'text',
+  substyle: 'text',
+  style_id: 'text',
+  negative_prompt: 'text',
+  controls: 'any',
+  text_layout: 'any',
+} as const;
+const knownInForms = {
+  style: 'text',
+  substyle: 'text',
+  style_id: 'text',
+  negative_prompt: 'text',
+} as const;
 /** How far a picture may change where the client does not say: the vendor wants it said (recraft.ai/docs/api-reference, image to image, 2026-11). */
 const usualStrength = 0.5;
 
@@ -54,7 +78,9 @@ export const recraftEdits: PictureAdapter = {
         ['model', call.upstreamModel],
         ['n', n],
         ['response_format', returns === 'url' ? 'url' : 'b64_json'],
-        ...Object.entries(extras(call, knownInForms)).map(([name, value]): Field => [name, String(value)]),
+        ...Object.entries(extras(call, knownInForms)).map(
+          ([name, value]): Field => [name, String(value)],
+        ),
       ],
       call.answerId,
     );
@@ -81,5 +107,10 @@ function pictureOf(item: unknown): Picture[] {
   const base64 = textOf(bytes);
   const address = textOf(url);
   if (base64 === undefined && address === undefined) return [];
-  return [{ from: base64 === undefined ? { url: address ?? '' } : { base64 }, revisedPrompt: textOf(revised) }];
+  return [
+    {
+      from: base64 === undefined ? { url: address ?? '' } : { base64 },
+      revisedPrompt: textOf(revised),
+    },
+  ];
 }

@@ -1,4 +1,13 @@
-import type { Answer, Ask, Call, Later, LaterFault, Picture, PictureAdapter, PictureMisfit } from '../../adapter.ts';
+import type {
+  Answer,
+  Ask,
+  Call,
+  Later,
+  LaterFault,
+  Picture,
+  PictureAdapter,
+  PictureMisfit,
+} from '../../adapter.ts';
 import { dataUrl, wishOf } from '../../image-wish.ts';
 import { objectOf, parse, textOf } from '../json.ts';
 import { protocolFault, sanitise } from '../openai-chat-fault.ts';
@@ -21,10 +30,23 @@ const byIds: readonly (readonly [ids: RegExp, given: Given])[] = [
   [/ultra|flux-1\.1/, { name: 'image_prompt', most: 1, list: false }],
 ];
 const usual: Given = { name: 'image', most: 1, list: false };
-const givenTo = ({ upstreamModel }: Call): Given => byIds.find(([ids]) => ids.test(upstreamModel))?.[1] ?? usual;
+const givenTo = ({ upstreamModel }: Call): Given =>
+  byIds.find(([ids]) => ids.test(upstreamModel))?.[1] ?? usual;
 const masked = /fill|inpaint/;
 
-const ratios = ['1:1', '16:9', '21:9', '3:2', '2:3', '4:5', '5:4', '3:4', '4:3', '9:16', '9:21'] as const;
+const ratios = [
+  '1:1',
+  '16:9',
+  '21:9',
+  '3:2',
+  '2:3',
+  '4:5',
+  '5:4',
+  '3:4',
+  '4:3',
+  '9:16',
+  '9:21',
+] as const;
 
 const known = {
   seed: 'number',
@@ -60,7 +82,9 @@ export const replicateImages: PictureAdapter = {
 function ask(call: Call): Ask {
   const [name = '', version] = call.upstreamModel.split(':');
   const input = inputOf(call);
-  return version === undefined ? jsonAsk(`/models/${name}/predictions`, { input }) : jsonAsk('/predictions', { version, input });
+  return version === undefined
+    ? jsonAsk(`/models/${name}/predictions`, { input })
+    : jsonAsk('/predictions', { version, input });
 }
 
 function inputOf(call: Call): Record<string, unknown> {
@@ -82,11 +106,20 @@ function inputOf(call: Call): Record<string, unknown> {
 function misfit(call: Call): PictureMisfit | undefined {
   const { images, mask } = wishOf(call);
   const { most } = givenTo(call);
-  if (images.length > most) return { param: 'image', why: `This model takes at most ${most === 1 ? 'one picture' : `${most} pictures`}.` };
+  if (images.length > most)
+    return {
+      param: 'image',
+      why: `This model takes at most ${most === 1 ? 'one picture' : `${most} pictures`}.`,
+    };
   if (mask === undefined) return undefined;
   if (!masked.test(call.upstreamModel))
-    return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-  return blackAndWhite(mask, 'white') === undefined ? { param: 'mask', why: `This is no mask: ${maskRule}` } : undefined;
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
 }
 
 const afterMs = 1_000;
@@ -110,7 +143,8 @@ function stateOf(reply: Buffer, id: string, call: Call, later: Later): Answer | 
   const status = textOf(body?.['status']);
   if (status === 'starting' || status === 'processing') return later;
   if (status === 'failed') return failed(textOf(body?.['error']) ?? 'the prediction failed');
-  if (status === 'canceled' || status === 'aborted') return ended({ kind: 'server_error', message: `the prediction was ${status}` });
+  if (status === 'canceled' || status === 'aborted')
+    return ended({ kind: 'server_error', message: `the prediction was ${status}` });
   if (status !== 'succeeded') return protocolFault(`the status '${status}'`);
   const output = body?.['output'];
   const urls = Array.isArray(output) ? output : [output];
@@ -129,4 +163,6 @@ function pictureAt(url: unknown): Picture[] {
 const disliked = /nsfw|sensitive|safety|moderat|E005/i;
 
 const failed = (error: string): LaterFault =>
-  disliked.test(error) ? moderated(sanitise(error)) : ended({ kind: 'server_error', message: sanitise(error) });
+  disliked.test(error)
+    ? moderated(sanitise(error))
+    : ended({ kind: 'server_error', message: sanitise(error) });

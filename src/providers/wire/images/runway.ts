@@ -1,4 +1,11 @@
-import type { Answer, Call, Later, LaterFault, PictureAdapter, PictureMisfit } from '../../adapter.ts';
+import type {
+  Answer,
+  Call,
+  Later,
+  LaterFault,
+  PictureAdapter,
+  PictureMisfit,
+} from '../../adapter.ts';
 import { dataUrl, wishOf } from '../../image-wish.ts';
 import { listOf, objectOf, parse, textOf } from '../json.ts';
 import { protocolFault, sanitise } from '../openai-chat-fault.ts';
@@ -27,7 +34,9 @@ const ratios = [
 const referencesMax = 3;
 
 /** docs.dev.runwayml.com/errors, 2026-08. */
-const { fault, polled } = faultsOf([{ text: /not have enough credits|insufficient credits/i, kind: 'quota' }]);
+const { fault, polled } = faultsOf([
+  { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
+]);
 
 /** Gen-4 Image: a task, asked for until it has succeeded; pictures that are given are what it refers to. */
 export const runwayImages: PictureAdapter = {
@@ -39,7 +48,9 @@ export const runwayImages: PictureAdapter = {
         model: call.upstreamModel,
         promptText: prompt,
         ratio: shapeOf(size),
-        ...(images.length === 0 ? {} : { referenceImages: images.map((image) => ({ uri: dataUrl(image) })) }),
+        ...(images.length === 0
+          ? {}
+          : { referenceImages: images.map((image) => ({ uri: dataUrl(image) })) }),
         ...extras(call, { seed: 'number' }),
       },
       version,
@@ -62,10 +73,18 @@ function shapeOf(size: Parameters<typeof nearest>[0] | undefined): string {
 
 function misfit(call: Call): PictureMisfit | undefined {
   const { images, mask } = wishOf(call);
-  if (mask !== undefined) return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-  if (images.length > referencesMax) return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
+  if (mask !== undefined)
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  if (images.length > referencesMax)
+    return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
   if (call.upstreamModel === 'gen4_image_turbo' && images.length === 0)
-    return { param: 'image', why: 'This model needs a picture to refer to: send one to /v1/images/edits.' };
+    return {
+      param: 'image',
+      why: 'This model needs a picture to refer to: send one to /v1/images/edits.',
+    };
   return undefined;
 }
 
@@ -92,7 +111,9 @@ function stateOf(reply: Buffer, id: string, call: Call, later: Later): Answer | 
   if (status === 'PENDING' || status === 'THROTTLED' || status === 'RUNNING') return later;
   if (status === 'FAILED' || status === 'CANCELLED') {
     const message = sanitise(textOf(body?.['failure']) ?? 'the task failed');
-    const moderation = /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/.test(textOf(body?.['failureCode']) ?? '');
+    const moderation = /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/.test(
+      textOf(body?.['failureCode']) ?? '',
+    );
     return moderation ? moderated(message) : ended({ kind: 'server_error', message });
   }
   if (status !== 'SUCCEEDED') return protocolFault(`the status '${status}'`);

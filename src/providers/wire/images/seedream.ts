@@ -43,7 +43,9 @@ export function seedream(faults: readonly FaultRule[]): PictureAdapter {
       return jsonAsk('/images/generations', {
         model: call.upstreamModel,
         prompt,
-        ...(images.length === 0 ? {} : { image: images.length === 1 ? images.map(dataUrl)[0] : images.map(dataUrl) }),
+        ...(images.length === 0
+          ? {}
+          : { image: images.length === 1 ? images.map(dataUrl)[0] : images.map(dataUrl) }),
         ...sizeSaid(size, quality, call.upstreamModel),
         response_format: returns === 'url' ? 'url' : 'b64_json',
         ...formatSaid(call),
@@ -53,8 +55,13 @@ export function seedream(faults: readonly FaultRule[]): PictureAdapter {
     parts: (call) => partsOf(call, 1),
     misfit: (call) => {
       const { images, mask } = wishOf(call);
-      if (mask !== undefined) return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-      if (images.length > referencesMax) return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
+      if (mask !== undefined)
+        return {
+          param: 'mask',
+          why: 'This model takes no mask: describe in the prompt what is to change.',
+        };
+      if (images.length > referencesMax)
+        return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
       return undefined;
     },
     read: (reply, _, call) => read(reply, call, faults),
@@ -62,7 +69,11 @@ export function seedream(faults: readonly FaultRule[]): PictureAdapter {
   };
 }
 
-function sizeSaid(size: ImageSize | undefined, quality: string | undefined, model: string): JsonObject {
+function sizeSaid(
+  size: ImageSize | undefined,
+  quality: string | undefined,
+  model: string,
+): JsonObject {
   if (size !== undefined) return { size: sizeText(grown(size, model)) };
   return quality === 'hd' && !model.includes('seedream-3') ? { size: '4K' } : {};
 }
@@ -70,7 +81,9 @@ function sizeSaid(size: ImageSize | undefined, quality: string | undefined, mode
 /** From the fifth generation on it is chosen; before, everything is JPEG (same page). */
 function formatSaid({ body, upstreamModel }: Call): JsonObject {
   const format = body['output_format'];
-  return (format === 'png' || format === 'jpeg') && /seedream-[5-9]/.test(upstreamModel) ? { output_format: format } : {};
+  return (format === 'png' || format === 'jpeg') && /seedream-[5-9]/.test(upstreamModel)
+    ? { output_format: format }
+    : {};
 }
 
 function read(reply: Buffer, call: Call, faults: readonly FaultRule[]): Answer | Fault {
@@ -80,7 +93,10 @@ function read(reply: Buffer, call: Call, faults: readonly FaultRule[]): Answer |
   const pictures = items.flatMap(pictureOf);
   if (pictures.length > 0) return made(call, pictures, textOf(body['id']));
   const refused = items.find(({ error }) => isObject(error)) ?? body;
-  return faultWithin({ error: refused['error'] }, { faults }) ?? protocolFault('an answer without a picture');
+  return (
+    faultWithin({ error: refused['error'] }, { faults }) ??
+    protocolFault('an answer without a picture')
+  );
 }
 
 function pictureOf({ url, b64_json: base64 }: JsonObject): Picture[] {

@@ -6,7 +6,10 @@ const sides = (ratio: string): ImageSize => {
 };
 
 /** The shape among `ratios` (`16:9`, `16x9`, `1344*768`) that is nearest to that of `size`. */
-export function nearest<Ratio extends string>(size: ImageSize, ratios: readonly [Ratio, ...Ratio[]]): Ratio {
+export function nearest<Ratio extends string>(
+  size: ImageSize,
+  ratios: readonly [Ratio, ...Ratio[]],
+): Ratio {
   const shape = ({ width, height }: ImageSize): number => Math.log(width / height);
   let best = ratios[0];
   let off = Infinity;
@@ -20,13 +23,19 @@ export function nearest<Ratio extends string>(size: ImageSize, ratios: readonly 
 /** Its sides: multiples of `step` from `least` to `most`, and of no more than so many pixels together, in its shape as far as that goes. */
 export function fitted(
   size: ImageSize,
-  rule: { readonly step: number; readonly least: number; readonly most: number; readonly pixels?: number },
+  rule: {
+    readonly step: number;
+    readonly least: number;
+    readonly most: number;
+    readonly pixels?: number;
+  },
 ): ImageSize {
   const { step, least, most, pixels = Infinity } = rule;
   const { width, height } = size;
   const scale = Math.min(1, most / Math.max(width, height), Math.sqrt(pixels / (width * height)));
   const grow = Math.max(1, least / (Math.min(width, height) * scale));
-  const side = (length: number): number => Math.min(most, Math.max(least, Math.floor((length * scale * grow) / step + 0.5) * step));
+  const side = (length: number): number =>
+    Math.min(most, Math.max(least, Math.floor((length * scale * grow) / step + 0.5) * step));
   const fit = { width: side(width), height: side(height) };
   while (fit.width * fit.height > pixels) fit[fit.width > fit.height ? 'width' : 'height'] -= step;
   return fit;

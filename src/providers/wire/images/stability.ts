@@ -22,7 +22,13 @@ const ways = {
 
 type Way = keyof typeof ways;
 const wayOf = ({ upstreamModel }: Call): Way =>
-  /inpaint/.test(upstreamModel) ? 'inpaint' : upstreamModel.startsWith('sd3') ? 'sd3' : /ultra/.test(upstreamModel) ? 'ultra' : 'core';
+  /inpaint/.test(upstreamModel)
+    ? 'inpaint'
+    : upstreamModel.startsWith('sd3')
+      ? 'sd3'
+      : /ultra/.test(upstreamModel)
+        ? 'ultra'
+        : 'core';
 
 const known = {
   seed: 'number',
@@ -38,7 +44,13 @@ const usualStrength = 0.7;
 const { fault } = faultsOf();
 
 /** Stable Image: forms in, one picture out, at once. */
-export const stabilityImages: PictureAdapter = { ask, parts: (call) => partsOf(call, 1), misfit, read, fault: refused };
+export const stabilityImages: PictureAdapter = {
+  ask,
+  parts: (call) => partsOf(call, 1),
+  misfit,
+  read,
+  fault: refused,
+};
 
 function ask(call: Call): Ask {
   const { prompt, size, images, mask } = wishOf(call);
@@ -67,12 +79,22 @@ function misfit(call: Call): PictureMisfit | undefined {
   const { images, mask } = wishOf(call);
   const way = wayOf(call);
   const most = ways[way].images;
-  if (images.length > most) return { param: 'image', why: most === 0 ? 'This model takes no pictures.' : 'This model takes one picture.' };
+  if (images.length > most)
+    return {
+      param: 'image',
+      why: most === 0 ? 'This model takes no pictures.' : 'This model takes one picture.',
+    };
   if (way === 'inpaint' && images.length === 0)
     return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
   if (mask === undefined) return undefined;
-  if (way !== 'inpaint') return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-  return blackAndWhite(mask, 'white') === undefined ? { param: 'mask', why: `This is no mask: ${maskRule}` } : undefined;
+  if (way !== 'inpaint')
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
 }
 
 function read(reply: Buffer, _: string, call: Call): Answer | Fault {
@@ -80,7 +102,9 @@ function read(reply: Buffer, _: string, call: Call): Answer | Fault {
   const base64 = textOf(body?.['image']);
   // A picture that was filtered is sent all the same, blurred.
   if (body?.['finish_reason'] === 'CONTENT_FILTERED') return moderated('');
-  return base64 === undefined ? protocolFault('an answer without a picture') : made(call, [{ from: { base64 } }]);
+  return base64 === undefined
+    ? protocolFault('an answer without a picture')
+    : made(call, [{ from: { base64 } }]);
 }
 
 /** Errors are `{id, name, errors: […]}`: 403 is a key, or a request that was not liked. */

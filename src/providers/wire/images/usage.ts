@@ -4,7 +4,14 @@ import { objectOf, parse } from '../json.ts';
 
 /** The counts as the convention tells them. */
 export function counted(answer: Answer, quantities: Quantities): Answer {
-  const { input = 0, cached_input: cached = 0, image_input: seen = 0, output = 0, reasoning = 0, image_output: drawn = 0 } = quantities;
+  const {
+    input = 0,
+    cached_input: cached = 0,
+    image_input: seen = 0,
+    output = 0,
+    reasoning = 0,
+    image_output: drawn = 0,
+  } = quantities;
   const [inputs, outputs] = [input + cached + seen, output + reasoning + drawn];
   const usage = {
     input_tokens: inputs,

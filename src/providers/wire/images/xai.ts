@@ -30,7 +30,8 @@ const quirks = {
   drop: ['size', 'style', 'background', 'output_format', 'output_compression', 'moderation'],
 } satisfies ImagesQuirks;
 
-export const xaiImages = (faults: readonly FaultRule[]): PictureAdapter => openaiImages({ ...quirks, faults });
+export const xaiImages = (faults: readonly FaultRule[]): PictureAdapter =>
+  openaiImages({ ...quirks, faults });
 
 const known = { aspect_ratio: 'text', resolution: 'text', user: 'text' } as const;
 
@@ -55,8 +56,14 @@ export function xaiEdits(faults: readonly FaultRule[]): PictureAdapter {
     parts: (call) => partsOf(call, 10),
     misfit: (call) => {
       const { images, mask } = wishOf(call);
-      if (mask !== undefined) return { param: 'mask', why: 'This model takes no mask: describe in the prompt what is to change.' };
-      return images.length > referencesMax ? { param: 'image', why: `This model takes at most ${referencesMax} pictures.` } : undefined;
+      if (mask !== undefined)
+        return {
+          param: 'mask',
+          why: 'This model takes no mask: describe in the prompt what is to change.',
+        };
+      return images.length > referencesMax
+        ? { param: 'image', why: `This model takes at most ${referencesMax} pictures.` }
+        : undefined;
     },
     read,
     fault,

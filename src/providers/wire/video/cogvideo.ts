@@ -3,7 +3,18 @@ import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { type JsonObject, listOf, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { imageAs, type VideoRange } from './fit.ts';
-import { acceptedIn, fitting, get, objectIn, postJson, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
+import {
+  acceptedIn,
+  fitting,
+  get,
+  objectIn,
+  postJson,
+  standing,
+  type States,
+  submittedIn,
+  taskFault,
+  type Told,
+} from './task.ts';
 
 const cogvideo: VideoRange = {
   models: /./,
@@ -44,7 +55,12 @@ function submit(call: VideoCall): Ask {
   });
 }
 
-const states: States = { queued: [], running: ['PROCESSING'], completed: ['SUCCESS'], failed: ['FAIL'] };
+const states: States = {
+  queued: [],
+  running: ['PROCESSING'],
+  completed: ['SUCCESS'],
+  failed: ['FAIL'],
+};
 
 const told = ({ task_status: word, error, video_result: made }: JsonObject): Told => ({
   word,

@@ -27,7 +27,10 @@ const wish: VideoWish = {
 };
 
 const fitted = (wished: Partial<VideoWish>, made: Partial<VideoRange> = {}) =>
-  fit({ wish: { ...wish, ...wished }, taskId: 'video_1', publicModel: 'sora-2', upstreamModel: 'm' }, { ...range, ...made });
+  fit(
+    { wish: { ...wish, ...wished }, taskId: 'video_1', publicModel: 'sora-2', upstreamModel: 'm' },
+    { ...range, ...made },
+  );
 
 it.each([
   ['1280x720', '720p', '16:9'],
@@ -45,19 +48,35 @@ it.each([
   expect(fitted({ size })).toEqual({ seconds: 5, resolution, ratio });
 });
 
-it.each([['2560x1440'], ['320x180'], ['7680x4320'], ['1000x200']])('a size of %s has nothing near it', (size) => {
-  expect(fitted({ size })).toMatchObject({ param: 'size' });
-});
+it.each([['2560x1440'], ['320x180'], ['7680x4320'], ['1000x200']])(
+  'a size of %s has nothing near it',
+  (size) => {
+    expect(fitted({ size })).toMatchObject({ param: 'size' });
+  },
+);
 
 it('makes nothing of what a model lacks', () => {
-  expect(fitted({ resolution: '2k' })).toEqual({ param: 'resolution', why: 'allowed are 480p, 720p, 1080p, 4k' });
-  expect(fitted({ seconds: 16 })).toEqual({ param: 'duration', why: 'allowed are 4 to 15 seconds' });
+  expect(fitted({ resolution: '2k' })).toEqual({
+    param: 'resolution',
+    why: 'allowed are 480p, 720p, 1080p, 4k',
+  });
+  expect(fitted({ seconds: 16 })).toEqual({
+    param: 'duration',
+    why: 'allowed are 4 to 15 seconds',
+  });
   expect(fitted({ seconds: 5 }, { seconds: [6, 10] })).toMatchObject({ seconds: 6 });
-  expect(fitted({ seconds: 7 }, { seconds: [6, 10] })).toEqual({ param: 'duration', why: 'allowed are 6, 10 seconds' });
+  expect(fitted({ seconds: 7 }, { seconds: [6, 10] })).toEqual({
+    param: 'duration',
+    why: 'allowed are 6, 10 seconds',
+  });
 });
 
 it('lets the first picture decide the shape where the model has no word for another', () => {
   const images = [{ role: 'first', url: 'https://example.com/a.png' }] as const;
-  expect(fitted({ images, size: '720x1280' }, { ratios: ['16:9'] })).toEqual({ seconds: 5, resolution: '720p', ratio: undefined });
+  expect(fitted({ images, size: '720x1280' }, { ratios: ['16:9'] })).toEqual({
+    seconds: 5,
+    resolution: '720p',
+    ratio: undefined,
+  });
   expect(isMisfit(fitted({ size: '720x1280' }, { ratios: ['16:9'] }))).toBe(true);
 });

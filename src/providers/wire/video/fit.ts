@@ -31,12 +31,20 @@ export interface Fitted {
   readonly ratio: string | undefined;
 }
 
-export const from = (least: number, most: number): readonly number[] => Array.from({ length: most - least + 1 }, (_, i) => least + i);
+export const from = (least: number, most: number): readonly number[] =>
+  Array.from({ length: most - least + 1 }, (_, i) => least + i);
 
 /** The first row that fits the model's id; the last one stands for ids that nobody has written down, such as those of endpoints. */
-export function rangeOf(ranges: readonly [VideoRange, ...VideoRange[]], { upstreamModel, wish }: VideoCall): VideoRange {
+export function rangeOf(
+  ranges: readonly [VideoRange, ...VideoRange[]],
+  { upstreamModel, wish }: VideoCall,
+): VideoRange {
   const kind = wish.images.length > 0 ? 'picture' : 'words';
-  return ranges.find(({ models, of = kind }) => of === kind && models.test(upstreamModel)) ?? ranges.at(-1) ?? ranges[0];
+  return (
+    ranges.find(({ models, of = kind }) => of === kind && models.test(upstreamModel)) ??
+    ranges.at(-1) ??
+    ranges[0]
+  );
 }
 
 /** How this model makes what is wished for, or why it does not. A length that it lacks is made one second longer where it can be (wire-formats §2.14), never shorter. */
@@ -57,7 +65,9 @@ export function fit({ wish }: VideoCall, range: VideoRange): Fitted | Misfit {
 export const isMisfit = (result: Fitted | Misfit): result is Misfit => 'why' in result;
 
 /** The size that was asked for, in pixels. */
-export function pixelsOf({ size }: VideoWish): { readonly width: number; readonly height: number } | undefined {
+export function pixelsOf({
+  size,
+}: VideoWish): { readonly width: number; readonly height: number } | undefined {
   const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(size ?? '') ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
@@ -67,28 +77,47 @@ export const imageAs = ({ images }: VideoWish, role: VideoImage['role']): string
   images.find((image) => image.role === role)?.url;
 
 function wordsMisfit({ prompt, audio }: VideoWish, range: VideoRange): Misfit | undefined {
-  if (prompt.length > range.promptMax) return { param: 'prompt', why: `at most ${range.promptMax} characters are allowed` };
-  if (audio === true && range.audio === 'never') return { param: 'audio', why: 'only videos without sound are made' };
-  if (audio === false && range.audio === 'always') return { param: 'audio', why: 'only videos with sound are made' };
+  if (prompt.length > range.promptMax)
+    return { param: 'prompt', why: `at most ${range.promptMax} characters are allowed` };
+  if (audio === true && range.audio === 'never')
+    return { param: 'audio', why: 'only videos without sound are made' };
+  if (audio === false && range.audio === 'always')
+    return { param: 'audio', why: 'only videos with sound are made' };
   return undefined;
 }
 
-const pictures = { first: 'a first frame', last: 'a last frame', reference: 'reference images' } as const;
+const pictures = {
+  first: 'a first frame',
+  last: 'a last frame',
+  reference: 'reference images',
+} as const;
 
-function imageMisfit({ images }: VideoWish, { images: takes, needsImage }: VideoRange): Misfit | undefined {
-  const of = (role: VideoImage['role']): number => images.filter((image) => image.role === role).length;
+function imageMisfit(
+  { images }: VideoWish,
+  { images: takes, needsImage }: VideoRange,
+): Misfit | undefined {
+  const of = (role: VideoImage['role']): number =>
+    images.filter((image) => image.role === role).length;
   for (const role of ['first', 'last', 'reference'] as const) {
     const most = takes[role] ?? 0;
     if (of(role) > most)
-      return { param: 'image', why: most === 0 ? `${pictures[role]} cannot be taken` : `${pictures[role]}: ${most} at most` };
+      return {
+        param: 'image',
+        why:
+          most === 0 ? `${pictures[role]} cannot be taken` : `${pictures[role]}: ${most} at most`,
+      };
   }
-  if (of('last') > 0 && of('first') === 0) return { param: 'image', why: 'a last frame needs a first frame' };
-  return needsImage && images.length === 0 ? { param: 'image', why: 'an image is needed' } : undefined;
+  if (of('last') > 0 && of('first') === 0)
+    return { param: 'image', why: 'a last frame needs a first frame' };
+  return needsImage && images.length === 0
+    ? { param: 'image', why: 'an image is needed' }
+    : undefined;
 }
 
 const named: Readonly<Record<string, number>> = { '2k': 1440, '4k': 2160 };
 /** Pixels of a widescreen picture of that resolution: other shapes have about as many. */
-const areaOf = (resolution: string): number => (named[resolution] ?? Number.parseInt(resolution, 10)) ** 2 * (16 / 9);
+const areaOf = (resolution: string): number =>
+  (named[resolution] ?? Number.parseInt(resolution, 10)) ** 2 * (16 / 9);
 /** `1024x1792` is made in 1080p, `864x496` in 480p. */
 const smaller = 0.9;
 const larger = 1.5;
@@ -102,7 +131,9 @@ function resolutionOf(wish: VideoWish, { resolutions, usual }: VideoRange): stri
     return { param: 'size', why: `allowed are ${list(resolutions)}` };
   }
   const asked = wish.resolution?.toLowerCase() ?? usual;
-  return resolutions.includes(asked) ? asked : { param: 'resolution', why: `allowed are ${list(resolutions)}` };
+  return resolutions.includes(asked)
+    ? asked
+    : { param: 'resolution', why: `allowed are ${list(resolutions)}` };
 }
 
 const valueOf = (ratio: string): number => {
@@ -117,11 +148,13 @@ function ratioOf(wish: VideoWish, { ratios }: VideoRange): string | undefined | 
   // The shape is that of the first picture, where the model cannot be told another.
   const free = imageAs(wish, 'first') !== undefined;
   if (pixels === undefined) {
-    if (wish.aspectRatio === undefined || ratios.includes(wish.aspectRatio)) return wish.aspectRatio;
+    if (wish.aspectRatio === undefined || ratios.includes(wish.aspectRatio))
+      return wish.aspectRatio;
     if (free) return undefined;
     return { param: 'aspect_ratio', why: `allowed are ${list(ratios)}` };
   }
-  const off = (ratio: string): number => Math.abs(Math.log(valueOf(ratio) / (pixels.width / pixels.height)));
+  const off = (ratio: string): number =>
+    Math.abs(Math.log(valueOf(ratio) / (pixels.width / pixels.height)));
   const nearest = ratios.toSorted((a, b) => off(a) - off(b))[0];
   if (nearest !== undefined && off(nearest) < nearly) return nearest;
   if (free) return undefined;

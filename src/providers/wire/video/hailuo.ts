@@ -50,9 +50,22 @@ const { made, misfit } = fitting([
     promptMax: 7_000,
   },
   // 512p is made of pictures alone.
-  { ...hailuo, models: /Hailuo-02/, of: 'picture', resolutions: ['512p', '768p', '1080p'], images: { first: 1, last: 1 } },
+  {
+    ...hailuo,
+    models: /Hailuo-02/,
+    of: 'picture',
+    resolutions: ['512p', '768p', '1080p'],
+    images: { first: 1, last: 1 },
+  },
   { ...hailuo, models: /-Fast$/, needsImage: true },
-  { ...hailuo, models: /^[TI]2V-01/, seconds: [6], secondsAt: {}, resolutions: ['720p'], usual: '720p' },
+  {
+    ...hailuo,
+    models: /^[TI]2V-01/,
+    seconds: [6],
+    secondsAt: {},
+    resolutions: ['720p'],
+    usual: '720p',
+  },
   hailuo,
 ]);
 
@@ -73,12 +86,20 @@ function submit(call: VideoCall): Ask {
   });
 }
 
-const roles: Readonly<Record<VideoImage['role'], string>> = { first: 'first_frame', last: 'last_frame', reference: 'reference_image' };
+const roles: Readonly<Record<VideoImage['role'], string>> = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
 
 function submitSecond(call: VideoCall): Ask {
   const { wish } = call;
   const { seconds, resolution, ratio } = made(call);
-  const images = wish.images.map(({ url, role }) => ({ type: 'image_url', image_url: { url }, role: roles[role] }));
+  const images = wish.images.map(({ url, role }) => ({
+    type: 'image_url',
+    image_url: { url },
+    role: roles[role],
+  }));
   return postJson('/../v2/video_generation', {
     model: call.upstreamModel,
     content: [{ type: 'text', text: wish.prompt }, ...images],
@@ -112,16 +133,21 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
     const state = stateOf(body['status'], states);
     if (state === 'failed') {
       const { status_code: code, status_msg: message } = objectOf(body['base_resp']) ?? {};
-      return code === 0 ? failureOf(undefined, undefined, faults) : failureOf(code, message, faults);
+      return code === 0
+        ? failureOf(undefined, undefined, faults)
+        : failureOf(code, message, faults);
     }
     const fault = faultWithin(body, { faults });
     if (fault !== undefined) return fault;
     if (state !== 'completed') return underWay(state);
     const file = submittedAs(body['file_id']);
-    return 'message' in file ? file : { state, file: { kind: 'asked', ask: fileAsk(file.upstreamId) } };
+    return 'message' in file
+      ? file
+      : { state, file: { kind: 'asked', ask: fileAsk(file.upstreamId) } };
   };
 
-  const polledSecond: TaskAdapter['polled'] = (reply) => standing(acceptedIn(reply, faults), states, faults, toldSecond);
+  const polledSecond: TaskAdapter['polled'] = (reply) =>
+    standing(acceptedIn(reply, faults), states, faults, toldSecond);
 
   return {
     misfit,
@@ -133,9 +159,14 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
     submitted: (reply) => submittedIn(acceptedIn(reply, faults), 'task_id'),
     poll({ upstreamId, upstreamModel }: AcceptedTask) {
       const id = encodeURIComponent(upstreamId);
-      return get(isSecond(upstreamModel) ? `/../v2/query/video_generation/${id}` : `/query/video_generation?task_id=${id}`);
+      return get(
+        isSecond(upstreamModel)
+          ? `/../v2/query/video_generation/${id}`
+          : `/query/video_generation?task_id=${id}`,
+      );
     },
-    polled: (reply, task) => (isSecond(task.upstreamModel) ? polledSecond(reply, task) : polledFirst(reply, task)),
+    polled: (reply, task) =>
+      isSecond(task.upstreamModel) ? polledSecond(reply, task) : polledFirst(reply, task),
     located(reply) {
       const body = acceptedIn(reply, faults);
       return isFaulty(body) ? body : addressOf(objectOf(body['file'])?.['download_url']);

@@ -5,13 +5,27 @@ import { type JsonObject, objectOf } from '../json.ts';
 import { faultWithin, protocolFault } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import type { VideoRange } from './fit.ts';
-import { dataParts, failed, fitting, isFaulty, objectIn, postJson, standing, type States, submittedIn, taskFault } from './task.ts';
+import {
+  dataParts,
+  failed,
+  fitting,
+  isFaulty,
+  objectIn,
+  postJson,
+  standing,
+  type States,
+  submittedIn,
+  taskFault,
+} from './task.ts';
 
 /** volcengine.com/docs/85621/1544774, error codes, 2026-08. */
 const faults: readonly FaultRule[] = [
   { code: /^50(?:41[1-3]|51[1-9]|52\d)$/, kind: 'content_policy' },
   { code: /^(?:50429|50430)$/, kind: 'rate_limited' },
-  { code: /^(?:InvalidAccessKey|InvalidCredential|SignatureDoesNotMatch|AccessDenied|50400)$/, kind: 'credentials' },
+  {
+    code: /^(?:InvalidAccessKey|InvalidCredential|SignatureDoesNotMatch|AccessDenied|50400)$/,
+    kind: 'credentials',
+  },
   { code: /^505\d\d$/, kind: 'server_error' },
 ];
 
@@ -32,7 +46,13 @@ const { made, misfit } = fitting([
   { ...v30, models: /^jimeng_ti2v/, ...fullHd },
   { ...v30, models: /^jimeng_t2v.*1080/, ...fullHd, images: {} },
   { ...v30, models: /^jimeng_t2v/, images: {} },
-  { ...v30, models: /^jimeng_i2v_first_tail.*1080/, ...fullHd, images: { first: 1, last: 1 }, needsImage: true },
+  {
+    ...v30,
+    models: /^jimeng_i2v_first_tail.*1080/,
+    ...fullHd,
+    images: { first: 1, last: 1 },
+    needsImage: true,
+  },
   { ...v30, models: /^jimeng_i2v_first_tail/, images: { first: 1, last: 1 }, needsImage: true },
   { ...v30, models: /^jimeng_i2v.*1080/, ...fullHd, needsImage: true },
   { ...v30, models: /^jimeng_i2v/, needsImage: true },
@@ -64,17 +84,30 @@ function dataIn(reply: Buffer): JsonObject | Fault {
   if (isFaulty(body)) return body;
   const { code, message } = body;
   if (code === good) return objectOf(body['data']) ?? {};
-  return faultWithin({ error: { code, message } }, { faults }) ?? protocolFault('an answer without a code');
+  return (
+    faultWithin({ error: { code, message } }, { faults }) ??
+    protocolFault('an answer without a code')
+  );
 }
 
 /** `not_found` is said of tasks that are half a day old, and of those that are not known yet. */
-const states: States = { queued: ['in_queue'], running: ['generating'], completed: ['done'], failed: ['expired'] };
+const states: States = {
+  queued: ['in_queue'],
+  running: ['generating'],
+  completed: ['done'],
+  failed: ['expired'],
+};
 
 function polled(reply: Buffer): Progress | Fault {
   const data = dataIn(reply);
   // What it has made and does not show is told by code alone.
   if (isFaulty(data) && data.kind === 'content_policy') return failed(data);
-  return standing(data, states, faults, ({ status: word, video_url: url }) => ({ word, code: word, message: '', url }));
+  return standing(data, states, faults, ({ status: word, video_url: url }) => ({
+    word,
+    code: word,
+    message: '',
+    url,
+  }));
 }
 
 export const jimengVideo: TaskAdapter = {
@@ -83,7 +116,8 @@ export const jimengVideo: TaskAdapter = {
   needsBytes: () => true,
   submit,
   submitted: (reply) => submittedIn(dataIn(reply), 'task_id'),
-  poll: ({ upstreamId, upstreamModel }) => postJson(at('CVSync2AsyncGetResult'), { req_key: upstreamModel, task_id: upstreamId }),
+  poll: ({ upstreamId, upstreamModel }) =>
+    postJson(at('CVSync2AsyncGetResult'), { req_key: upstreamModel, task_id: upstreamId }),
   polled,
   fault: taskFault(faults),
 };

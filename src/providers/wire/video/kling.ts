@@ -5,7 +5,18 @@ import { type JsonObject, listOf, objectOf } from '../json.ts';
 import { faultWithin } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import { dataParts, fitting, get, isFaulty, objectIn, postJson, standing, type States, submittedAs, taskFault } from './task.ts';
+import {
+  dataParts,
+  fitting,
+  get,
+  isFaulty,
+  objectIn,
+  postJson,
+  standing,
+  type States,
+  submittedAs,
+  taskFault,
+} from './task.ts';
 
 /** app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08. */
 const faults: readonly FaultRule[] = [
@@ -53,7 +64,8 @@ function variants(call: VideoCall): readonly string[] {
 }
 
 /** The base64 without what stands before it. */
-const written = (url: string | undefined): string | undefined => (url === undefined ? undefined : (dataParts(url)?.base64 ?? url));
+const written = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : (dataParts(url)?.base64 ?? url);
 
 const actions = { words: 'text2video', picture: 'image2video' } as const;
 
@@ -69,7 +81,9 @@ function submit(call: VideoCall): Ask {
     sound: wish.audio === undefined ? undefined : wish.audio ? 'on' : 'off',
     duration: String(seconds),
     external_task_id: call.taskId,
-    ...(begins ? { image: written(imageAs(wish, 'first')), image_tail: written(imageAs(wish, 'last')) } : { aspect_ratio: ratio }),
+    ...(begins
+      ? { image: written(imageAs(wish, 'first')), image_tail: written(imageAs(wish, 'last')) }
+      : { aspect_ratio: ratio }),
   };
   return postJson(`/v1/videos/${begins ? actions.picture : actions.words}`, body);
 }
@@ -83,15 +97,25 @@ function dataIn(reply: Buffer): JsonObject | Fault {
   return faultWithin({ error: { code, message } }, { faults }) ?? body;
 }
 
-const states: States = { queued: ['submitted'], running: ['processing'], completed: ['succeed'], failed: ['failed'] };
+const states: States = {
+  queued: ['submitted'],
+  running: ['processing'],
+  completed: ['succeed'],
+  failed: ['failed'],
+};
 
 function polled(reply: Buffer): Progress | Fault {
-  return standing(dataIn(reply), states, faults, ({ task_status: word, task_status_msg: message, task_result: result }) => ({
-    word,
-    code: undefined,
-    message,
-    url: objectOf(listOf(objectOf(result)?.['videos'])[0])?.['url'],
-  }));
+  return standing(
+    dataIn(reply),
+    states,
+    faults,
+    ({ task_status: word, task_status_msg: message, task_result: result }) => ({
+      word,
+      code: undefined,
+      message,
+      url: objectOf(listOf(objectOf(result)?.['videos'])[0])?.['url'],
+    }),
+  );
 }
 
 /** A task is asked for where it was submitted: its id is written behind the name of that place. */

@@ -20,13 +20,18 @@ const call = (more: Partial<VideoWish> = {}): VideoCall => ({
   publicModel: 'film',
   upstreamModel: 'sora-2',
 });
-const bytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+const bytes = (value: unknown): Buffer =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 const bodyOf = ({ body }: { readonly body: Buffer }): unknown => JSON.parse(body.toString('utf8'));
 const first = { role: 'first', url: 'https://example.com/a.png' } as const;
 
 describe('a submission', () => {
   it('says seconds as text, a size where there is one, and nothing else', () => {
-    expect(bodyOf(strict.submit(call()))).toEqual({ model: 'sora-2', prompt: 'A fox', seconds: '8' });
+    expect(bodyOf(strict.submit(call()))).toEqual({
+      model: 'sora-2',
+      prompt: 'A fox',
+      seconds: '8',
+    });
     expect(bodyOf(strict.submit(call({ size: '1280x720', images: [first] })))).toEqual({
       ...{ model: 'sora-2', prompt: 'A fox', seconds: '8', size: '1280x720' },
       input_reference: { image_url: first.url },
@@ -42,14 +47,25 @@ describe('a submission', () => {
       more: { n: 4, callback_url: 'https://example.com', metadata: { n: 4 } },
     };
     expect(bodyOf(wordy.submit(call(more)))).toEqual({
-      ...{ model: 'sora-2', prompt: 'A fox', seconds: '8', duration: 8, image: first.url, images: [first.url] },
+      ...{
+        model: 'sora-2',
+        prompt: 'A fox',
+        seconds: '8',
+        duration: 8,
+        image: first.url,
+        images: [first.url],
+      },
       metadata: { negative_prompt: 'rain', generate_audio: true, seed: 7 },
     });
   });
 
   it('takes one picture, to begin with, where the format has no more', () => {
-    expect(strict.misfit?.(call({ images: [first, { role: 'last', url: first.url }] }))?.param).toBe('image');
-    expect(wordy.misfit?.(call({ images: [first, { role: 'last', url: first.url }] }))).toBeUndefined();
+    expect(
+      strict.misfit?.(call({ images: [first, { role: 'last', url: first.url }] }))?.param,
+    ).toBe('image');
+    expect(
+      wordy.misfit?.(call({ images: [first, { role: 'last', url: first.url }] })),
+    ).toBeUndefined();
   });
 
   it.each([
@@ -57,16 +73,24 @@ describe('a submission', () => {
     [{ id: 'task_1', task_id: 'task_1' }, 'task_1'],
     [{ task_id: 'task_2', status: 'queued' }, 'task_2'],
     [{ code: 'success', message: '', data: { task_id: 'task_3' } }, 'task_3'],
-  ])('is known by its id: %j', (reply, upstreamId) => expect(strict.submitted(bytes(reply), call())).toEqual({ upstreamId }));
+  ])('is known by its id: %j', (reply, upstreamId) =>
+    expect(strict.submitted(bytes(reply), call())).toEqual({ upstreamId }),
+  );
 
-  it.each(['<html>', '[]', '{}', '{"id":7.5}', '{"id":""}', ''])('that is answered by %j may have been accepted', (reply) => {
-    const read = strict.submitted(bytes(reply), call());
-    if ('upstreamId' in read) expect(read.upstreamId).not.toBe('');
-    else expect(read).toMatchObject({ kind: 'protocol' });
-  });
+  it.each(['<html>', '[]', '{}', '{"id":7.5}', '{"id":""}', ''])(
+    'that is answered by %j may have been accepted',
+    (reply) => {
+      const read = strict.submitted(bytes(reply), call());
+      if ('upstreamId' in read) expect(read.upstreamId).not.toBe('');
+      else expect(read).toMatchObject({ kind: 'protocol' });
+    },
+  );
 
   it('that is refused in an answer of a good status is refused', () => {
-    const refused = strict.submitted(bytes({ error: { code: 'insufficient_quota', message: 'empty' } }), call());
+    const refused = strict.submitted(
+      bytes({ error: { code: 'insufficient_quota', message: 'empty' } }),
+      call(),
+    );
     expect(refused).toMatchObject({ kind: 'quota' });
   });
 });
@@ -96,7 +120,10 @@ describe('a poll', () => {
       { status: 'dreaming', progress: 900 },
       { state: 'unknown', percent: 100 },
     ],
-    [{ status: 'completed' }, { state: 'completed', file: { kind: 'path', path: '/videos/video_1%2Fx/content' } }],
+    [
+      { status: 'completed' },
+      { state: 'completed', file: { kind: 'path', path: '/videos/video_1%2Fx/content' } },
+    ],
     [
       { status: 'completed', metadata: { url: 'https://x.example/v1/videos/1/content' } },
       { state: 'completed', file: { kind: 'path' } },
@@ -121,7 +148,9 @@ describe('a poll', () => {
       { code: 'success', data: { status: 'FAILURE', fail_reason: 'out of memory' } },
       { state: 'failed', fault: { message: 'out of memory' } },
     ],
-  ])('reads %j', (reply, progress) => expect(strict.polled(bytes(reply), task)).toMatchObject(progress));
+  ])('reads %j', (reply, progress) =>
+    expect(strict.polled(bytes(reply), task)).toMatchObject(progress),
+  );
 
   it.each(['<html>', 'null', '[1]', '{"error":{"code":"server_error","message":"oops"}}'])(
     'that is answered by %j has said nothing',
@@ -136,11 +165,18 @@ describe('a poll', () => {
     [404, '<html>nginx</html>', undefined],
     [401, '{"error":{"message":"Invalid key","code":"invalid_api_key"}}', undefined],
     [500, '{"error":{"message":"oops"}}', undefined],
-  ])('answered %i %s: gone is %s', (status, reply, gone) => expect(strict.fault(status, {}, reply).gone).toBe(gone));
+  ])('answered %i %s: gone is %s', (status, reply, gone) =>
+    expect(strict.fault(status, {}, reply).gone).toBe(gone),
+  );
 });
 
 it('prices are found by size, length, sound and resolution', () => {
-  expect(strict.variants(call({ size: '1024x1792', audio: true }))).toEqual(['1024x1792', '1024p/8', '1024p+audio', '1024p']);
+  expect(strict.variants(call({ size: '1024x1792', audio: true }))).toEqual([
+    '1024x1792',
+    '1024p/8',
+    '1024p+audio',
+    '1024p',
+  ]);
   expect(wordy.variants(call({ resolution: '1080p' }))).toEqual(['1080p/8', '1080p']);
   expect(wordy.variants(call())).toEqual(['720p/8', '720p']);
 });

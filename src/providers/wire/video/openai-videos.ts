@@ -1,5 +1,13 @@
 import type { Fault } from '../../../base/fault.ts';
-import type { AcceptedTask, Misfit, Progress, TaskAdapter, TaskFile, VideoCall, VideoWish } from '../../task-adapter.ts';
+import type {
+  AcceptedTask,
+  Misfit,
+  Progress,
+  TaskAdapter,
+  TaskFile,
+  VideoCall,
+  VideoWish,
+} from '../../task-adapter.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { pixelsOf } from './fit.ts';
@@ -26,19 +34,64 @@ export interface VideosQuirks {
 
 /** The union of what servers of this format say (wire-formats §2.0): most of them pass a vendor's own word on. */
 const states: States = {
-  queued: ['queued', 'QUEUED', 'pending', 'PENDING', 'submitted', 'SUBMITTED', 'created', 'NOT_START', 'IN_QUEUE', 'in_queue', 'starting'],
-  running: ['in_progress', 'IN_PROGRESS', 'processing', 'PROCESSING', 'running', 'RUNNING', 'generating'],
-  completed: ['completed', 'COMPLETED', 'succeeded', 'SUCCEEDED', 'succeed', 'success', 'SUCCESS', 'done', 'finished'],
-  failed: ['failed', 'FAILED', 'FAILURE', 'failure', 'error', 'cancelled', 'CANCELLED', 'canceled', 'CANCELED', 'expired'],
+  queued: [
+    'queued',
+    'QUEUED',
+    'pending',
+    'PENDING',
+    'submitted',
+    'SUBMITTED',
+    'created',
+    'NOT_START',
+    'IN_QUEUE',
+    'in_queue',
+    'starting',
+  ],
+  running: [
+    'in_progress',
+    'IN_PROGRESS',
+    'processing',
+    'PROCESSING',
+    'running',
+    'RUNNING',
+    'generating',
+  ],
+  completed: [
+    'completed',
+    'COMPLETED',
+    'succeeded',
+    'SUCCEEDED',
+    'succeed',
+    'success',
+    'SUCCESS',
+    'done',
+    'finished',
+  ],
+  failed: [
+    'failed',
+    'FAILED',
+    'FAILURE',
+    'failure',
+    'error',
+    'cancelled',
+    'CANCELLED',
+    'canceled',
+    'CANCELED',
+    'expired',
+  ],
 };
 
 const faults: readonly FaultRule[] = [
   // new-api, relay/relay_task.go and service/error.go, 2026-08: its own words for an empty purse of ours.
-  { code: /^(quota_not_enough|insufficient_user_quota|pre_consume_token_quota_failed)$/, kind: 'quota' },
+  {
+    code: /^(quota_not_enough|insufficient_user_quota|pre_consume_token_quota_failed)$/,
+    kind: 'quota',
+  },
 ];
 const goneCodes = /^(task_not_exist|task_not_found|video_not_found|not_found)$/;
 
-const gone = (body: JsonObject): boolean => goneCodes.test(textOf(body['code']) ?? textOf(objectOf(body['error'])?.['code']) ?? '');
+const gone = (body: JsonObject): boolean =>
+  goneCodes.test(textOf(body['code']) ?? textOf(objectOf(body['error'])?.['code']) ?? '');
 
 /** `POST /videos`, `GET /videos/{id}` and `/content`: OpenAI's video format (developers.openai.com/api/reference/videos, 2026-08) and the servers that took it up, new-api first among them. */
 export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
@@ -48,7 +101,9 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
     submit: (call) => postJson('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
     submitted(reply) {
       const body = acceptedIn(reply, faults);
-      return isFaulty(body) ? body : submittedAs(body['id'] ?? body['task_id'] ?? objectOf(body['data'])?.['task_id']);
+      return isFaulty(body)
+        ? body
+        : submittedAs(body['id'] ?? body['task_id'] ?? objectOf(body['data'])?.['task_id']);
     },
     poll: ({ upstreamId }) => get(`/videos/${encodeURIComponent(upstreamId)}`),
     polled,
@@ -59,15 +114,22 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
 
 /** Lengths and sizes are for whoever runs the server to refuse: it is asked for what was asked of us. */
 function misfit({ images }: VideoWish, quirks: VideosQuirks): Misfit | undefined {
-  if (quirks.ownWords || (images.length <= 1 && images.every(({ role }) => role !== 'last'))) return undefined;
+  if (quirks.ownWords || (images.length <= 1 && images.every(({ role }) => role !== 'last')))
+    return undefined;
   return { param: 'image', why: 'one image is allowed, to begin with' };
 }
 
 function variants(wish: VideoWish): readonly string[] {
   const pixels = pixelsOf(wish);
-  const resolution = wish.resolution ?? (pixels && `${Math.min(pixels.width, pixels.height)}p`) ?? '720p';
+  const resolution =
+    wish.resolution ?? (pixels && `${Math.min(pixels.width, pixels.height)}p`) ?? '720p';
   const sound = wish.audio === true ? [`${resolution}+audio`] : [];
-  return [...(wish.size === undefined ? [] : [wish.size]), `${resolution}/${wish.seconds}`, ...sound, resolution];
+  return [
+    ...(wish.size === undefined ? [] : [wish.size]),
+    `${resolution}/${wish.seconds}`,
+    ...sound,
+    resolution,
+  ];
 }
 
 /** Nothing of what the client sent beside it goes along: a number of videos would be paid for, and an address to be called would tell whom we buy from. Seconds are text. A picture goes by its address, or as a data URL. */
@@ -84,8 +146,15 @@ function openAiBody({ wish: { prompt, seconds, size, images }, upstreamModel }: 
 
 /** What new-api reads of a submission (relay/common/relay_info.go TaskSubmitReq, 2026-08), and `metadata` for the rest, which it hands to its vendors. */
 function commonBody(call: VideoCall): object {
-  const { negativePrompt, aspectRatio, resolution, audio, seed, images, seconds, size, prompt } = call.wish;
-  const said = { negative_prompt: negativePrompt, aspect_ratio: aspectRatio, resolution, generate_audio: audio, seed };
+  const { negativePrompt, aspectRatio, resolution, audio, seed, images, seconds, size, prompt } =
+    call.wish;
+  const said = {
+    negative_prompt: negativePrompt,
+    aspect_ratio: aspectRatio,
+    resolution,
+    generate_audio: audio,
+    seed,
+  };
   const metadata = {
     ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
   };
@@ -120,7 +189,8 @@ function failure(body: JsonObject): Progress {
   return failureOf(undefined, error ?? body['fail_reason'], faults);
 }
 
-const percentOf = (progress: unknown): unknown => (typeof progress === 'string' ? Number.parseInt(progress, 10) : progress);
+const percentOf = (progress: unknown): unknown =>
+  typeof progress === 'string' ? Number.parseInt(progress, 10) : progress;
 
 /** Beside OpenAI's own `/content`, which wants our key, servers tell an address that wants none. */
 function fileOf(body: JsonObject, { upstreamId }: AcceptedTask): TaskFile {

@@ -3,7 +3,19 @@ import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { type JsonObject, listOf, numberOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import { acceptedIn, fitting, get, objectIn, postJson, remove, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
+import {
+  acceptedIn,
+  fitting,
+  get,
+  objectIn,
+  postJson,
+  remove,
+  standing,
+  type States,
+  submittedIn,
+  taskFault,
+  type Told,
+} from './task.ts';
 
 /** docs.dev.runwayml.com/errors, 2026-08: `{error: "…"}`, and no codes. */
 const faults: readonly FaultRule[] = [
@@ -46,7 +58,14 @@ const { made, misfit } = fitting([
 
 /** A shape is told as width and height of the picture. */
 const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '720p': { '16:9': '1280:720', '9:16': '720:1280', '4:3': '1104:832', '3:4': '832:1104', '1:1': '960:960', '21:9': '1584:672' },
+  '720p': {
+    '16:9': '1280:720',
+    '9:16': '720:1280',
+    '4:3': '1104:832',
+    '3:4': '832:1104',
+    '1:1': '960:960',
+    '21:9': '1584:672',
+  },
   '1080p': { '16:9': '1920:1080', '9:16': '1080:1920' },
 };
 
@@ -54,7 +73,10 @@ function submit(call: VideoCall): Ask {
   const { wish } = call;
   const { seconds, resolution, ratio } = made(call);
   const [first, last] = [imageAs(wish, 'first'), imageAs(wish, 'last')];
-  const frames = last === undefined ? first : [first, last].map((uri, at) => ({ uri, position: at === 0 ? 'first' : 'last' }));
+  const frames =
+    last === undefined
+      ? first
+      : [first, last].map((uri, at) => ({ uri, position: at === 0 ? 'first' : 'last' }));
   const body = {
     model: call.upstreamModel,
     promptText: wish.prompt,
@@ -73,7 +95,8 @@ const states: States = {
   failed: ['FAILED', 'CANCELLED'],
 };
 
-const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string => `/v1/tasks/${encodeURIComponent(upstreamId)}`;
+const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
+  `/v1/tasks/${encodeURIComponent(upstreamId)}`;
 
 const told = ({ status: word, failureCode, failure, output, progress }: JsonObject): Told => ({
   word,

@@ -4,7 +4,19 @@ import type { TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
 import { countOf, type JsonObject, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, type VideoRange } from './fit.ts';
-import { acceptedIn, fitting, get, objectIn, postJson, remove, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
+import {
+  acceptedIn,
+  fitting,
+  get,
+  objectIn,
+  postJson,
+  remove,
+  standing,
+  type States,
+  submittedIn,
+  taskFault,
+  type Told,
+} from './task.ts';
 
 const endpoint: VideoRange = {
   models: /./,
@@ -23,16 +35,30 @@ const { made, misfit } = fitting([
   { ...endpoint, models: /seedance-2-0-(?:fast|mini)/, resolutions: ['480p', '720p'] },
   { ...endpoint, models: /seedance-2-0/, resolutions: ['480p', '720p', '1080p', '4k'] },
   { ...endpoint, models: /seedance-1-5/, seconds: from(4, 12), images: { first: 1, last: 1 } },
-  { ...endpoint, models: /seedance-1-0/, seconds: from(2, 12), images: { first: 1, last: 1 }, audio: 'never' },
+  {
+    ...endpoint,
+    models: /seedance-1-0/,
+    seconds: from(2, 12),
+    images: { first: 1, last: 1 },
+    audio: 'never',
+  },
   endpoint,
 ]);
 
-const roles: Readonly<Record<VideoImage['role'], string>> = { first: 'first_frame', last: 'last_frame', reference: 'reference_image' };
+const roles: Readonly<Record<VideoImage['role'], string>> = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
 
 function submit(call: VideoCall): Ask {
   const { wish } = call;
   const { seconds, resolution, ratio } = made(call);
-  const images = wish.images.map(({ url, role }) => ({ type: 'image_url', image_url: { url }, role: roles[role] }));
+  const images = wish.images.map(({ url, role }) => ({
+    type: 'image_url',
+    image_url: { url },
+    role: roles[role],
+  }));
   return postJson('/contents/generations/tasks', {
     model: call.upstreamModel,
     content: [{ type: 'text', text: wish.prompt }, ...images],
@@ -45,13 +71,20 @@ function submit(call: VideoCall): Ask {
 }
 
 /** The most pixels that a picture of a resolution has in any shape (same page). */
-const pixels: Readonly<Record<string, number>> = { '480p': 432_000, '720p': 931_000, '1080p': 2_090_000, '4k': 8_450_000 };
+const pixels: Readonly<Record<string, number>> = {
+  '480p': 432_000,
+  '720p': 931_000,
+  '1080p': 2_090_000,
+  '4k': 8_450_000,
+};
 const framesPerSecond = 24;
 
 /** Sold by tokens: width × height × frames / 1024, and a video begins with one frame more. */
 function worst(call: VideoCall): Quantities {
   const { seconds, resolution } = made(call);
-  return { output: Math.ceil(((pixels[resolution] ?? 0) * (seconds * framesPerSecond + 1)) / 1024) };
+  return {
+    output: Math.ceil(((pixels[resolution] ?? 0) * (seconds * framesPerSecond + 1)) / 1024),
+  };
 }
 
 const states: States = {
@@ -75,12 +108,15 @@ export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[
   return {
     misfit(call) {
       const roleSet = new Set(call.wish.images.map(({ role }) => role));
-      if (roleSet.has('reference') && roleSet.size > 1) return { param: 'image', why: 'frames and reference images exclude each other' };
+      if (roleSet.has('reference') && roleSet.size > 1)
+        return { param: 'image', why: 'frames and reference images exclude each other' };
       return misfit(call);
     },
     variants(call) {
       const { resolution } = made(call);
-      return call.wish.audio === false ? [`${resolution}+silent`, 'silent', resolution] : [resolution];
+      return call.wish.audio === false
+        ? [`${resolution}+silent`, 'silent', resolution]
+        : [resolution];
     },
     worst,
     submit,

@@ -20,7 +20,12 @@ function call(upstreamModel: string, wished: Wished = {}): VideoCall {
     images: [],
     more: {},
   };
-  return { wish: { prompt: 'a cat', seconds: 5, ...nothing, ...wished }, taskId: 'video_1', publicModel: 'sora-2', upstreamModel };
+  return {
+    wish: { prompt: 'a cat', seconds: 5, ...nothing, ...wished },
+    taskId: 'video_1',
+    publicModel: 'sora-2',
+    upstreamModel,
+  };
 }
 
 function adapterOf(vendor: string): TaskAdapter {
@@ -37,8 +42,16 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     { seconds: 6, size: '720x1280', seed: 7, images: [first] },
     '/models/veo-3.1-lite-generate-preview:predictLongRunning',
     {
-      instances: [{ prompt: 'a cat', image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' } }],
-      parameters: { sampleCount: 1, aspectRatio: '9:16', resolution: '720p', durationSeconds: 6, seed: 7 },
+      instances: [
+        { prompt: 'a cat', image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' } },
+      ],
+      parameters: {
+        sampleCount: 1,
+        aspectRatio: '9:16',
+        resolution: '720p',
+        durationSeconds: 6,
+        seed: 7,
+      },
     },
     ['720p'],
   ],
@@ -51,7 +64,12 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
       instances: [
         {
           prompt: 'a cat',
-          referenceImages: [{ image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' }, referenceType: 'asset' }],
+          referenceImages: [
+            {
+              image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' },
+              referenceType: 'asset',
+            },
+          ],
         },
       ],
       parameters: { sampleCount: 1, resolution: '720p', durationSeconds: 8 },
@@ -65,7 +83,13 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     '/models/veo-3.1-generate-001:predictLongRunning',
     {
       instances: [{ prompt: 'a cat' }],
-      parameters: { sampleCount: 1, resolution: '4k', durationSeconds: 8, negativePrompt: 'dogs', generateAudio: false },
+      parameters: {
+        sampleCount: 1,
+        resolution: '4k',
+        durationSeconds: 8,
+        negativePrompt: 'dogs',
+        generateAudio: false,
+      },
     },
     ['4k'],
   ],
@@ -108,7 +132,13 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'MiniMax-Hailuo-02',
     { resolution: '512p', images: [first] },
     '/video_generation',
-    { model: 'MiniMax-Hailuo-02', prompt: 'a cat', duration: 6, resolution: '512P', first_frame_image: png },
+    {
+      model: 'MiniMax-Hailuo-02',
+      prompt: 'a cat',
+      duration: 6,
+      resolution: '512P',
+      first_frame_image: png,
+    },
     ['512p/6', '512p'],
   ],
   [
@@ -133,7 +163,11 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'wan2.6-t2v',
     { seconds: 15, size: '1920x1080', seed: 3 },
     '/../../api/v1/services/aigc/video-generation/video-synthesis',
-    { model: 'wan2.6-t2v', input: { prompt: 'a cat' }, parameters: { size: '1920*1080', duration: 15, seed: 3 } },
+    {
+      model: 'wan2.6-t2v',
+      input: { prompt: 'a cat' },
+      parameters: { size: '1920*1080', duration: 15, seed: 3 },
+    },
     ['1080p'],
   ],
   [
@@ -141,7 +175,11 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'wan2.6-i2v-flash',
     { audio: false, images: [first] },
     '/../../api/v1/services/aigc/video-generation/video-synthesis',
-    { model: 'wan2.6-i2v-flash', input: { prompt: 'a cat', img_url: png }, parameters: { resolution: '720P', duration: 5, audio: false } },
+    {
+      model: 'wan2.6-i2v-flash',
+      input: { prompt: 'a cat', img_url: png },
+      parameters: { resolution: '720P', duration: 5, audio: false },
+    },
     ['720p'],
   ],
   [
@@ -186,7 +224,14 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'grok-imagine-video',
     { resolution: '480p', aspectRatio: '3:2', images: [first] },
     '/videos/generations',
-    { model: 'grok-imagine-video', prompt: 'a cat', duration: 5, resolution: '480p', aspect_ratio: '3:2', image: { url: png } },
+    {
+      model: 'grok-imagine-video',
+      prompt: 'a cat',
+      duration: 5,
+      resolution: '480p',
+      aspect_ratio: '3:2',
+      image: { url: png },
+    },
     ['480p'],
   ],
   [
@@ -194,7 +239,14 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'gen4.5',
     { seconds: 10, aspectRatio: '21:9', seed: 1, images: [first] },
     '/v1/image_to_video',
-    { model: 'gen4.5', promptText: 'a cat', promptImage: png, ratio: '1584:672', duration: 10, seed: 1 },
+    {
+      model: 'gen4.5',
+      promptText: 'a cat',
+      promptImage: png,
+      ratio: '1584:672',
+      duration: 10,
+      seed: 1,
+    },
     ['720p'],
   ],
   [
@@ -235,7 +287,14 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'viduq2-turbo',
     { images: [last, first] },
     '/ent/v2/start-end2video',
-    { model: 'viduq2-turbo', prompt: 'a cat', images: [png, last.url], duration: 5, resolution: '720p', payload: 'video_1' },
+    {
+      model: 'viduq2-turbo',
+      prompt: 'a cat',
+      images: [png, last.url],
+      duration: 5,
+      resolution: '720p',
+      payload: 'video_1',
+    },
     ['720p'],
   ],
   [
@@ -243,7 +302,15 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'viduq3-pro',
     { seconds: 15, aspectRatio: '3:4', audio: true },
     '/ent/v2/text2video',
-    { model: 'viduq3-pro', prompt: 'a cat', duration: 15, resolution: '720p', aspect_ratio: '3:4', audio: true, payload: 'video_1' },
+    {
+      model: 'viduq3-pro',
+      prompt: 'a cat',
+      duration: 15,
+      resolution: '720p',
+      aspect_ratio: '3:4',
+      audio: true,
+      payload: 'video_1',
+    },
     ['720p'],
   ],
   [
@@ -251,7 +318,13 @@ const rows: readonly (readonly [string, string, Wished, string, object, readonly
     'jimeng_i2v_first_v30',
     { seconds: 10, seed: 4, images: [first] },
     '/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31',
-    { req_key: 'jimeng_i2v_first_v30', prompt: 'a cat', binary_data_base64: ['iVBORw0KGgo='], seed: 4, frames: 241 },
+    {
+      req_key: 'jimeng_i2v_first_v30',
+      prompt: 'a cat',
+      binary_data_base64: ['iVBORw0KGgo='],
+      seed: 4,
+      frames: 241,
+    },
     ['720p'],
   ],
 ];
@@ -268,19 +341,30 @@ describe('a wish in the words of its vendor', () => {
   });
 
   it('takes the headers along that a vendor insists on', () => {
-    expect(adapterOf('qwen').submit(call('wan2.6-t2v')).headers).toMatchObject({ 'x-dashscope-async': 'enable' });
+    expect(adapterOf('qwen').submit(call('wan2.6-t2v')).headers).toMatchObject({
+      'x-dashscope-async': 'enable',
+    });
     const task = { upstreamId: 'a', upstreamModel: 'gen4.5', seconds: 5 };
-    for (const ask of [adapterOf('runway').submit(call('gen4.5')), adapterOf('runway').poll(task), adapterOf('runway').cancel?.(task)])
+    for (const ask of [
+      adapterOf('runway').submit(call('gen4.5')),
+      adapterOf('runway').poll(task),
+      adapterOf('runway').cancel?.(task),
+    ])
       expect(ask?.headers).toMatchObject({ 'x-runway-version': '2024-11-06' });
   });
 
   it('reserves for what is sold otherwise than by seconds', () => {
-    const of = (wished: Wished) => adapterOf('volcengine').worst?.(call('doubao-seedance-2-0-260128', wished))?.output ?? 0;
+    const of = (wished: Wished) =>
+      adapterOf('volcengine').worst?.(call('doubao-seedance-2-0-260128', wished))?.output ?? 0;
     // What the vendor's page counts for five seconds of 1280 × 720.
     expect(of({ seconds: 5 })).toBeGreaterThanOrEqual(108_900);
     expect(of({ seconds: 5 })).toBeLessThan(108_900 * 1.02);
-    expect(of({ seconds: 15, resolution: '4k' })).toBeGreaterThanOrEqual(Math.ceil((3840 * 2160 * 361) / 1024));
-    expect(adapterOf('xai').worst?.(call('grok-imagine-video', { images: [first] }))).toEqual({ image: 1 });
+    expect(of({ seconds: 15, resolution: '4k' })).toBeGreaterThanOrEqual(
+      Math.ceil((3840 * 2160 * 361) / 1024),
+    );
+    expect(adapterOf('xai').worst?.(call('grok-imagine-video', { images: [first] }))).toEqual({
+      image: 1,
+    });
   });
 });
 
@@ -303,12 +387,16 @@ describe('what the specification sells', () => {
 
   it.each(makes)('of %s, %s makes %j seconds', (vendor, model, lengths) => {
     const adapter = adapterOf(vendor);
-    const fitting = [5, 10, 15, 20].filter((seconds) => adapter.misfit?.(call(model, { seconds })) === undefined);
+    const fitting = [5, 10, 15, 20].filter(
+      (seconds) => adapter.misfit?.(call(model, { seconds })) === undefined,
+    );
     expect(fitting).toEqual(lengths);
   });
 
   it('is made a second longer where the model has no such length, and never shorter', () => {
-    const veo = JSON.parse(adapterOf('gemini').submit(call('veo-3.1-generate-preview')).body.toString('utf8'));
+    const veo = JSON.parse(
+      adapterOf('gemini').submit(call('veo-3.1-generate-preview')).body.toString('utf8'),
+    );
     expect(veo.parameters.durationSeconds).toBe(6);
     expect(adapterOf('minimax').variants(call('MiniMax-Hailuo-2.3'))).toEqual(['768p/6', '768p']);
   });
@@ -316,12 +404,48 @@ describe('what the specification sells', () => {
 
 describe('what a model does not make', () => {
   const refused: readonly (readonly [string, string, Wished, string, string])[] = [
-    ['gemini', 'veo-3.1-generate-preview', { seconds: 20 }, 'duration', 'allowed are 4, 6, 8 seconds'],
-    ['gemini', 'veo-3.1-generate-preview', { seconds: 6, resolution: '1080p' }, 'duration', 'allowed at 1080p are 8 seconds'],
-    ['gemini', 'veo-3.1-lite-generate-preview', { seconds: 8, resolution: '4k' }, 'resolution', 'allowed are 720p, 1080p'],
-    ['gemini', 'veo-3.1-generate-preview', { audio: false }, 'audio', 'only videos with sound are made'],
-    ['gemini', 'veo-3.1-lite-generate-preview', { images: [reference] }, 'image', 'reference images cannot be taken'],
-    ['gemini', 'veo-3.1-generate-preview', { images: [reference] }, 'duration', 'allowed with reference images are 8 seconds'],
+    [
+      'gemini',
+      'veo-3.1-generate-preview',
+      { seconds: 20 },
+      'duration',
+      'allowed are 4, 6, 8 seconds',
+    ],
+    [
+      'gemini',
+      'veo-3.1-generate-preview',
+      { seconds: 6, resolution: '1080p' },
+      'duration',
+      'allowed at 1080p are 8 seconds',
+    ],
+    [
+      'gemini',
+      'veo-3.1-lite-generate-preview',
+      { seconds: 8, resolution: '4k' },
+      'resolution',
+      'allowed are 720p, 1080p',
+    ],
+    [
+      'gemini',
+      'veo-3.1-generate-preview',
+      { audio: false },
+      'audio',
+      'only videos with sound are made',
+    ],
+    [
+      'gemini',
+      'veo-3.1-lite-generate-preview',
+      { images: [reference] },
+      'image',
+      'reference images cannot be taken',
+    ],
+    [
+      'gemini',
+      'veo-3.1-generate-preview',
+      { images: [reference] },
+      'duration',
+      'allowed with reference images are 8 seconds',
+    ],
     [
       'vertex',
       'veo-3.1-generate-001',
@@ -329,17 +453,53 @@ describe('what a model does not make', () => {
       'image',
       'frames and reference images exclude each other',
     ],
-    ['gemini', 'veo-3.1-generate-preview', { images: [last] }, 'image', 'a last frame needs a first frame'],
+    [
+      'gemini',
+      'veo-3.1-generate-preview',
+      { images: [last] },
+      'image',
+      'a last frame needs a first frame',
+    ],
     ['kling', 'kling-v3', { seconds: 20 }, 'duration', 'allowed are 3 to 15 seconds'],
     ['kling', 'kling-v3', { aspectRatio: '21:9' }, 'aspect_ratio', 'allowed are 16:9, 9:16, 1:1'],
-    ['kling', 'kling-v3', { prompt: 'x'.repeat(2_501) }, 'prompt', 'at most 2500 characters are allowed'],
+    [
+      'kling',
+      'kling-v3',
+      { prompt: 'x'.repeat(2_501) },
+      'prompt',
+      'at most 2500 characters are allowed',
+    ],
     ['kling', 'kling-v2-5-turbo', { audio: true }, 'audio', 'only videos without sound are made'],
-    ['minimax', 'MiniMax-Hailuo-2.3', { seconds: 10, resolution: '1080p' }, 'duration', 'allowed at 1080p are 6 seconds'],
-    ['minimax', 'MiniMax-Hailuo-02', { resolution: '512p' }, 'resolution', 'allowed are 768p, 1080p'],
+    [
+      'minimax',
+      'MiniMax-Hailuo-2.3',
+      { seconds: 10, resolution: '1080p' },
+      'duration',
+      'allowed at 1080p are 6 seconds',
+    ],
+    [
+      'minimax',
+      'MiniMax-Hailuo-02',
+      { resolution: '512p' },
+      'resolution',
+      'allowed are 768p, 1080p',
+    ],
     ['minimax', 'MiniMax-Hailuo-2.3-Fast', {}, 'image', 'an image is needed'],
     ['minimax', 'MiniMax-H3', { size: '1280x720' }, 'size', 'allowed are 2k'],
-    ['volcengine', 'doubao-seedance-2-0-260128', { images: [first, reference] }, 'image', 'frames and reference images exclude each other'],
-    ['volcengine', 'doubao-seedance-2-0-260128', { size: '1000x300' }, 'size', 'allowed are sizes of 16:9, 9:16, 1:1, 4:3, 3:4, 21:9'],
+    [
+      'volcengine',
+      'doubao-seedance-2-0-260128',
+      { images: [first, reference] },
+      'image',
+      'frames and reference images exclude each other',
+    ],
+    [
+      'volcengine',
+      'doubao-seedance-2-0-260128',
+      { size: '1000x300' },
+      'size',
+      'allowed are sizes of 16:9, 9:16, 1:1, 4:3, 3:4, 21:9',
+    ],
     ['runway', 'gen4.5', { aspectRatio: '1:1' }, 'aspect_ratio', 'allowed are 16:9, 9:16'],
     ['runway', 'gen4_turbo', {}, 'image', 'an image is needed'],
     [

@@ -4,7 +4,13 @@ import type { Quantities } from '../../../base/quantities.ts';
 import type { Ask } from '../../adapter.ts';
 import type { Progress, Submitted, TaskAdapter, TaskFile, VideoCall } from '../../task-adapter.ts';
 import { isObject, type JsonObject, numberOf, parse, textOf } from '../json.ts';
-import { faultOf, faultWithin, type Headers, protocolFault, sanitise } from '../openai-chat-fault.ts';
+import {
+  faultOf,
+  faultWithin,
+  type Headers,
+  protocolFault,
+  sanitise,
+} from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { fit, type Fitted, isMisfit, type VideoRange, rangeOf } from './fit.ts';
 
@@ -12,15 +18,27 @@ const json = { 'content-type': 'application/json' } as const;
 const nothing = Buffer.alloc(0);
 
 /** Members that are undefined are left out. */
-export const postJson = (path: string, body: object, headers: Readonly<Record<string, string>> = {}): Ask => ({
+export const postJson = (
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Ask => ({
   path,
   headers: { ...json, ...headers },
   body: Buffer.from(JSON.stringify(body)),
 });
 
-export const get = (path: string, headers: Readonly<Record<string, string>> = {}): Ask => ({ method: 'GET', path, headers, body: nothing });
+export const get = (path: string, headers: Readonly<Record<string, string>> = {}): Ask => ({
+  method: 'GET',
+  path,
+  headers,
+  body: nothing,
+});
 
-export const remove = (path: string, headers: Readonly<Record<string, string>> = {}): Ask => ({ ...get(path, headers), method: 'DELETE' });
+export const remove = (path: string, headers: Readonly<Record<string, string>> = {}): Ask => ({
+  ...get(path, headers),
+  method: 'DELETE',
+});
 
 /** What a vendor's models make, as its adapter asks for it. */
 export interface Fitting {
@@ -59,14 +77,19 @@ export function acceptedIn(reply: Buffer, faults: readonly FaultRule[]): JsonObj
 }
 
 /** Of these: vendors have no member `kind`. */
-export const isFaulty = (body: JsonObject | Fault): body is Fault => 'kind' in body && 'message' in body;
+export const isFaulty = (body: JsonObject | Fault): body is Fault =>
+  'kind' in body && 'message' in body;
 
 const idMax = 500;
 
 /** An id that can be asked for, else the answer cannot be read and the vendor may have accepted all the same. */
-export function submittedAs(id: unknown, written: (id: string) => string = (one) => one): Submitted | Fault {
+export function submittedAs(
+  id: unknown,
+  written: (id: string) => string = (one) => one,
+): Submitted | Fault {
   const text = typeof id === 'number' ? String(id) : textOf(id);
-  if (text === undefined || text === '' || text.length > idMax) return protocolFault('a submission without the id of its task');
+  if (text === undefined || text === '' || text.length > idMax)
+    return protocolFault('a submission without the id of its task');
   return { upstreamId: written(text) };
 }
 
@@ -85,7 +108,8 @@ export interface States {
 export function stateOf(said: unknown, states: States): Progress['state'] {
   const word = textOf(said);
   if (word === undefined) return 'unknown';
-  for (const state of ['queued', 'running', 'completed', 'failed'] as const) if (states[state].includes(word)) return state;
+  for (const state of ['queued', 'running', 'completed', 'failed'] as const)
+    if (states[state].includes(word)) return state;
   return 'unknown';
 }
 
@@ -116,21 +140,34 @@ export function standing(
 /** Under way, with the percentage where the vendor tells one. */
 export function underWay(state: 'queued' | 'running' | 'unknown', percent?: unknown): Progress {
   const told = numberOf(percent);
-  return told === undefined ? { state } : { state, percent: Math.min(100, Math.max(0, Math.round(told))) };
+  return told === undefined
+    ? { state }
+    : { state, percent: Math.min(100, Math.max(0, Math.round(told))) };
 }
 
 export const failed = (fault: Fault): Progress => ({ state: 'failed', fault });
 
-const moderated = /sensitive|moderat|safety|inappropriate|violat|content.?polic|risk control|审核|敏感|违规/i;
+const moderated =
+  /sensitive|moderat|safety|inappropriate|violat|content.?polic|risk control|审核|敏感|违规/i;
 
 /** Why a task has failed, by the vendor's code and words. */
 export function failureOf(code: unknown, message: unknown, faults: readonly FaultRule[]): Progress {
   const said = textOf(message) ?? '';
   const error = { code: code ?? 'failed', message: said };
   const fault = faultWithin({ error }, { faults }) ?? { kind: 'server_error', message: said };
-  const kind = fault.kind === 'server_error' && moderated.test(said) ? 'content_policy' : fault.kind;
-  const words = sanitise(said) || (typeof code === 'number' ? String(code) : textOf(code)) || 'the vendor gave no reason';
-  return failed({ kind, message: kind === 'content_policy' && !moderated.test(words) ? `blocked by content moderation: ${words}` : words });
+  const kind =
+    fault.kind === 'server_error' && moderated.test(said) ? 'content_policy' : fault.kind;
+  const words =
+    sanitise(said) ||
+    (typeof code === 'number' ? String(code) : textOf(code)) ||
+    'the vendor gave no reason';
+  return failed({
+    kind,
+    message:
+      kind === 'content_policy' && !moderated.test(words)
+        ? `blocked by content moderation: ${words}`
+        : words,
+  });
 }
 
 /** A finished video behind an address that needs no key. */
@@ -142,12 +179,16 @@ export function finishedAt(url: unknown, quantities?: Quantities): Progress | Fa
 
 export function addressOf(url: unknown): TaskFile | Fault {
   const text = textOf(url);
-  if (text === undefined || !/^https?:\/\//.test(text)) return protocolFault('a finished task without its video');
+  if (text === undefined || !/^https?:\/\//.test(text))
+    return protocolFault('a finished task without its video');
   return { kind: 'address', url: text };
 }
 
 /** `fault` of an adapter: a 404 in the vendor's own words says that the task is gone. */
-export function taskFault(faults: readonly FaultRule[], gone: (body: JsonObject) => boolean = () => false): TaskAdapter['fault'] {
+export function taskFault(
+  faults: readonly FaultRule[],
+  gone: (body: JsonObject) => boolean = () => false,
+): TaskAdapter['fault'] {
   return (status: number, headers: Headers, reply: string) => {
     const fault = faultOf(status, headers, reply, { faults });
     const body = parse(reply);
@@ -156,7 +197,9 @@ export function taskFault(faults: readonly FaultRule[], gone: (body: JsonObject)
 }
 
 /** `data:image/png;base64,…` → the type and the base64. */
-export function dataParts(url: string): { readonly type: string; readonly base64: string } | undefined {
+export function dataParts(
+  url: string,
+): { readonly type: string; readonly base64: string } | undefined {
   const [, type, base64] = /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) ?? [];
   return type === undefined || base64 === undefined ? undefined : { type, base64 };
 }

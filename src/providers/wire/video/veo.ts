@@ -1,11 +1,29 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { Ask } from '../../adapter.ts';
-import type { AcceptedTask, Misfit, Progress, TaskAdapter, TaskFile, VideoCall } from '../../task-adapter.ts';
+import type {
+  AcceptedTask,
+  Misfit,
+  Progress,
+  TaskAdapter,
+  TaskFile,
+  VideoCall,
+} from '../../task-adapter.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini-fault.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../json.ts';
 import { protocolFault } from '../openai-chat-fault.ts';
 import { imageAs, type VideoRange } from './fit.ts';
-import { dataParts, failed, failureOf, fitting, get, isFaulty, objectIn, postJson, submittedAs, underWay } from './task.ts';
+import {
+  dataParts,
+  failed,
+  failureOf,
+  fitting,
+  get,
+  isFaulty,
+  objectIn,
+  postJson,
+  submittedAs,
+  underWay,
+} from './task.ts';
 
 const veo3: VideoRange = {
   models: /./,
@@ -21,26 +39,40 @@ const veo3: VideoRange = {
 
 /** ai.google.dev/gemini-api/docs/video, 2026-08: more than 720p comes in 8 seconds only, and so does what is made after examples. */
 const ranges = [
-  { ...veo3, models: /^veo-2/, seconds: [5, 6, 7, 8], secondsAt: {}, resolutions: ['720p'], images: { first: 1, last: 1 }, audio: 'never' },
+  {
+    ...veo3,
+    models: /^veo-2/,
+    seconds: [5, 6, 7, 8],
+    secondsAt: {},
+    resolutions: ['720p'],
+    images: { first: 1, last: 1 },
+    audio: 'never',
+  },
   { ...veo3, models: /^veo-3\.0/, resolutions: ['720p', '1080p'], images: { first: 1 } },
   { ...veo3, models: /-lite/, resolutions: ['720p', '1080p'], images: { first: 1, last: 1 } },
   veo3,
 ] as const satisfies readonly VideoRange[];
 
 /** docs.cloud.google.com/gemini-enterprise-agent-platform/models/video, 2026-08: there, sound is a choice. */
-const vertexRanges = ranges.map((range) => (range.audio === 'always' ? { ...range, audio: 'either' as const } : range));
+const vertexRanges = ranges.map((range) =>
+  range.audio === 'always' ? { ...range, audio: 'either' as const } : range,
+);
 
 const gemini = fitting(ranges);
 const vertex = fitting([vertexRanges[0] ?? veo3, ...vertexRanges.slice(1)]);
 
-const pathOf = (model: string, method: string): string => `/models/${encodeURIComponent(model)}:${method}`;
+const pathOf = (model: string, method: string): string =>
+  `/models/${encodeURIComponent(model)}:${method}`;
 
 function misfitOf(call: VideoCall, { misfit, made }: typeof gemini): Misfit | undefined {
   const wrong = misfit(call);
   const { images } = call.wish;
   if (wrong !== undefined || !images.some(({ role }) => role === 'reference')) return wrong;
-  if (images.some(({ role }) => role !== 'reference')) return { param: 'image', why: 'frames and reference images exclude each other' };
-  return made(call).seconds === 8 ? undefined : { param: 'duration', why: 'allowed with reference images are 8 seconds' };
+  if (images.some(({ role }) => role !== 'reference'))
+    return { param: 'image', why: 'frames and reference images exclude each other' };
+  return made(call).seconds === 8
+    ? undefined
+    : { param: 'duration', why: 'allowed with reference images are 8 seconds' };
 }
 
 /** Bytes alone are read: of an address, or of Google's own storage, there is none that a client could give. */
@@ -57,7 +89,10 @@ function submit(call: VideoCall, { made }: typeof gemini, more: object): Ask {
     prompt: wish.prompt,
     image: picture(imageAs(wish, 'first')),
     lastFrame: picture(imageAs(wish, 'last')),
-    referenceImages: examples.length > 0 ? examples.map(({ url }) => ({ image: picture(url), referenceType: 'asset' })) : undefined,
+    referenceImages:
+      examples.length > 0
+        ? examples.map(({ url }) => ({ image: picture(url), referenceType: 'asset' }))
+        : undefined,
   };
   const parameters = {
     sampleCount: 1,
@@ -68,7 +103,10 @@ function submit(call: VideoCall, { made }: typeof gemini, more: object): Ask {
     seed: wish.seed,
     ...more,
   };
-  return postJson(pathOf(call.upstreamModel, 'predictLongRunning'), { instances: [instance], parameters });
+  return postJson(pathOf(call.upstreamModel, 'predictLongRunning'), {
+    instances: [instance],
+    parameters,
+  });
 }
 
 /** google.rpc.Code in numbers: an operation's error has no word for it. */
@@ -83,27 +121,42 @@ const codes: Readonly<Record<number, string>> = {
 };
 
 /** An operation that is done, or not: `done` is not there before it is true (recorded). `found`: the video in a response. */
-function operation(reply: Buffer, found: (response: JsonObject) => TaskFile | undefined): Progress | Fault {
+function operation(
+  reply: Buffer,
+  found: (response: JsonObject) => TaskFile | undefined,
+): Progress | Fault {
   const body = objectIn(reply);
   if (isFaulty(body)) return body;
   const error = objectOf(body['error']);
-  if (error !== undefined && body['name'] === undefined) return geminiFaultWithin(body) ?? protocolFault('an error without words');
-  if (body['done'] !== true) return underWay(typeof body['name'] === 'string' ? 'running' : 'unknown');
+  if (error !== undefined && body['name'] === undefined)
+    return geminiFaultWithin(body) ?? protocolFault('an error without words');
+  if (body['done'] !== true)
+    return underWay(typeof body['name'] === 'string' ? 'running' : 'unknown');
   if (error !== undefined) return failureOf(codes[Number(error['code'])], error['message'], []);
   const response = objectOf(body['response']) ?? {};
   const file = found(response);
   if (file !== undefined) return { state: 'completed', file };
   const inside = objectOf(response['generateVideoResponse']) ?? response;
-  if (Number(inside['raiMediaFilteredCount']) > 0 || listOf(inside['raiMediaFilteredReasons']).length > 0) {
-    const reasons = listOf(inside['raiMediaFilteredReasons']).filter((reason) => typeof reason === 'string');
-    return failed({ kind: 'content_policy', message: reasons.join(' ') || 'blocked by content moderation' });
+  if (
+    Number(inside['raiMediaFilteredCount']) > 0 ||
+    listOf(inside['raiMediaFilteredReasons']).length > 0
+  ) {
+    const reasons = listOf(inside['raiMediaFilteredReasons']).filter(
+      (reason) => typeof reason === 'string',
+    );
+    return failed({
+      kind: 'content_policy',
+      message: reasons.join(' ') || 'blocked by content moderation',
+    });
   }
   return protocolFault('an operation that is done, without its video');
 }
 
 const operationName = (reply: Buffer): unknown => objectOf(parse(reply.toString('utf8')))?.['name'];
 
-function fault(...[status, headers, reply]: Parameters<TaskAdapter['fault']>): ReturnType<TaskAdapter['fault']> {
+function fault(
+  ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
+): ReturnType<TaskAdapter['fault']> {
   const told = geminiFault(status, headers, reply);
   return status === 404 && isObject(parse(reply)) ? { ...told, gone: true } : told;
 }
@@ -121,7 +174,9 @@ export const geminiVideo: TaskAdapter = {
   submit: (call) => submit(call, gemini, {}),
   submitted(reply) {
     const name = textOf(operationName(reply));
-    return submittedAs(name !== undefined && /^models\/[\w.-]+\/operations\/[\w-]+$/.test(name) ? name : undefined);
+    return submittedAs(
+      name !== undefined && /^models\/[\w.-]+\/operations\/[\w-]+$/.test(name) ? name : undefined,
+    );
   },
   poll: ({ upstreamId }) => get(`/${upstreamId}`),
   polled: (reply) =>
@@ -141,13 +196,19 @@ export const vertexVideo: TaskAdapter = {
   submit: (call) => submit(call, vertex, { generateAudio: call.wish.audio }),
   submitted(reply) {
     const name = textOf(operationName(reply));
-    return submittedAs(name !== undefined && /^projects\/[\w/.:@-]+\/operations\/[\w-]+$/.test(name) ? name : undefined);
+    return submittedAs(
+      name !== undefined && /^projects\/[\w/.:@-]+\/operations\/[\w-]+$/.test(name)
+        ? name
+        : undefined,
+    );
   },
   poll: ({ upstreamId, upstreamModel }: AcceptedTask) =>
     postJson(pathOf(upstreamModel, 'fetchPredictOperation'), { operationName: upstreamId }),
   polled: (reply) =>
     operation(reply, (response) => {
       const base64 = textOf(objectOf(listOf(response['videos'])[0])?.['bytesBase64Encoded']);
-      return base64 === undefined || base64 === '' ? undefined : { kind: 'bytes', bytes: Buffer.from(base64, 'base64') };
+      return base64 === undefined || base64 === ''
+        ? undefined
+        : { kind: 'bytes', bytes: Buffer.from(base64, 'base64') };
     }),
 };

@@ -3,7 +3,18 @@ import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { type JsonObject, listOf, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import { acceptedIn, fitting, get, objectIn, postJson, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
+import {
+  acceptedIn,
+  fitting,
+  get,
+  objectIn,
+  postJson,
+  standing,
+  type States,
+  submittedIn,
+  taskFault,
+  type Told,
+} from './task.ts';
 
 /** platform.vidu.com/docs, error codes, 2026-08: a word in `reason` or `err_code`. */
 const faults: readonly FaultRule[] = [
@@ -27,7 +38,14 @@ const q3: VideoRange = {
 
 const { made, misfit } = fitting([
   { ...q3, models: /^viduq3/, images: { first: 1, last: 1 } },
-  { ...q3, models: /^viduq2-(?:pro|turbo)/, seconds: from(1, 10), audio: 'never', images: { first: 1, last: 1 }, needsImage: true },
+  {
+    ...q3,
+    models: /^viduq2-(?:pro|turbo)/,
+    seconds: from(1, 10),
+    audio: 'never',
+    images: { first: 1, last: 1 },
+    needsImage: true,
+  },
   { ...q3, models: /^viduq2/, seconds: from(1, 10), audio: 'never' },
   q3,
 ]);
@@ -64,10 +82,13 @@ const states: States = {
   failed: ['failed'],
 };
 
-const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string => `/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
+const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
+  `/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
 
 /** Errors are told as `{code: 400, reason: "…", message: "…"}`. */
-function fault(...[status, headers, reply]: Parameters<TaskAdapter['fault']>): ReturnType<TaskAdapter['fault']> {
+function fault(
+  ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
+): ReturnType<TaskAdapter['fault']> {
   return taskFault(faults)(status, headers, reply.replace(/"reason"\s*:/, '"type":'));
 }
 

@@ -4,7 +4,18 @@ import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { type JsonObject, objectOf } from '../json.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
-import { fitting, get, isFaulty, objectIn, postJson, standing, type States, submittedIn, taskFault, type Told } from './task.ts';
+import {
+  fitting,
+  get,
+  isFaulty,
+  objectIn,
+  postJson,
+  standing,
+  type States,
+  submittedIn,
+  taskFault,
+  type Told,
+} from './task.ts';
 
 const wan: VideoRange = {
   models: /./,
@@ -20,8 +31,22 @@ const begins = { images: { first: 1 }, needsImage: true } as const;
 
 /** help.aliyun.com/zh/model-studio, text-to-video, image-to-video and reference-to-video, 2026-08. */
 const { made, misfit } = fitting([
-  { ...wan, models: /^wan2\.7.*-i2v/, seconds: from(2, 15), images: { first: 1, last: 1 }, needsImage: true, promptMax: 5_000 },
-  { ...wan, models: /^wan2\.7.*-r2v/, seconds: from(2, 10), images: { reference: 5 }, needsImage: true, promptMax: 5_000 },
+  {
+    ...wan,
+    models: /^wan2\.7.*-i2v/,
+    seconds: from(2, 15),
+    images: { first: 1, last: 1 },
+    needsImage: true,
+    promptMax: 5_000,
+  },
+  {
+    ...wan,
+    models: /^wan2\.7.*-r2v/,
+    seconds: from(2, 10),
+    images: { reference: 5 },
+    needsImage: true,
+    promptMax: 5_000,
+  },
   { ...wan, models: /^wan2\.7/, seconds: from(2, 15), promptMax: 5_000 },
   { ...wan, models: /^happyhorse.*-t2v/, seconds: from(3, 15), promptMax: 2_500 },
   { ...wan, models: /^happyhorse/, seconds: from(3, 15), ...begins, promptMax: 2_500 },
@@ -32,12 +57,25 @@ const { made, misfit } = fitting([
 
 /** Before wan2.7 a size says resolution and shape at once. */
 const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '720p': { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960', '4:3': '1088*832', '3:4': '832*1088' },
-  '1080p': { '16:9': '1920*1080', '9:16': '1080*1920', '1:1': '1440*1440', '4:3': '1632*1248', '3:4': '1248*1632' },
+  '720p': {
+    '16:9': '1280*720',
+    '9:16': '720*1280',
+    '1:1': '960*960',
+    '4:3': '1088*832',
+    '3:4': '832*1088',
+  },
+  '1080p': {
+    '16:9': '1920*1080',
+    '9:16': '1080*1920',
+    '1:1': '1440*1440',
+    '4:3': '1632*1248',
+    '3:4': '1248*1632',
+  },
 };
 
 /** From wan2.7 on pictures are a list with a role each, and the shape has a member of its own (same pages). */
-const isLater = ({ upstreamModel }: VideoCall): boolean => /^(?:wan2\.7|happyhorse)/.test(upstreamModel);
+const isLater = ({ upstreamModel }: VideoCall): boolean =>
+  /^(?:wan2\.7|happyhorse)/.test(upstreamModel);
 const roles = { first: 'first_frame', last: 'last_frame', reference: 'reference_image' } as const;
 
 function inputOf(call: VideoCall): object {
@@ -79,14 +117,20 @@ const states: States = {
   failed: ['FAILED', 'CANCELED', 'CANCELLED'],
 };
 
-const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string => `/../../api/v1/tasks/${encodeURIComponent(upstreamId)}`;
+const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
+  `/../../api/v1/tasks/${encodeURIComponent(upstreamId)}`;
 
 function outputIn(reply: Buffer): JsonObject | Fault {
   const body = objectIn(reply);
   return isFaulty(body) ? body : (objectOf(body['output']) ?? {});
 }
 
-const told = ({ task_status: word, code, message, video_url: url }: JsonObject): Told => ({ word, code: code ?? word, message, url });
+const told = ({ task_status: word, code, message, video_url: url }: JsonObject): Told => ({
+  word,
+  code: code ?? word,
+  message,
+  url,
+});
 
 /** Of the vendor's own interface, which lies beside the one for chat. */
 export function wanVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {

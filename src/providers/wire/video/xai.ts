@@ -31,15 +31,25 @@ const imagine: VideoRange = {
 };
 
 /** docs.x.ai/docs/guides/video-generations, 2026-08. */
-const { made, misfit } = fitting([{ ...imagine, models: /-1\.5/, resolutions: ['480p', '720p', '1080p'] }, imagine]);
+const { made, misfit } = fitting([
+  { ...imagine, models: /-1\.5/, resolutions: ['480p', '720p', '1080p'] },
+  imagine,
+]);
 
-const states: States = { queued: ['pending'], running: ['processing'], completed: ['done'], failed: ['failed', 'expired'] };
+const states: States = {
+  queued: ['pending'],
+  running: ['processing'],
+  completed: ['done'],
+  failed: ['failed', 'expired'],
+};
 
 function submit(call: VideoCall): Ask {
   const { wish } = call;
   const { seconds, resolution, ratio } = made(call);
   const first = imageAs(wish, 'first');
-  const references = wish.images.filter(({ role }) => role === 'reference').map(({ url }) => ({ url }));
+  const references = wish.images
+    .filter(({ role }) => role === 'reference')
+    .map(({ url }) => ({ url }));
   return postJson('/videos/generations', {
     model: call.upstreamModel,
     prompt: wish.prompt,
@@ -55,7 +65,13 @@ function told({ status, error, video, progress }: JsonObject): Told {
   const { code, message } = objectOf(error) ?? {};
   // Waiting is told with a percentage that moves (recorded): a task at 1 % is being made.
   const word = status === 'pending' && progress !== 0 ? 'processing' : status;
-  return { word, code: code ?? status, message: message ?? error, url: objectOf(video)?.['url'], percent: progress };
+  return {
+    word,
+    code: code ?? status,
+    message: message ?? error,
+    url: objectOf(video)?.['url'],
+    percent: progress,
+  };
 }
 
 export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
@@ -69,8 +85,15 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     poll: ({ upstreamId }) => get(`/videos/${encodeURIComponent(upstreamId)}`),
     polled(reply): Progress | Fault {
       const body = objectIn(reply);
-      const blocked = !isFaulty(body) && body['status'] === 'done' && objectOf(body['video'])?.['respect_moderation'] === false;
-      if (blocked) return failed({ kind: 'content_policy', message: 'the video was blocked by content moderation' });
+      const blocked =
+        !isFaulty(body) &&
+        body['status'] === 'done' &&
+        objectOf(body['video'])?.['respect_moderation'] === false;
+      if (blocked)
+        return failed({
+          kind: 'content_policy',
+          message: 'the video was blocked by content moderation',
+        });
       return standing(body, states, faults, told);
     },
     fault: taskFault(faults),
