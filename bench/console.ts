@@ -9,8 +9,9 @@ import { measurePages } from './console-pages.ts';
 import { countOf, historyDays, makeHistory } from './history.ts';
 
 /**
- * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: makes so many usage records there (at most the third number at a time, and then as much of the hourly figures: call it again), and tells how long
- * each page of the console takes to answer.
+ * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: makes so many usage records
+ * there (at most the third number at a time, and then as much of the hourly figures: call it
+ * again), and tells how long each page of the console takes to answer.
  */
 const [url = 'sqlite::memory:', wanted = '1000000', atOnce = wanted] = process.argv.slice(2);
 const whole = Number(wanted);

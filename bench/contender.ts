@@ -11,7 +11,10 @@ export interface Target {
 export interface Contender {
   readonly name: string;
   readonly version: string;
-  /** `request` (a chat of 1.5 KB) needs no model. Undefined when there is no vendor of that kind, or none that it could ask. */
+  /**
+   * `request` (a chat of 1.5 KB) needs no model. Undefined when there is no vendor of that kind, or
+   * none that it could ask.
+   */
   target(kind: Kind, request?: object): Target | undefined;
   start(): Promise<Started>;
 }

@@ -6,8 +6,9 @@ const commits = 200;
 const bytes = Buffer.alloc(4096, 1);
 
 /**
- * How long this disk takes to keep something, while nothing else asks it: 4 KB appended to a file of the folder, until `fdatasync` returns.
- * Milliseconds: p50, p99, largest. What waits for a durable commit cannot be faster.
+ * How long this disk takes to keep something, while nothing else asks it: 4 KB appended to a file
+ * of the folder, until `fdatasync` returns. Milliseconds: p50, p99, largest. What waits for a
+ * durable commit cannot be faster.
  */
 export function commitMs(folder: string): Percentiles {
   const file = join(folder, 'commit.probe');

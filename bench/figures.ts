@@ -3,8 +3,9 @@ import type { Runs } from './published.ts';
 import type { Told } from './tollgate.ts';
 
 /**
- * Where everything ran while clients waited. `pinned`: all that is measured on one core, load and vendors on the others, as for processor time.
- * `free`: each thread where the kernel puts it, as an operator runs it, load and vendors among them.
+ * Where everything ran while clients waited. `pinned`: all that is measured on one core, load and
+ * vendors on the others, as for processor time. `free`: each thread where the kernel puts it, as an
+ * operator runs it, load and vendors among them.
  */
 export type Placing = 'pinned' | 'free';
 
@@ -27,7 +28,10 @@ const noWaits = (): Waits => ({
   told: [],
 });
 
-/** Where a process spends the processor time of a request or chunk, in µs: its main thread, the busiest of the others, and the rest. */
+/**
+ * Where a process spends the processor time of a request or chunk, in µs: its main thread, the
+ * busiest of the others, and the rest.
+ */
 export interface Breakdown {
   readonly user: number;
   readonly system: number;

@@ -5,7 +5,10 @@ import type { Database } from '../src/storage/database.ts';
 import { patiently } from '../src/storage/patient.ts';
 import { recordColumns } from '../src/usage/record.ts';
 
-/** A past for the console: many users' charges over two months, as the till would have written them. The first user has three of ten. */
+/**
+ * A past for the console: many users' charges over two months, as the till would have written them.
+ * The first user has three of ten.
+ */
 export interface History {
   readonly users: readonly string[];
   /** The first and the last moment, wall clock ms. */
@@ -26,7 +29,8 @@ interface Spread extends History {
 }
 
 /**
- * Makes records until there are `records` of them; may be called again with more. `whole` is how many there will be in the end, which spreads them over the time.
+ * Makes records until there are `records` of them; may be called again with more. `whole` is how
+ * many there will be in the end, which spreads them over the time.
  */
 export async function makeHistory(
   database: Database,
@@ -121,7 +125,10 @@ async function writeLists(
   }
 }
 
-/** One statement for the records from `first` to before `last`. `h` is the number scrambled, so that nothing comes in a pattern. */
+/**
+ * One statement for the records from `first` to before `last`. `h` is the number scrambled, so that
+ * nothing comes in a pattern.
+ */
 function recordsText(
   database: Database,
   spread: Spread,

@@ -1,4 +1,5 @@
-// `npm run bench:peers`: installs the other gateways, once, outside the project (`TOLLGATE_BENCH_PEERS`, or the user's cache).
+// `npm run bench:peers`: installs the other gateways, once, outside the project
+// (`TOLLGATE_BENCH_PEERS`, or the user's cache).
 import { rmSync } from 'node:fs';
 import { folderOf, peers } from './peers.ts';
 

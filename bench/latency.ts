@@ -13,9 +13,15 @@ export interface Bench {
 
 /** Of a closed loop. */
 export const connections = 50;
-/** Streams started each second, each a second long: as many are open at any time. Started at even intervals, not all at once. */
+/**
+ * Streams started each second, each a second long: as many are open at any time. Started at even
+ * intervals, not all at once.
+ */
 const pacedStreams = 100;
-/** Of the same load, before what is counted: new connections, in front of the gateway and behind it, are no part of what a request waits for. */
+/**
+ * Of the same load, before what is counted: new connections, in front of the gateway and behind it,
+ * are no part of what a request waits for.
+ */
 const warmSeconds = 1;
 
 /** The core of the clients. */

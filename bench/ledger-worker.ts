@@ -1,4 +1,5 @@
-// One process of `bench/ledger.ts`: as many requests at once as asked for, each reserved, settled, and begun again.
+// One process of `bench/ledger.ts`: as many requests at once as asked for, each reserved, settled,
+// and begun again.
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../src/base/clock.ts';
 import { requestId } from '../src/base/id.ts';

@@ -1,5 +1,6 @@
-// `npm run bench:ledger`: settlements per second on PostgreSQL and SQLite, each a transfer, a usage record and its share of a float, committed
-// before it is answered. Every process is a real one. PostgreSQL: DATABASE_URL, else a server of its own with fsync as the machine has it.
+// `npm run bench:ledger`: settlements per second on PostgreSQL and SQLite, each a transfer, a usage
+// record and its share of a float, committed before it is answered. Every process is a real one.
+// PostgreSQL: DATABASE_URL, else a server of its own with fsync as the machine has it.
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

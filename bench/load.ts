@@ -33,7 +33,10 @@ export interface Paced extends Answered {
   readonly firstMs: Percentiles;
   /** From a chunk's being written by the vendor to its being read. */
   readonly lateMs: Percentiles;
-  /** From the instant at which a request should and could have been sent to its being sent: what the client itself is late. */
+  /**
+   * From the instant at which a request should and could have been sent to its being sent: what the
+   * client itself is late.
+   */
   readonly lagMs: Percentiles;
   /** Processor time of the client. */
   readonly cpuSeconds: number;
@@ -81,8 +84,9 @@ end
 }
 
 /**
- * Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0); those of the first `warm` seconds (0) are not counted, and
- * `seconds` follow them. All are waited for, but for `patience` seconds (20) at most; what is not answered then is an error. Needs the Go program.
+ * Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0); those of
+ * the first `warm` seconds (0) are not counted, and `seconds` follow them. All are waited for, but
+ * for `patience` seconds (20) at most; what is not answered then is an error. Needs the Go program.
  */
 export async function pace(
   folder: string,
@@ -113,7 +117,10 @@ export async function pace(
   );
 }
 
-/** The same in this process, for when there is nothing faster, and for exactly `requests` requests, all of them finished. */
+/**
+ * The same in this process, for when there is nothing faster, and for exactly `requests` requests,
+ * all of them finished.
+ */
 export async function loop(
   target: Target,
   connections: number,

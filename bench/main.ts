@@ -1,6 +1,7 @@
-// `npm run bench`: Tollgate with everything on, nginx as a plain proxy and the gateways that `npm run bench:peers` has installed, in one run on one
-// machine, in front of vendors that are never the bottleneck.
-// Options: --rounds 2 --seconds 3 --without litellm,published --write (docs/benchmarks.md).
+// `npm run bench`: Tollgate with everything on, nginx as a plain proxy and the gateways that
+// `npm run bench:peers` has installed, in one run on one machine, in front of vendors that are
+// never the bottleneck. Options: --rounds 2 --seconds 3 --without litellm,published --write
+// (docs/benchmarks.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +44,8 @@ if (nginx === undefined)
   );
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // and with it all that it started
+// and with it all that it started
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const quietBefore = machineMicroseconds();
 const vendors = await startVendors(folder, nginx);
 if (vendors.pace === undefined)
@@ -54,7 +56,8 @@ if (vendors.pace === undefined)
 const bench: Bench = { folder, vendors, seconds: Number(options.seconds) };
 const without = options.without.split(',');
 const makers: [string, () => Promise<Contender>][] = [
-  ['tollgate', async () => (gateway = await tollgate(folder, vendors))], // first: its throughput sets the pace at which latencies are compared
+  // first: its throughput sets the pace at which latencies are compared
+  ['tollgate', async () => (gateway = await tollgate(folder, vendors))],
   ['nginx', () => nginxProxy(folder, nginx, vendors)],
 ];
 for (const peer of peers) {
@@ -85,7 +88,8 @@ for (let round = 1; round <= Number(options.rounds); round++) {
     try {
       await oneRound(contender, figures);
     } catch (error) {
-      // A peer that does not stand it is told and left out; without Tollgate there is nothing to compare.
+      // A peer that does not stand it is told and left out; without Tollgate there is nothing to
+      // compare.
       if (contender === gateway) throw error;
       console.log(
         `${contender.name} is left out: ${error instanceof Error ? error.message : String(error)}`,
@@ -183,7 +187,10 @@ async function comparePublished(
   );
 }
 
-/** Half of what a contender does at most in the same placing; nginx and the bare vendor are asked for what Tollgate is asked for. */
+/**
+ * Half of what a contender does at most in the same placing; nginx and the bare vendor are asked
+ * for what Tollgate is asked for.
+ */
 function halfLoad(name: string, placing: Placing): number {
   const of = (wanted: string) =>
     median(

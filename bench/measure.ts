@@ -43,7 +43,10 @@ async function measureWhole(
   keep(figures, answered);
 }
 
-/** Takes the processor time that threads have spent from now on apart: given that of the whole process, and among how many it is divided. */
+/**
+ * Takes the processor time that threads have spent from now on apart: given that of the whole
+ * process, and among how many it is divided.
+ */
 function stopwatch(pid: number): (all: number, units: number) => Breakdown {
   const before = new Map(threads(pid).map((thread) => [thread.id, thread]));
   return (all, units) => {
@@ -96,7 +99,10 @@ async function measurePaced(
   figures.waits.pinned.chunkLate.push(paced.lateMs);
 }
 
-/** Chunks are counted where they are made: those of the warm-up, whose processor time is in it, and those of streams that the end of the run cut, too. */
+/**
+ * Chunks are counted where they are made: those of the warm-up, whose processor time is in it, and
+ * those of streams that the end of the run cut, too.
+ */
 async function pacedCost(
   bench: Bench,
   target: Target,
@@ -125,8 +131,8 @@ export interface OpenStreams {
 }
 
 /**
- * Many streams at once, a chunk a second each: the memory they take at most, and the latest chunk. Everything is free, and what is new has had
- * some streams before.
+ * Many streams at once, a chunk a second each: the memory they take at most, and the latest chunk.
+ * Everything is free, and what is new has had some streams before.
  */
 export async function measureOpenStreams(
   bench: Bench,

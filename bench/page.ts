@@ -74,7 +74,10 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 - A cold start ends with the first answer, on a data folder that exists.`;
 }
 
-/** Whether the machine had time for the measurement: a run in which others took much is worth little. */
+/**
+ * Whether the machine had time for the measurement: a run in which others took much is worth
+ * little.
+ */
 function quiet({ columns, bare, before, after }: Result): string {
   const all = after.all - before.all;
   const others = Math.max(0, after.busy - before.busy - (after.own - before.own)) / all;

@@ -4,7 +4,10 @@ import { connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** What is measured runs on the first core, vendors and load on the others, so that they do not take time from each other; `any` runs where there is room. */
+/**
+ * What is measured runs on the first core, vendors and load on the others, so that they do not take
+ * time from each other; `any` runs where there is room.
+ */
 export type Core = 'measured' | 'around' | 'any';
 
 export interface Started {
@@ -137,10 +140,10 @@ export function cpuMicroseconds(pid: number): number {
   }, 0);
 }
 
-/** Processor time of each thread of a process so far, in µs; `system` is the kernel's part of it. */
-export function threads(
-  pid: number,
-): {
+/**
+ * Processor time of each thread of a process so far, in µs; `system` is the kernel's part of it.
+ */
+export function threads(pid: number): {
   readonly id: number;
   readonly name: string;
   readonly amount: number;
@@ -158,7 +161,10 @@ export function threads(
   });
 }
 
-/** Processor time of the whole machine so far, and of this process and all that it started and that has ended, in µs. */
+/**
+ * Processor time of the whole machine so far, and of this process and all that it started and that
+ * has ended, in µs.
+ */
 export function machineMicroseconds(): {
   readonly all: number;
   readonly busy: number;
@@ -210,7 +216,10 @@ export function family(pid: number): number[] {
   return [pid, ...children.flatMap(family)];
 }
 
-/** The name is in brackets and may hold spaces; fields are counted after it, so that utime is the 12th. */
+/**
+ * The name is in brackets and may hold spaces; fields are counted after it, so that utime is the
+ * 12th.
+ */
 function afterName(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -1,6 +1,8 @@
-// `npm run bench:profile -- WORKLOAD [--database sqlite|postgres|URL] [--seconds 4] [--top 15]`: what one request or chunk costs the built gateway, and where.
-// Processor time beside nginx in the same run, by thread and by function; bytes allocated by function; system calls. WORKLOAD: a name in workloads.ts.
-// Without a WORKLOAD: the totals of those that matter, on both databases, in one table; with --write docs/benchmarks-profiles.md.
+// `npm run bench:profile -- WORKLOAD [--database sqlite|postgres|URL] [--seconds 4] [--top
+// 15]`: what one request or chunk costs the built gateway, and where. Processor time beside nginx
+// in the same run, by thread and by function; bytes allocated by function; system calls. WORKLOAD:
+// a name in workloads.ts. Without a WORKLOAD: the totals of those that matter, on both databases,
+// in one table; with --write docs/benchmarks-profiles.md.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -27,7 +29,8 @@ const { values: options, positionals } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // and with it all that it started
+// and with it all that it started
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const [name] = positionals;
 const seconds = Number(options.seconds);
 const rounds = 5;
@@ -109,7 +112,8 @@ async function byFunction(profiled: Profiled): Promise<void> {
     const thread = /\.\d+\.(\d+)\.\d+\.cpuprofile$/.exec(file)?.[1];
     const rows = selfTimes(join(place, file), from, to);
     const total = rows.reduce((sum, { amount }) => sum + amount, 0);
-    // Shares alone: a sampler counts as a function's time what the thread waits inside it for its turn on the core.
+    // Shares alone: a sampler counts as a function's time what the thread waits inside it for its
+    // turn on the core.
     if (total > 0) console.log(`\nOwn time by function, thread ${thread}`);
     for (const { name: row, amount } of rows.slice(0, Number(options.top)))
       console.log(`${share(amount, total)}  ${row}`);

@@ -26,7 +26,9 @@ export interface Counted {
 export const eachOf = ({ rows, units }: Counted): number =>
   rows.reduce((sum, { amount }) => sum + amount, 0) / units;
 
-/** The built gateway, its vendor, and nginx in front of the same vendor, for one kind of request. */
+/**
+ * The built gateway, its vendor, and nginx in front of the same vendor, for one kind of request.
+ */
 export interface Profiled {
   readonly unit: 'chunk' | 'request';
   readonly folder: string;
@@ -124,7 +126,10 @@ async function loadBehind(
   }
 }
 
-/** Processor time of a unit, µs, and nginx's. In slices, in turn: what else the machine does meets both. */
+/**
+ * Processor time of a unit, µs, and nginx's. In slices, in turn: what else the machine does meets
+ * both.
+ */
 export async function costOf(
   profiled: Profiled,
   { pid }: Started,

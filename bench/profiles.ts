@@ -29,7 +29,10 @@ interface Allocated {
   readonly children: readonly Allocated[];
 }
 
-/** Microseconds by function, the most first, between two instants of the monotonic clock (µs): without start and end of the process. */
+/**
+ * Microseconds by function, the most first, between two instants of the monotonic clock (µs):
+ * without start and end of the process.
+ */
 export function selfTimes(file: string, from: number, to: number): Own[] {
   const { nodes, startTime, samples, timeDeltas }: CpuProfile = JSON.parse(
     readFileSync(file, 'utf8'),

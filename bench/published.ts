@@ -11,7 +11,10 @@ export interface Published {
   readonly like: string;
   readonly kind: Kind;
   readonly request: object;
-  /** Connections; requests a second at fixed instants, or 0: each connection asks again as soon as it is answered. */
+  /**
+   * Connections; requests a second at fixed instants, or 0: each connection asks again as soon as
+   * it is answered.
+   */
   readonly load: { readonly connections: number; readonly rate: number };
   /** Seconds that the vendor takes: what is still unanswered two seconds later has failed. */
   readonly vendorSeconds: number;
@@ -121,7 +124,10 @@ export const published: readonly Published[] = [
   },
 ];
 
-/** Before what is counted, and so long again as its vendor takes, so that as much is answered as is asked. */
+/**
+ * Before what is counted, and so long again as its vendor takes, so that as much is answered as is
+ * asked.
+ */
 const warmSeconds = 0.5;
 
 /** What one contender did of one of them, one entry a round. */

@@ -12,7 +12,10 @@ import {
 import { join } from 'node:path';
 
 const controller = '/sys/fs/cgroup/cpu';
-/** Long enough that all threads of a process find something in it: the kernel hands it out to each core in slices of 5 ms. */
+/**
+ * Long enough that all threads of a process find something in it: the kernel hands it out to each
+ * core in slices of 5 ms.
+ */
 const periodMicros = 50_000;
 /** A part of the machine that nobody else is to disturb. */
 const sharesMax = 262_144;

@@ -75,7 +75,10 @@ function rows(bare: Figures): Row[] {
   ];
 }
 
-/** What is judged is what an operator's clients wait for; throughput beside others' is compared on one core each. */
+/**
+ * What is judged is what an operator's clients wait for; throughput beside others' is compared on
+ * one core each.
+ */
 function waits(bare: Figures, placing: Placing, judged: boolean): Row[] {
   const plus = (of: Latency, index: 0 | 1) => (figures: Figures) =>
     added(figures, bare, placing, of, index);
@@ -107,7 +110,9 @@ function waits(bare: Figures, placing: Placing, judged: boolean): Row[] {
   ];
 }
 
-/** A Markdown table: figures, then each as a multiple of nginx's, then of Tollgate's to Portkey's. */
+/**
+ * A Markdown table: figures, then each as a multiple of nginx's, then of Tollgate's to Portkey's.
+ */
 export function table(columns: readonly Column[], bare: Figures): string {
   const [nginx, ours, portkey] = ['nginx', 'Tollgate', 'Portkey'].map((name) =>
     columns.find((column) => column.name === name),

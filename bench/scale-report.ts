@@ -15,7 +15,10 @@ export interface Slice {
   /** Shares of one: of what the gateway might have used, and of the whole machine. */
   readonly quotaUsed: number;
   readonly machineUsed: number;
-  /** Processor time of a request, µs: main threads of those that serve, their other threads, and what only supervises. */
+  /**
+   * Processor time of a request, µs: main threads of those that serve, their other threads, and
+   * what only supervises.
+   */
   readonly mainUs: number;
   readonly otherUs: number;
   readonly supervisorUs: number;
@@ -157,7 +160,9 @@ not counted here.
 `;
 }
 
-/** Of a request's processor time, what two processes take more than one, with as many clients each. */
+/**
+ * Of a request's processor time, what two processes take more than one, with as many clients each.
+ */
 function shortfall(slices: readonly Slice[]): string {
   const lines = [...new Set(slices.map(({ way }) => way))].map((way) => {
     const most = slices.filter((slice) => slice.way === way && slice.clients > clientsOf(slices));

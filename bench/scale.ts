@@ -1,6 +1,7 @@
-// `npm run bench:scale`: what a second process brings, on PostgreSQL with Valkey behind a client that spreads, and as workers of one gateway on SQLite.
-// Each process has so much processor time and no more, so that load, vendors and databases have theirs, whatever the machine has.
-// Options: --rounds 8 --seconds 4 --cores 0.3 --only nodes|workers --write (docs/benchmarks-scale.md).
+// `npm run bench:scale`: what a second process brings, on PostgreSQL with Valkey behind a client
+// that spreads, and as workers of one gateway on SQLite. Each process has so much processor time
+// and no more, so that load, vendors and databases have theirs, whatever the machine has. Options:
+// --rounds 8 --seconds 4 --cores 0.3 --only nodes|workers --write (docs/benchmarks-scale.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,11 +29,17 @@ const [rounds, seconds, cores] = [options.rounds, options.seconds, options.cores
   number,
   number,
 ];
-/** Of one process. Two are asked by as many together, and by as many each: what goes together in a commit is a matter of how many ask. */
+/**
+ * Of one process. Two are asked by as many together, and by as many each: what goes together in a
+ * commit is a matter of how many ask.
+ */
 const clients = 100;
 /** So that a gateway tells how many charges went together. */
 process.env['TOLLGATE_METRICS_TOKEN'] = metricsToken;
-/** What is young is slow. It is warm when so many slices in a row have brought the same, more or less; or after so many. */
+/**
+ * What is young is slow. It is warm when so many slices in a row have brought the same, more or
+ * less; or after so many.
+ */
 const warm = { seconds: 2, slices: 3, within: 0.05, slicesMax: 15 };
 
 const problem = quotaProblem();
@@ -87,7 +94,8 @@ async function compare(all: readonly Arrangement[]): Promise<void> {
       asking: clients * times,
     })),
   );
-  for (const { one, asking } of turns) await load(one, asking, seconds); // what a process does anew when it has less: it collects, and finds its memory again
+  // what a process does anew when it has less: it collects, and finds its memory again
+  for (const { one, asking } of turns) await load(one, asking, seconds);
   for (let round = 0; round < rounds; round++)
     for (const { one, asking } of round % 2 === 0 ? turns : turns.toReversed()) {
       await load(one, asking, 1); // over what the one before has left behind
@@ -139,7 +147,10 @@ async function measure(one: Arrangement, asking: number): Promise<Slice> {
   return slice;
 }
 
-/** Processor time so far, µs: of each that serves, of the main threads among it, and of what only supervises. */
+/**
+ * Processor time so far, µs: of each that serves, of the main threads among it, and of what only
+ * supervises.
+ */
 function processors({ serving, supervising }: Arrangement): {
   each: number[];
   main: number;
@@ -156,7 +167,10 @@ function processors({ serving, supervising }: Arrangement): {
   };
 }
 
-/** So many machines of so little: all processes share what all have, and none has more than one machine. What only hands out work has no part of its own. */
+/**
+ * So many machines of so little: all processes share what all have, and none has more than one
+ * machine. What only hands out work has no part of its own.
+ */
 function share({ processes, serving, supervising }: Arrangement): Quota {
   const machine = quota(`tollgate-bench-${process.pid}-${processes}`, processes * cores);
   for (const pid of supervising) machine.take(pid);

@@ -1,4 +1,7 @@
-// `npm run bench:soak -- --minutes 30 --rate 40`: every kind of request for half an hour, and whether memory stays as it is. `--write` puts what was found into docs/benchmarks-growth.md. `--snapshots FOLDER` keeps what the heap held early and late; taking them needs memory, and resident memory then tells nothing.
+// `npm run bench:soak -- --minutes 30 --rate 40`: every kind of request for half an hour, and
+// whether memory stays as it is. `--write` puts what was found into docs/benchmarks-growth.md.
+// `--snapshots FOLDER` keeps what the heap held early and late; taking them needs memory, and
+// resident memory then tells nothing.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +34,10 @@ const { values: options } = parseArgs({
   },
 });
 const minutes = Number(options.minutes);
-/** Percent of its level that memory may grow by in ten minutes, once a third of the time has filled what is kept for a while. */
+/**
+ * Percent of its level that memory may grow by in ten minutes, once a third of the time has filled
+ * what is kept for a while.
+ */
 const growthMax = 1;
 /** What is in use after a collection is measured so often in all. */
 const collections = 24;
@@ -146,7 +152,10 @@ async function delays(url: string): Promise<Delay> {
   return { at: performance.now(), p99: ms('p99'), longest: ms('max') };
 }
 
-/** How late the event loop was when these things happened: whoever gets no time refuses what he would not finish. */
+/**
+ * How late the event loop was at these moments: a process that gets no processor time refuses
+ * requests that it would not finish.
+ */
 function latenessAt(moments: readonly number[], delays: readonly Delay[]): string {
   const late = moments.map((moment) => {
     const next = delays.findIndex(({ at }) => at >= moment);

@@ -72,7 +72,10 @@ function ratio(one: number | undefined, other: number | undefined): number | und
   return one === undefined || other === undefined || other === 0 ? undefined : one / other;
 }
 
-/** Every target, whether it is met, by how much it is missed, and what was measured of what it costs. */
+/**
+ * Every target, whether it is met, by how much it is missed, and what was measured of what it
+ * costs.
+ */
 export function verdicts(measured: Measured): string {
   const all = [...cost(measured), ...latencies(measured), ...rest(measured)];
   const lines = all.map(({ what, target, measured: figure, miss, shownBy = '', why = '' }) => {

@@ -91,7 +91,10 @@ export async function install(
   }
 }
 
-/** The gateway with everything on: SQLite, key, limits, reserve, settle, usage record. Makes its user and key before the first measurement. */
+/**
+ * The gateway with everything on: SQLite, key, limits, reserve, settle, usage record. Makes its
+ * user and key before the first measurement.
+ */
 export async function tollgate(folder: string, vendors: Vendors): Promise<Tollgate> {
   const {
     folder: data,
@@ -139,7 +142,10 @@ function textOf(answer: unknown, member: string): string {
 
 /** What a gateway's metrics say of it. */
 export interface Told {
-  /** By how much its event loop was late since it was asked before, in ms: p99, whose own timer is set for 10 ms. */
+  /**
+   * By how much its event loop was late since it was asked before, in ms: p99, whose own timer is
+   * set for 10 ms.
+   */
   readonly eventLoopMs: number;
   readonly charges: number;
   /** Transactions that made them durable. */

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { type Core, find, freePort, listening, run, type Started, start } from './process.ts';
 
 /**
- * At once: `whole`, an answer of about 1 KB; `short`, one of 180 characters; `burst`, a stream of `burstChunks` chunks.
- * Later: `soon`, 180 characters after 60 ms; `later`, after 100 ms; `large`, 10 KB after 60 ms; `late`, 10 KB after 1.5 s.
- * Streams with a pace: `paced`, one chunk each 10 ms, for a second; `messages`, the same in Anthropic's format; `spaced`, for a third of a second;
+ * At once: `whole`, an answer of about 1 KB; `short`, one of 180 characters; `burst`, a stream of
+ * `burstChunks` chunks. Later: `soon`, 180 characters after 60 ms; `later`, after 100 ms; `large`,
+ * 10 KB after 60 ms; `late`, 10 KB after 1.5 s. Streams with a pace: `paced`, one chunk each 10 ms,
+ * for a second; `messages`, the same in Anthropic's format; `spaced`, for a third of a second;
  * `open`, one chunk each second, for ten.
  */
 export type Kind =
@@ -24,7 +25,10 @@ export type Kind =
 const streams: readonly Kind[] = ['burst', 'paced', 'messages', 'spaced', 'open'];
 export const isStream = (kind: Kind): boolean => streams.includes(kind);
 
-/** Vendors that are never the bottleneck: nginx for what is there at once, a small Go program for what comes at a pace. */
+/**
+ * Vendors that are never the bottleneck: nginx for what is there at once, a small Go program for
+ * what comes at a pace.
+ */
 export interface Vendors {
   /** Base URL of the vendor that answers in this way. Without Go there is none that takes time. */
   readonly base: Readonly<Partial<Record<Kind, string>>>;

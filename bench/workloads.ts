@@ -1,7 +1,10 @@
 import { body, words } from './contender.ts';
 import { wholeAnswer } from './vendor.ts';
 
-/** What a profile puts the gateway through: a request of one format, in front of a vendor of the same or of another one. */
+/**
+ * What a profile puts the gateway through: a request of one format, in front of a vendor of the
+ * same or of another one.
+ */
 export interface Workload {
   /** The client's endpoint below `/v1`. */
   readonly endpoint: '/chat/completions' | '/responses' | '/messages';

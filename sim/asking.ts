@@ -1,6 +1,9 @@
 import { isJson, type Json, list, object } from './json.ts';
 
-/** What came back, for tests: the body, parsed when it is JSON, and the JSON of each event when it is a stream. */
+/**
+ * What came back, for tests: the body, parsed when it is JSON, and the JSON of each event when it
+ * is a stream.
+ */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -28,7 +31,10 @@ export function prompt(text: string): readonly Json[] {
   return [{ role: 'user', content: text }];
 }
 
-/** The text of a whole answer, or of all deltas of a stream's first choice, thinking in parts left out. */
+/**
+ * The text of a whole answer, or of all deltas of a stream's first choice, thinking in parts left
+ * out.
+ */
 export function said({ json, events }: Reply): string {
   const messages =
     events.length > 0

@@ -12,7 +12,10 @@ import { streamEvents, wholeBody } from './write.ts';
 /** Keys with one of these words in them are wrong; any other is right. */
 const wrongKey = /wrong|invalid|expired/i;
 
-/** One chat request, as its vendor answers it: key, then the request itself, then what the scenario has in store. */
+/**
+ * One chat request, as its vendor answers it: key, then the request itself, then what the scenario
+ * has in store.
+ */
 export async function chat(
   incoming: IncomingMessage,
   response: ServerResponse,

@@ -13,7 +13,10 @@ import { streamEvents, wholeBody } from './write.ts';
 /** What OpenAI writes when nobody says how much. */
 const outputTokensUsual = 16;
 
-/** One request for completions, as its vendor answers it; false when the vendor has no such endpoint. */
+/**
+ * One request for completions, as its vendor answers it; false when the vendor has no such
+ * endpoint.
+ */
 export async function completions(
   incoming: IncomingMessage,
   response: ServerResponse,

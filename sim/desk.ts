@@ -19,7 +19,10 @@ export interface Call {
   readonly raw: Json;
 }
 
-/** One vendor's work of one kind, as its own documents describe it. `Taken`: what a call that is in order may be. */
+/**
+ * One vendor's work of one kind, as its own documents describe it. `Taken`: what a call that is in
+ * order may be.
+ */
 export interface Desk<AnyCall extends Call, Taken> {
   readonly vendor: string;
   /** The paths that are its own. */
@@ -60,7 +63,10 @@ export function pixelsOf(size = '1024x1024'): { readonly width: number; readonly
   return { width, height };
 }
 
-/** Plays what the scenario in the model's name has before a vendor takes anything; true when that was the answer. */
+/**
+ * Plays what the scenario in the model's name has before a vendor takes anything; true when that
+ * was the answer.
+ */
 export async function playedBefore(
   response: ServerResponse,
   desk: Refusing,

@@ -51,7 +51,9 @@ export interface Reply {
 /** A chunk or an answer while it is written; a vendor's hooks add and take members. */
 export type Draft = Record<string, unknown>;
 
-/** What one chunk brings. `text` and `tokens`: all that was said until here, this chunk included. */
+/**
+ * What one chunk brings. `text` and `tokens`: all that was said until here, this chunk included.
+ */
 export interface Moment {
   readonly kind: 'role' | 'reasoning' | 'text' | 'call' | 'finish' | 'usage';
   readonly answer: Answer;
@@ -63,9 +65,15 @@ export interface Moment {
 /** How a vendor writes its answers and streams, where vendors differ. */
 export interface Style {
   readonly id: (random: string) => string;
-  /** Where reasoning goes: a member of that name, `parts` of the content, `details` beside `reasoning`, `inline` as `<think>`, or nowhere. */
+  /**
+   * Where reasoning goes: a member of that name, `parts` of the content, `details` beside
+   * `reasoning`, `inline` as `<think>`, or nowhere.
+   */
   readonly reasoning: 'hidden' | 'reasoning_content' | 'reasoning' | 'parts' | 'details' | 'inline';
-  /** The chunk that carries usage: its own with empty `choices`, the finish chunk, both, its own with a choice once more, or every chunk. */
+  /**
+   * The chunk that carries usage: its own with empty `choices`, the finish chunk, both, its own
+   * with a choice once more, or every chunk.
+   */
   readonly usageAt: 'own' | 'finish' | 'finish and own' | 'own with choice' | 'every';
   /** Usage is streamed although nobody asked. */
   readonly usageUnasked: boolean;

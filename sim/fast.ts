@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
-/** The model for load runs: a constant answer of 1 KB, or a constant stream, at once, without reading what was asked. */
+/**
+ * The model for load runs: a constant answer of 1 KB, or a constant stream, at once, without
+ * reading what was asked.
+ */
 export const fastModel = 'sim-fast';
 
 const bytes = 1024;

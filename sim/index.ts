@@ -82,7 +82,10 @@ export async function startSim({
   };
 }
 
-/** A client that goes away in the middle of an answer is none of our business; all else is a bug of the simulator, and says so. */
+/**
+ * A client that goes away in the middle of an answer is none of our business; all else is a bug of
+ * the simulator, and says so.
+ */
 function admit(error: unknown, response: ServerResponse): void {
   if (response.destroyed) return;
   if (response.headersSent) response.destroy();

@@ -17,7 +17,10 @@ export interface OwnCall {
   readonly body: Buffer;
 }
 
-/** What a model is asked: the simulator's models read chat's words (`ChatRequest`), whatever their vendor's clients write. */
+/**
+ * What a model is asked: the simulator's models read chat's words (`ChatRequest`), whatever their
+ * vendor's clients write.
+ */
 export interface Asking {
   /** The request in chat's words, its scenario out of the model's name. */
   readonly request: ChatRequest;
@@ -28,7 +31,10 @@ export interface Asking {
   readonly pen: Pen;
 }
 
-/** A vendor whose format is not OpenAI's: it reads and checks its own requests and writes its own answers. */
+/**
+ * A vendor whose format is not OpenAI's: it reads and checks its own requests and writes its own
+ * answers.
+ */
 export interface OwnFormat extends Player {
   readonly vendor: string;
   /** What stands for its base URL's path; the first step is its alone. */
@@ -39,7 +45,9 @@ export interface OwnFormat extends Player {
   readonly take: (call: OwnCall) => Reply | Asking;
 }
 
-/** `chat`: the request in the words of /chat/completions (model, messages, tools, stream, limits). */
+/**
+ * `chat`: the request in the words of /chat/completions (model, messages, tools, stream, limits).
+ */
 export function asking(named: string, chat: Json, reasons: boolean, pen: Pen): Asking {
   return { named, request: readRequest(chat, withoutScenarios(named)), reasons, pen };
 }

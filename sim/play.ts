@@ -38,7 +38,10 @@ export interface Player {
   readonly retryInBody?: true;
 }
 
-/** A question that its vendor accepts: the scenario first, then the answer. `blank`: what a refusal may tell of the request. */
+/**
+ * A question that its vendor accepts: the scenario first, then the answer. `blank`: what a refusal
+ * may tell of the request.
+ */
 export async function play(
   response: ServerResponse,
   request: ChatRequest,

@@ -9,7 +9,10 @@ import { responsesComplaint } from './rules/responses.ts';
 import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Route } from './vendors.ts';
 
-/** One request for a response, as its vendor answers it: key, then the request itself, then what the scenario has in store. */
+/**
+ * One request for a response, as its vendor answers it: key, then the request itself, then what the
+ * scenario has in store.
+ */
 export async function responses(
   incoming: IncomingMessage,
   response: ServerResponse,

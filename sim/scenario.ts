@@ -20,7 +20,9 @@ export interface Scenario extends Wish {
   /** A page instead of an answer, with this status. */
   readonly page: 200 | 502 | undefined;
   readonly trouble: Trouble | undefined;
-  /** A picture that was made and cannot be had: its address leads nowhere, or its bytes are none. */
+  /**
+   * A picture that was made and cannot be had: its address leads nowhere, or its bytes are none.
+   */
   readonly lost: 'gone' | 'broken' | undefined;
   /** How long a task takes. */
   readonly taskMs: number | undefined;
@@ -142,8 +144,8 @@ export const scenarioNames: readonly RegExp[] = rows.map(({ name }) => name);
 const nobodyHas = /nonexistent|does-not-exist|no-such/;
 
 /**
- * Reads `sim-…` parts out of a model name, joined by `+`: `sim-slow`, `sim-429-once+sim-think`, `gpt-4o+sim-cut-after-3`. A `sim-` name without
- * a row is a model that the vendor does not have.
+ * Reads `sim-…` parts out of a model name, joined by `+`: `sim-slow`, `sim-429-once+sim-think`,
+ * `gpt-4o+sim-cut-after-3`. A `sim-` name without a row is a model that the vendor does not have.
  */
 export function scenarioOf(model: string): Scenario {
   if (nobodyHas.test(model)) return { ...plain, refuse: 'unknown_model' };
@@ -169,7 +171,10 @@ function play(name: string): Partial<Scenario> {
   return { refuse: 'unknown_model' };
 }
 
-/** Remembers which prompts were refused once, so that the next try is answered; and the try after that is a first one again. */
+/**
+ * Remembers which prompts were refused once, so that the next try is answered; and the try after
+ * that is a first one again.
+ */
 export class Once {
   private static readonly promptsMax = 10_000;
   private readonly refused = new Set<string>();

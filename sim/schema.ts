@@ -17,7 +17,10 @@ interface Place {
 /** Deeper than this an instance has no optional members and no items: recursive schemas end. */
 const depthMax = 8;
 
-/** An instance that satisfies the schema, filled with the numbers, quotations and names of the prompt. */
+/**
+ * An instance that satisfies the schema, filled with the numbers, quotations and names of the
+ * prompt.
+ */
 export function instanceOf(schema: Json, prompt: string): unknown {
   const names = [
     ...prompt.matchAll(

@@ -36,7 +36,9 @@ export function sendPage(response: ServerResponse, status: number): void {
     .end(page);
 }
 
-/** Event by event; the trouble comes after its pieces, or before the finish when there are fewer. */
+/**
+ * Event by event; the trouble comes after its pieces, or before the finish when there are fewer.
+ */
 export async function sendStream(
   response: ServerResponse,
   { streamType, headers, end, broken }: Pen,

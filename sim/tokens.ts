@@ -1,4 +1,7 @@
-/** What the simulated models read and write: short runs of letters, up to three digits, or one other character, each with its leading space. */
+/**
+ * What the simulated models read and write: short runs of letters, up to three digits, or one other
+ * character, each with its leading space.
+ */
 const piece = /\s*[a-z]{1,7}|\s*\d{1,3}|\s*[^\sa-z\d]|\s+/giu;
 
 /** The text in pieces; joined they are the text again. One piece is one token. */

@@ -78,7 +78,10 @@ export interface Route {
   readonly deployment: string | undefined;
 }
 
-/** Which vendor a URL is for; undefined when none. A vendor's other bases (`/deepseek/v1`, Azure's deployments) lead to the same place. */
+/**
+ * Which vendor a URL is for; undefined when none. A vendor's other bases (`/deepseek/v1`, Azure's
+ * deployments) lead to the same place.
+ */
 export function route(url: string): Route | undefined {
   const [path = '', query = ''] = url.split('?');
   const dialect = byStep.get(step(path));

@@ -7,7 +7,10 @@ import { type Family, family } from './telemetry/exposition.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface LimitOptions {
-  /** Where all nodes meet; undefined: this process is alone, and its limits are a matter of its memory. */
+  /**
+   * Where all nodes meet; undefined: this process is alone, and its limits are a matter of its
+   * memory.
+   */
   readonly redisUrl?: string | undefined;
   /** Whom a process asks that is one of several on this machine; a shared state goes before it. */
   readonly limiter?: SharedLimiter | undefined;

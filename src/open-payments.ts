@@ -11,7 +11,10 @@ import type { Log } from './telemetry/log.ts';
 export interface PaymentOptions {
   /** Wallets that are configured; absent: nobody can top up. */
   readonly payments?: PaymentSettings;
-  /** How wallets and browsers reach the gateway, without `/` at its end; undefined: at its own address. */
+  /**
+   * How wallets and browsers reach the gateway, without `/` at its end; undefined: at its own
+   * address.
+   */
   readonly publicUrl: string | undefined;
 }
 
@@ -22,7 +25,10 @@ export interface OpenPayments {
   close(): Promise<void>;
 }
 
-/** Opens the wallets and puts their notifications on the server. Throws a `PaymentSettingsError`. `url`: the server's own, once it listens. */
+/**
+ * Opens the wallets and puts their notifications on the server. Throws a `PaymentSettingsError`.
+ * `url`: the server's own, once it listens.
+ */
 export function paymentsOn(
   server: FastifyInstance,
   { database, log }: { readonly database: Database; readonly log: Log },

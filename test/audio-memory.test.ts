@@ -89,7 +89,8 @@ channels: [{ name: a, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up, 
     expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('Hello.')]);
   };
   const { pid = 0 } = gateway.child;
-  // The first call of a process to a vendor has V8 compile undici's parser of replies, for which it takes 28 MB for a tenth of a second: no part of this.
+  // The first call of a process to a vendor has V8 compile undici's parser of replies, for which it
+  // takes 28 MB for a tenth of a second: no part of this.
   await send(mebi / 256);
   const before = await settled(pid);
   let most = 0;

@@ -1,6 +1,9 @@
 import { type Dict, dict, list, number, parsed, string } from './support/loose-json.ts';
 
-/** What an answer in the chat convention means, read without any code of the gateway: a second opinion for the tests. */
+/**
+ * What an answer in the chat convention means, read without any code of the gateway: a second
+ * opinion for the tests.
+ */
 export interface Meaning {
   text: string;
   reasoning: string;

@@ -10,7 +10,10 @@ import { ownFormats } from '../sim/vendors.ts';
 import { type Sim, startSim } from '../sim/index.ts';
 import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
 
-/** Models of Anthropic and Bedrock through the gateway, where their vendors look closest: thoughts that come back, calls, refusals. */
+/**
+ * Models of Anthropic and Bedrock through the gateway, where their vendors look closest: thoughts
+ * that come back, calls, refusals.
+ */
 const upstreams = {
   haiku: ['anthropic', 'claude-haiku-4-5'],
   opus: ['anthropic', 'claude-opus-4-8'],

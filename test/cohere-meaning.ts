@@ -1,4 +1,7 @@
-/** What Cohere's own chat says, read without any code of the gateway: a second opinion for the tests. */
+/**
+ * What Cohere's own chat says, read without any code of the gateway: a second opinion for the
+ * tests.
+ */
 import type { Meaning } from './chat-meaning.ts';
 import { type Dict, dict, list, number, parsed, string } from './support/loose-json.ts';
 
@@ -87,7 +90,10 @@ export function cohereMeaning(text: string): Meaning {
   };
 }
 
-/** A native request as the chat request that means the same, or undefined where chat has no words for it. */
+/**
+ * A native request as the chat request that means the same, or undefined where chat has no words
+ * for it.
+ */
 export function chatRequest(native: Dict): Dict | undefined {
   const messages: Dict[] = [];
   for (const message of list(native['messages']).map(dict)) {
@@ -128,7 +134,10 @@ export function chatRequest(native: Dict): Dict | undefined {
   };
 }
 
-/** What a native request tells the model and how: everything but where one text ends and the next begins. */
+/**
+ * What a native request tells the model and how: everything but where one text ends and the next
+ * begins.
+ */
 export function cohereSaid(native: Dict): unknown {
   const { messages, stream, ...rest } = native;
   const said: Dict[] = [];

@@ -33,7 +33,10 @@ interface Ended {
   readonly output: string;
 }
 
-/** One command as an operator runs it, from dist/. A command that does not end by itself is ended, and has no code. */
+/**
+ * One command as an operator runs it, from dist/. A command that does not end by itself is ended,
+ * and has no code.
+ */
 function tollgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

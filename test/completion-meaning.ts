@@ -1,6 +1,9 @@
 import { type Dict, dict, list, string } from './support/loose-json.ts';
 
-/** What a text completion says, read without any code of the gateway: a second opinion for the tests. */
+/**
+ * What a text completion says, read without any code of the gateway: a second opinion for the
+ * tests.
+ */
 export interface CompletionMeaning {
   /** The text of each choice, by its index, and why it ended. */
   readonly choices: readonly { readonly text: string; readonly finish: string | undefined }[];
@@ -19,7 +22,10 @@ function parsed(text: string): Dict | undefined {
 
 const finishes: Readonly<Record<string, string>> = { eos: 'stop', tool_calls: 'stop' };
 
-/** A whole answer or a stream, in the convention of completions or, as some vendors answer, in that of chat. */
+/**
+ * A whole answer or a stream, in the convention of completions or, as some vendors answer, in that
+ * of chat.
+ */
 export function completionMeaning(reply: string): CompletionMeaning {
   const bodies = reply.trimStart().startsWith('{')
     ? [parsed(reply)]

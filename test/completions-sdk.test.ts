@@ -4,7 +4,10 @@ import { type Sim, startSim } from '../sim/index.ts';
 import { vendors } from '../sim/vendors.ts';
 import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
 
-/** The official package's older endpoint against every vendor: native where the vendor has it, over its chat elsewhere. */
+/**
+ * The official package's older endpoint against every vendor: native where the vendor has it, over
+ * its chat elsewhere.
+ */
 interface Sold {
   readonly vendor: string;
   readonly upstream: string;

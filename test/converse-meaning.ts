@@ -1,4 +1,7 @@
-/** What Bedrock's Converse says, read without any code of the gateway: a second opinion for the tests. */
+/**
+ * What Bedrock's Converse says, read without any code of the gateway: a second opinion for the
+ * tests.
+ */
 import type { Meaning } from './chat-meaning.ts';
 import { type Dict, dict, list, number, string } from './support/loose-json.ts';
 
@@ -51,7 +54,10 @@ const finishes: Readonly<Record<string, string>> = {
   content_filtered: 'content_filter',
 };
 
-/** A whole answer or a binary stream. Calls carry their arguments as compact JSON; tools that the vendor runs itself are nobody's. */
+/**
+ * A whole answer or a binary stream. Calls carry their arguments as compact JSON; tools that the
+ * vendor runs itself are nobody's.
+ */
 export function converseMeaning(reply: Buffer): Meaning {
   const body = reply[0] === 0x7b ? dict(JSON.parse(reply.toString('utf8'))) : streamed(reply);
   const blocks = list(dict(dict(body['output'])['message'])['content']).map(dict);
@@ -98,7 +104,10 @@ const fileTypes: Readonly<Record<string, string>> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 };
 
-/** A native request as the chat request that means the same, or undefined where chat has no words for it. */
+/**
+ * A native request as the chat request that means the same, or undefined where chat has no words
+ * for it.
+ */
 export function chatRequest(native: Dict): Dict | undefined {
   const messages: Dict[] = [];
   const system = withCache(list(native['system']).map(dict), (block) =>
@@ -232,7 +241,10 @@ function sayResult(result: Dict): Dict | undefined {
   );
 }
 
-/** What a native request tells the model and how: everything but where one text ends and the next begins, and what documents are called. */
+/**
+ * What a native request tells the model and how: everything but where one text ends and the next
+ * begins, and what documents are called.
+ */
 export function converseSaid(native: Dict): unknown {
   const turns: { role: unknown; said: unknown[] }[] = [];
   for (const turn of list(native['messages']).map(dict)) {

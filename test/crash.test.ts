@@ -16,7 +16,10 @@ import { oneModel } from './support/running.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
 import { completion, json, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
 
-/** Sixteen on each database where the suite is the judge, a few at the desk; `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/crash.test.ts` is the long run. */
+/**
+ * Sixteen on each database where the suite is the judge, a few at the desk;
+ * `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/crash.test.ts` is the long run.
+ */
 const rounds = Number(
   process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 16 : 5),
 );

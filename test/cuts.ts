@@ -23,7 +23,10 @@ function* strides(from: number, end: number): Generator<number> {
   for (let at = from; at < end; at += strideBytes) yield at;
 }
 
-/** Each offset is where a piece ends in one of these: many cuts share a play, for a play for each would read a stream of n bytes n times. */
+/**
+ * Each offset is where a piece ends in one of these: many cuts share a play, for a play for each
+ * would read a stream of n bytes n times.
+ */
 export function* everyOffset(bytes: Buffer): Generator<Iterable<Buffer>> {
   for (let first = 1; first <= Math.min(strideBytes, bytes.length - 1); first++)
     yield cut(bytes, strides(first, bytes.length));
@@ -35,12 +38,17 @@ function* borders(bytes: Buffer): Generator<number> {
     yield* [at - 1, at, at + 1, at + 2];
 }
 
-/** A few ways in which a network may cut a stream, for what has been cut in all of them elsewhere. */
+/**
+ * A few ways in which a network may cut a stream, for what has been cut in all of them elsewhere.
+ */
 export function* fewCuts(bytes: Buffer, random: Random): Generator<Iterable<Buffer>> {
   for (const longest of [2, 7, 300]) yield cut(bytes, randomOffsets(random, longest, bytes.length));
 }
 
-/** Ways in which a network may cut a stream: small ones at every offset, all of them at the borders of events and in pieces of many sizes. */
+/**
+ * Ways in which a network may cut a stream: small ones at every offset, all of them at the borders
+ * of events and in pieces of many sizes.
+ */
 export function* cuts(bytes: Buffer, random: Random): Generator<Iterable<Buffer>> {
   if (bytes.length <= everyOffsetBytesMax)
     for (let at = 1; at < bytes.length; at++) yield cut(bytes, [at]);

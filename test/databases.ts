@@ -12,8 +12,8 @@ export interface FreshOptions extends OpenOptions {
 }
 
 /**
- * A database of the test's own. `open` may be called several times, as several processes would, and with another way to the same database.
- * All is closed and dropped when the test ends.
+ * A database of the test's own. `open` may be called several times, as several processes would, and
+ * with another way to the same database. All is closed and dropped when the test ends.
  */
 export interface FreshDatabase {
   readonly url: string;
@@ -27,7 +27,10 @@ type Suite = (
   fresh: (migrations?: readonly Migration[]) => Promise<FreshDatabase>,
 ) => void;
 
-/** Runs a suite on SQLite (a file) and on PostgreSQL. `openFresh` gives a new database as its migrations leave it; `fresh` one that is not open yet. */
+/**
+ * Runs a suite on SQLite (a file) and on PostgreSQL. `openFresh` gives a new database as its
+ * migrations leave it; `fresh` one that is not open yet.
+ */
 export function forEachDatabase(suite: Suite): void {
   onSqlite(suite);
   onPostgres(suite);

@@ -1,4 +1,7 @@
-/** What Gemini's own format says, read without any code of the gateway: a second opinion for the tests. */
+/**
+ * What Gemini's own format says, read without any code of the gateway: a second opinion for the
+ * tests.
+ */
 import type { Meaning } from './chat-meaning.ts';
 import { type Dict, dict, number, parsed, string } from './support/loose-json.ts';
 
@@ -16,7 +19,10 @@ const finishes: Readonly<Record<string, string>> = {
   SAFETY: 'content_filter',
 };
 
-/** A whole answer, a list of events or a stream of them. Answers with parts that the convention has no word for are marked by `choices: 0`. */
+/**
+ * A whole answer, a list of events or a stream of them. Answers with parts that the convention has
+ * no word for are marked by `choices: 0`.
+ */
 export function geminiMeaning(text: string): Meaning {
   const meaning: Meaning = {
     text: '',
@@ -64,7 +70,10 @@ function readCandidate(candidate: Dict, meaning: Meaning): void {
   if (reason !== undefined) meaning.finish = finishes[String(reason)] ?? 'stop';
 }
 
-/** A native request as the chat request that means the same, or undefined where chat has no words for it. */
+/**
+ * A native request as the chat request that means the same, or undefined where chat has no words
+ * for it.
+ */
 export function chatRequest(native: Dict, url: string): Dict | undefined {
   const config = dict(member(native, 'generationConfig'));
   const messages: Dict[] = [];
@@ -148,7 +157,10 @@ function pushTurn(turn: Dict, messages: Dict[], open: { id: string; name: string
   return true;
 }
 
-/** What a native request tells the model: each side's texts, media, calls and results, without the joints between them. */
+/**
+ * What a native request tells the model: each side's texts, media, calls and results, without the
+ * joints between them.
+ */
 export function geminiSaid(native: Dict): unknown {
   const turns: { role: string; text: string; rest: unknown[] }[] = [];
   for (const turn of list(native['contents']).map(dict)) {

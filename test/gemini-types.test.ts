@@ -30,7 +30,10 @@ type Tier = { usageMetadata?: { serviceTier?: string } };
 type Answer = Tier & Plain<Pick<GenerateContentResponse, 'candidates' | 'usageMetadata' | 'modelVersion' | 'responseId' | 'createTime' | 'promptFeedback'>>;
 `;
 
-/** Compiles the lines against the package's types, members that no type knows included; returns the compiler's complaints. */
+/**
+ * Compiles the lines against the package's types, members that no type knows included; returns the
+ * compiler's complaints.
+ */
 async function complaints(lines: readonly string[]): Promise<string> {
   const cache = join(root, 'node_modules/.cache');
   await mkdir(cache, { recursive: true });

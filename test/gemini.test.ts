@@ -18,7 +18,10 @@ const event = (text: string, extra: object = {}): object => ({
 const data = (...events: readonly object[]): string =>
   events.map((one) => `data: ${JSON.stringify(one)}\r\n\r\n`).join('');
 
-/** A gateway that sells `m1` over the Gemini API and `m2` over Vertex, both on one loopback vendor that answers as Google does. */
+/**
+ * A gateway that sells `m1` over the Gemini API and `m2` over Vertex, both on one loopback vendor
+ * that answers as Google does.
+ */
 async function start() {
   const vendor = await startVendor();
   vendor.answer(({ url }, response) => {

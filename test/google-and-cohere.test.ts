@@ -11,7 +11,10 @@ import type { Row } from '../src/storage/database.ts';
 import { hello, startRunning } from './support/running.ts';
 import { openTemporaryGateway, type Temporary } from './support/temporary.ts';
 
-/** What the table of packages does not look at, over the vendors that sign, plan and filter: signatures, charges, and what becomes of each refusal. */
+/**
+ * What the table of packages does not look at, over the vendors that sign, plan and filter:
+ * signatures, charges, and what becomes of each refusal.
+ */
 const refused = [
   'sim-400',
   'sim-401',

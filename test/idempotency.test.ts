@@ -209,7 +209,8 @@ forEachDatabase((name, _openFresh, fresh) => {
     const before = await running.balance();
     const said = await (await ask(running, 'k')).text();
     const after = await running.balance();
-    // As a crash leaves it: the charge is committed, the answer is not, and nobody says any more that it runs.
+    // As a crash leaves it: the charge is committed, the answer is not, and nobody says any more
+    // that it runs.
     await database.query('UPDATE answer SET lease_until=$1, content_type=NULL, body=NULL', [
       systemClock.now() + 400,
     ]);

@@ -149,7 +149,10 @@ test('no client chooses where its request goes', async () => {
   expect(JSON.stringify(received?.headers)).not.toContain(running.key);
 });
 
-/** What a connection on which these bytes were sent was told, until it was closed or nothing more came. */
+/**
+ * What a connection on which these bytes were sent was told, until it was closed or nothing more
+ * came.
+ */
 function told({ url }: Running, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () =>

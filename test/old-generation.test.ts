@@ -9,8 +9,9 @@ import { requestText, whole } from '../bench/cost/cost.ts';
 import { hireGateway, type Hired } from '../bench/cost/payers.ts';
 
 /*
- * What a request leaves in the old generation brings the collection of all of it nearer, which stops everybody for many milliseconds. On Node 20 an
- * object that begins with a spread and goes on with members leaves some 240 bytes there (a hidden class of its own), and so does each entry that
+ * What a request leaves in the old generation brings the collection of all of it nearer, which
+ * stops everybody for many milliseconds. On Node 20 an object that begins with a spread and goes on
+ * with members leaves some 240 bytes there (a hidden class of its own), and so does each entry that
  * comes and goes in a map that lives long.
  */
 const bytesMax = 300;

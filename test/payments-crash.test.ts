@@ -25,7 +25,10 @@ const rounds = Number(
   process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 4 : 3),
 );
 
-/** What a kill may fall between: an order, its payment and its notification. Every payment of a round is paid while the process dies. */
+/**
+ * What a kill may fall between: an order, its payment and its notification. Every payment of a
+ * round is paid while the process dies.
+ */
 async function payAll(
   sim: Sim,
   payments: Payments,

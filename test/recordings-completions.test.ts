@@ -18,7 +18,10 @@ import {
   sentBy,
 } from './recorded-traffic.ts';
 
-/** Clients of /v1/completions: recorded traffic passes natively, and chat's answers become texts that say the same. */
+/**
+ * Clients of /v1/completions: recorded traffic passes natively, and chat's answers become texts
+ * that say the same.
+ */
 const recordings =
   recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'completion');
 const chats =
@@ -62,7 +65,10 @@ function overChat(recording: Recording): Vendor {
   return chat === undefined ? vendor : { ...vendor, speaks: { chat } };
 }
 
-/** Answers of chat stand for those that were asked for in other words: an agent's, a stored prompt's. */
+/**
+ * Answers of chat stand for those that were asked for in other words: an agent's, a stored
+ * prompt's.
+ */
 const isChats = ({ reply, url }: Recording): boolean =>
   reply.includes('"chat.completion') && !url.includes('/fim/');
 const adapterOf = (recording: Recording): Adapter =>
@@ -111,7 +117,10 @@ function checkFault(recording: Recording): void {
   );
 }
 
-/** The door takes what the vendor took, and it goes on as it came. What the vendor refused for its shape is refused here, by the same name. */
+/**
+ * The door takes what the vendor took, and it goes on as it came. What the vendor refused for its
+ * shape is refused here, by the same name.
+ */
 function checkRequest(recording: Recording): void {
   const call = callOf(recording);
   const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined, expiresAt: undefined };

@@ -7,7 +7,10 @@ import { chatRequest as chatOfGemini, geminiSaid } from './gemini-meaning.ts';
 import { callAs, replays, vendorsOf } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 
-/** Counts of tokens: asked as they were recorded, and told in the words of whichever endpoint was asked. */
+/**
+ * Counts of tokens: asked as they were recorded, and told in the words of whichever endpoint was
+ * asked.
+ */
 const recordings =
   recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'count_tokens');
 const suite = replays('count_tokens');

@@ -145,7 +145,10 @@ describe.skipIf(recordingsFolder === undefined)('recorded vectors, verdicts and 
     }));
 });
 
-/** Cohere's first interface took vectors by type only when asked; Voyage's encoding goes unsaid when it is numbers. */
+/**
+ * Cohere's first interface took vectors by type only when asked; Voyage's encoding goes unsaid when
+ * it is numbers.
+ */
 function vendorsOwn(
   request: Readonly<Record<string, unknown>>,
   { vendor }: Recording,

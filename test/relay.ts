@@ -1,7 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A stretch of network in front of a server: cut, it breaks every connection and takes no new one. */
+/**
+ * A stretch of network in front of a server: cut, it breaks every connection and takes no new one.
+ */
 export interface Relay {
   /** The given address, through the relay. */
   readonly url: string;

@@ -29,7 +29,9 @@ export interface TranslatedFormat {
   readonly faults: (recording: Recording) => readonly FaultKind[];
 }
 
-/** What a recorded conversation is in chat's words, as `said` tells; undefined where there is none. */
+/**
+ * What a recorded conversation is in chat's words, as `said` tells; undefined where there is none.
+ */
 export const conversation =
   (
     said: (native: Record<string, unknown>) => Record<string, unknown> | undefined,
@@ -48,7 +50,10 @@ export function sameMeaning(got: Meaning, want: Meaning): void {
   expect(got.usage).toEqual(want.usage);
 }
 
-/** The tests of one format: every recording means the same after translation to chat, at every cut, and chat's request becomes the recorded one. */
+/**
+ * The tests of one format: every recording means the same after translation to chat, at every cut,
+ * and chat's request becomes the recorded one.
+ */
 export function replayTranslated(format: TranslatedFormat): void {
   const { chat, endpoint, same = sameMeaning, reader = (call) => call } = format;
   const all = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint);

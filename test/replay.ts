@@ -19,7 +19,10 @@ export interface Replays {
   each(name: string, all: readonly Recording[], check: Check): void;
 }
 
-/** Begins a file's replays. Their figures are printed at the end, and kept for the report (`npm run recordings`). */
+/**
+ * Begins a file's replays. Their figures are printed at the end, and kept for the report
+ * (`npm run recordings`).
+ */
 export function replays(suite: string): Replays {
   const figures: string[] = [];
   const passed = new Set<string>();

@@ -64,7 +64,10 @@ export function eventsOf(stream: string): ResponseEvent[] {
     .map(({ name, data }) => ({ name, data: object(JSON.parse(data)) }));
 }
 
-/** The response of a stream's last event; undefined when it has none. Items come from their own events where the last one lacks them. */
+/**
+ * The response of a stream's last event; undefined when it has none. Items come from their own
+ * events where the last one lacks them.
+ */
 export function lastResponse(stream: string): Json | undefined {
   const events = eventsOf(stream);
   const last = events.findLast(({ data }) =>

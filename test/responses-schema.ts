@@ -7,7 +7,10 @@ const specs = fileURLToPath(new URL('../../shared/specs/', import.meta.url));
 
 type Event = { readonly [name: string]: unknown };
 
-/** What a published description of responses finds wrong with an object or an event; nothing where it is not at hand or knows no such event. */
+/**
+ * What a published description of responses finds wrong with an object or an event; nothing where
+ * it is not at hand or knows no such event.
+ */
 export interface ResponsesSchema {
   response(value: unknown): string;
   event(value: Event): string;
@@ -38,7 +41,10 @@ export function openSchema(): ResponsesSchema {
   return schemaOf(description, 'ResponseResource', /StreamingEvent$/);
 }
 
-/** OpenAI's own: what it says of the values, not what has to be there and which of several descriptions is the one. */
+/**
+ * OpenAI's own: what it says of the values, not what has to be there and which of several
+ * descriptions is the one.
+ */
 export function openaiSchema(): ResponsesSchema {
   const file = `${specs}openai-openapi.yaml`;
   if (!existsSync(file)) return silent;

@@ -18,7 +18,10 @@ import { startProcess } from './support/process.ts';
 import { oneModel } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
 
-/** The drill of docs/guides/operate.md: a copy is made under load, the machine is lost, and the copy serves on another. */
+/**
+ * The drill of docs/guides/operate.md: a copy is made under load, the machine is lost, and the copy
+ * serves on another.
+ */
 const run = promisify(execFile);
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
 const clients = 8;
@@ -94,7 +97,8 @@ async function drill(
   );
   await restored.close();
   expect([...before].filter((id) => !charged.has(id))).toEqual([]);
-  // A copy is of one moment: what it has of the time while it was made was delivered, or was about to be.
+  // A copy is of one moment: what it has of the time while it was made was delivered, or was about
+  // to be.
   expect(charged.size).toBeLessThanOrEqual(delivered.size + clients);
   const users: readonly { readonly id: string; readonly balance: string }[] = JSON.parse(
     await tollgate(there, 'user', 'list', '--json'),

@@ -12,8 +12,8 @@ import {
 } from './support/scripted-vendor.ts';
 
 /**
- * Vendors as strict as the real ones: a tool call comes back with what was signed with it, or the request is refused. Clients that bring back
- * nothing beyond what their format knows.
+ * Vendors as strict as the real ones: a tool call comes back with what was signed with it, or the
+ * request is refused. Clients that bring back nothing beyond what their format knows.
  */
 interface Strict {
   readonly vendor: string;
@@ -185,7 +185,10 @@ const postTo =
       body: JSON.stringify(body),
     });
 
-/** A plain client of chat asks, calls its tool and asks again; `then` is where it asks the second time. */
+/**
+ * A plain client of chat asks, calls its tool and asks again; `then` is where it asks the second
+ * time.
+ */
 async function converse(first: Post, then: Post): Promise<string> {
   const ask = { model: 'm1', tools, reasoning_effort: 'low', max_tokens: 4000 };
   const called = (await (

@@ -13,7 +13,10 @@ import {
 } from './recorded-traffic.ts';
 import { chatCall } from './support/chat-call.ts';
 
-/** The simulator was written from the vendors' documents; what was recorded of the vendors themselves says whether they were read rightly. */
+/**
+ * The simulator was written from the vendors' documents; what was recorded of the vendors
+ * themselves says whether they were read rightly.
+ */
 let sim: Sim;
 beforeAll(async () => {
   sim = await startSim();
@@ -151,7 +154,10 @@ test.skipIf(recordingsFolder === undefined)(
   },
 );
 
-/** What the simulator may refuse of what clients really asked: mistakes of theirs, and what the model cannot do. */
+/**
+ * What the simulator may refuse of what clients really asked: mistakes of theirs, and what the
+ * model cannot do.
+ */
 const theirs =
   /Logprobs is not enabled|Multiple candidates is not enabled|image content is not supported|combination of response modalities|Corrupted thought signature|data must be specified|number of function response parts|did not have response messages|does not match any tool call|of type 'object'/;
 

@@ -9,7 +9,10 @@ import type { Database, Migration } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { open } from '../src/storage/open.ts';
 
-/** Migrations take longer than most tests: they run once for each list of them, and every database of a test is a copy of what they left. */
+/**
+ * Migrations take longer than most tests: they run once for each list of them, and every database
+ * of a test is a copy of what they left.
+ */
 const nameOf = (migrations: readonly Migration[]): string =>
   createHash('sha256').update(JSON.stringify(migrations)).digest('hex').slice(0, 16);
 

@@ -1,8 +1,8 @@
 import type { ThreadOptions } from '../src/storage/sqlite-link.ts';
 
 /**
- * SQLite's thread from sources. Node 20 cannot run TypeScript, and `--import tsx` does nothing in a thread there, so a few lines of JavaScript
- * register it first.
+ * SQLite's thread from sources. Node 20 cannot run TypeScript, and `--import tsx` does nothing in a
+ * thread there, so a few lines of JavaScript register it first.
  */
 export function threadFrom(entry: URL): ThreadOptions {
   const tsx = import.meta.resolve('tsx/esm/api');

@@ -6,7 +6,10 @@ import { sqliteUrl } from './databases.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
 
-/** Takes what is sent by OTLP over HTTP. Strings and ids are bytes of their own in protobuf, and can be looked for. */
+/**
+ * Takes what is sent by OTLP over HTTP. Strings and ids are bytes of their own in protobuf, and can
+ * be looked for.
+ */
 async function startCollector() {
   const received: { path: string | undefined; body: Buffer }[] = [];
   const server = createServer((request, response) => {

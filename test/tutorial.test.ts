@@ -14,7 +14,10 @@ const page = 'docs/guides/add-a-vendor.md';
 /** What a copy of the repository does without. */
 const left = /^(?:node_modules|dist|coverage|data|\.git|docs\/console)(?:\/|$)/;
 
-/** Every block that changes something is played; those that run tests and checks of the copy only with LONG_TESTS. */
+/**
+ * Every block that changes something is played; those that run tests and checks of the copy only
+ * with LONG_TESTS.
+ */
 const leavesOut = (code: string): boolean =>
   process.env['LONG_TESTS'] !== 'true' && /npx (?:vitest|tsc)/.test(code);
 

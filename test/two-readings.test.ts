@@ -8,8 +8,8 @@ import { type Adapter, type Answer, type Call, isFault } from '../src/providers/
 import { vendors } from '../src/providers/index.ts';
 
 /**
- * The vendors' documents were read twice: by providers/, which speaks to vendors, and by sim/, which plays them. Here the two talk to each
- * other without a gateway between them.
+ * The vendors' documents were read twice: by providers/, which speaks to vendors, and by sim/,
+ * which plays them. Here the two talk to each other without a gateway between them.
  */
 let sim: Sim;
 beforeAll(async () => {

@@ -6,7 +6,10 @@ const object = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Read apart from the adapters: vectors as float32, each rounded alike whichever way it was written. */
+/**
+ * Read apart from the adapters: vectors as float32, each rounded alike whichever way it was
+ * written.
+ */
 export interface VectorsMeaning {
   readonly vectors: readonly (readonly number[])[];
   readonly tokens: number | undefined;
@@ -24,7 +27,10 @@ const floats = (value: unknown, bytes: boolean): number[] => {
 const count = (...among: readonly unknown[]): number | undefined =>
   among.find((one): one is number => typeof one === 'number');
 
-/** What any vendor's answer says, in whichever of the recorded shapes. `bytes`: its base64 is of signed bytes. */
+/**
+ * What any vendor's answer says, in whichever of the recorded shapes. `bytes`: its base64 is of
+ * signed bytes.
+ */
 export function vectorsMeaning(text: string, bytes = false): VectorsMeaning {
   const body = object(JSON.parse(text));
   const usage = object(body['usage']);
@@ -60,7 +66,10 @@ function found(body: Json): readonly unknown[] {
   );
 }
 
-/** What a client of /v1/embeddings would have sent for the recorded request, as far as it was recorded. */
+/**
+ * What a client of /v1/embeddings would have sent for the recorded request, as far as it was
+ * recorded.
+ */
 export function embeddingRequest({ request }: Recording): Record<string, unknown> | undefined {
   if (request === undefined) return undefined;
   const batch = list(request['requests']).map(object);
@@ -96,7 +105,10 @@ export function embeddingRequest({ request }: Recording): Record<string, unknown
 const textOfParts = (one: Json): unknown =>
   object(list(object(one['content'])['parts'])[0])['text'];
 
-/** A vendor's request without what says nothing: nulls, what is so anyway, and what differs between two versions of one vendor's interface. */
+/**
+ * A vendor's request without what says nothing: nulls, what is so anyway, and what differs between
+ * two versions of one vendor's interface.
+ */
 export function said(request: Json): Json {
   const { normalize, embedding_types, truncation, ...rest } = request;
   void normalize;

@@ -25,7 +25,10 @@ const rounds = Number(
 const clients = 6;
 const price = 5n * 700_000_000n;
 
-/** One client after the other, each with a key of its own for its submission, which it repeats until it is answered. */
+/**
+ * One client after the other, each with a key of its own for its submission, which it repeats until
+ * it is answered.
+ */
 async function submitAll(
   url: () => string,
   key: string,
@@ -137,7 +140,8 @@ forEachDatabase((name, _openFresh, fresh) => {
       await wait(50 + random() * 1_000);
       await gateway.kill();
       await expectNothingLost(database, known);
-      // Nobody waits for the leases of a dead process: on SQLite the next one knows that it is alone.
+      // Nobody waits for the leases of a dead process: on SQLite the next one knows that it is
+      // alone.
       if (name === 'postgres')
         await Promise.all([
           releaseTasks(database),

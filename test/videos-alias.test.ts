@@ -11,7 +11,10 @@ const png = Buffer.from(
   'base64',
 );
 
-/** `sora-2` on a server of OpenAI's format that makes every length, `sora-2-openai` on OpenAI itself; `scenario` models fail in their way. */
+/**
+ * `sora-2` on a server of OpenAI's format that makes every length, `sora-2-openai` on OpenAI
+ * itself; `scenario` models fail in their way.
+ */
 const configuration = (sim: string): string => `
 models:
   - { id: sora-2, owned_by: openai, kind: video, durations: [5, 10, 15, 20], price: { second: 0.7 } }

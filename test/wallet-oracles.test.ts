@@ -14,7 +14,8 @@ import { publicKeyFrom, rsaSign } from '../src/payments/wallets/rsa.ts';
 import { readWechatBill } from '../src/payments/wallets/wechat-bill.ts';
 import { authorize, sealHolds, sealOf, unseal } from '../src/payments/wallets/wechat-signature.ts';
 
-// Three readings of the wallets' documents: ours, the simulator's, and that of the packages which others pay with.
+// Three readings of the wallets' documents: ours, the simulator's, and that of the packages which
+// others pay with.
 
 const pair = newPair();
 const text = fc.oneof(

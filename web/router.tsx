@@ -62,8 +62,10 @@ const operator = createRoute({
 type PageFile = Readonly<Record<string, unknown>>;
 
 /**
- * A page of the console: its path, the file with its component (loaded when it is visited, or when a link to it is pointed at), the component's name, and
- * the families of words that it uses, which load beside it. What the file exports as `ahead({ params, search })` asks for the page's data at the same time.
+ * A page of the console: its path, the file with its component (loaded when it is visited, or when
+ * a link to it is pointed at), the component's name, and the families of words that it uses, which
+ * load beside it. What the file exports as `ahead({ params, search })` asks for the page's data at
+ * the same time.
  */
 function page<const Path extends string>(
   path: Path,

@@ -48,7 +48,10 @@ export interface Cost {
   readonly chunk: number;
 }
 
-/** Noise only ever adds: a quarter of the slices, taken while the machine had time, is below what is compared, and no single slice decides. */
+/**
+ * Noise only ever adds: a quarter of the slices, taken while the machine had time, is below what is
+ * compared, and no single slice decides.
+ */
 const quarter = 0.25;
 
 export function costOf(own: Slices, reference: Slices): Cost {
@@ -65,7 +68,8 @@ export function low(figures: readonly number[]): number {
 }
 
 /**
- * Slices of all payers at once: each gets a volley in turn, a few milliseconds each, so that whatever else the machine does it does to all of them.
+ * Slices of all payers at once: each gets a volley in turn, a few milliseconds each, so that
+ * whatever else the machine does it does to all of them.
  */
 export async function takeSlices(
   payers: readonly Payer[],
@@ -119,7 +123,10 @@ interface Paying {
   readonly slices: Slices;
 }
 
-/** Processor time of each while this is done, ns. What is written behind the last answer belongs to it. */
+/**
+ * Processor time of each while this is done, ns. What is written behind the last answer belongs to
+ * it.
+ */
 async function costsOf(all: readonly Paying[], work: () => Promise<void>): Promise<number[]> {
   const before = all.map(({ payer }) => processorNs(payer.pid));
   await work();
@@ -141,8 +148,9 @@ async function openStreams(all: readonly Paying[]): Promise<void> {
 }
 
 /**
- * A chunk to all streams at once, so many times. How many of them a process finds together when it wakes is otherwise chance, and makes more
- * difference than what is measured: it is stopped until all are there.
+ * A chunk to all streams at once, so many times. How many of them a process finds together when it
+ * wakes is otherwise chance, and makes more difference than what is measured: it is stopped until
+ * all are there.
  */
 async function speak(all: readonly Paying[]): Promise<void> {
   for (let beat = 0; beat < beats; beat++) {

@@ -3,7 +3,10 @@ import type { Cost } from './cost.ts';
 /** Worse by this share of what was accepted, and the gate is shut. */
 export const worseMax = 0.1;
 
-/** What is worse than it may be, in words; empty: all is well. Of what nobody has accepted a figure nothing is known. */
+/**
+ * What is worse than it may be, in words; empty: all is well. Of what nobody has accepted a figure
+ * nothing is known.
+ */
 export function worse(cost: Cost, accepted: Partial<Cost>): string[] {
   return (['request', 'chunk'] as const).flatMap((what) => {
     const limit = accepted[what];

@@ -36,7 +36,11 @@ interface Measured extends Size {
   readonly chunks: number[];
 }
 
-/** What a request and a chunk cost at each size: gateways of all sizes run at the same time and are asked in turn, so that the machine is the same for all. Ratios are to the first whose label ends alike. */
+/**
+ * What a request and a chunk cost at each size: gateways of all sizes run at the same time and are
+ * asked in turn, so that the machine is the same for all. Ratios are to the first whose label ends
+ * alike.
+ */
 export async function compareSizes(
   what: string,
   sizes: readonly Size[],
@@ -61,7 +65,8 @@ export async function compareSizes(
       });
     }
     await Promise.all(all.map(({ hired }) => useEach(hired)));
-    // A side that is woken on another core costs the one that wakes it several microseconds: it must not be chance where they are.
+    // A side that is woken on another core costs the one that wakes it several microseconds: it
+    // must not be chance where they are.
     place('around', process.pid);
     for (const { hired } of all) place('measured', hired.payer.pid);
     for (let round = -warmRounds; round < rounds; round++) await takeRound(all, round >= 0);
@@ -102,7 +107,10 @@ async function fewNs(one: Measured): Promise<number> {
   return (processorNs(pid) - before) / each;
 }
 
-/** Words come one at a time: how many a process finds together is chance, and makes more difference than what is measured. */
+/**
+ * Words come one at a time: how many a process finds together is chance, and makes more difference
+ * than what is measured.
+ */
 async function chunkNs(one: Measured): Promise<number> {
   const { pid, vendor } = one.hired.payer;
   one.choir.begin(() => nextRequest(one, streamed));

@@ -7,7 +7,10 @@ import { newCustomer } from '../../test/support/customer.ts';
 const keysEach = 100;
 const atOnce = 1_000;
 
-/** So many keys of a hundredth as many users, or of so many, each with money; no two keys in a row are of the same user. */
+/**
+ * So many keys of a hundredth as many users, or of so many, each with money; no two keys in a row
+ * are of the same user.
+ */
 export async function manyKeys(
   database: Database,
   count: number,

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { processorNs } from '../cost/cost.ts';
 
-/** Something that only ever grows, and what a request adds to it is its cost: nanoseconds, or bytes. */
+/**
+ * Something that only ever grows, and what a request adds to it is its cost: nanoseconds, or bytes.
+ */
 export interface Meter {
   readonly name: string;
   read(): number;
@@ -10,7 +12,10 @@ export interface Meter {
 /** What each meter of a gateway says. */
 export type Reading = readonly number[];
 
-/** Of a gateway: all of its threads, its own, the one that has the database or what PostgreSQL does for it, and what it reads from disks. */
+/**
+ * Of a gateway: all of its threads, its own, the one that has the database or what PostgreSQL does
+ * for it, and what it reads from disks.
+ */
 export function metersOf(pid: number, databaseUrl: string | undefined): readonly Meter[] {
   const postgres = databaseUrl?.startsWith('postgres') === true;
   return [
@@ -39,7 +44,10 @@ function ioOf(pid: number, what: string): number {
   );
 }
 
-/** Processes of a local server that serve this database, as their titles say: `postgres: role database …`. */
+/**
+ * Processes of a local server that serve this database, as their titles say:
+ * `postgres: role database …`.
+ */
 function backendsOf(url: string): number[] {
   const database = new URL(url).pathname.slice(1);
   return readdirSync('/proc').flatMap((name) => {

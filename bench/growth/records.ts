@@ -9,7 +9,10 @@ import { said, type Table } from './table.ts';
 /** As many as a history has (history.ts), each with a key. */
 const users = 200;
 
-/** An empty database beside one that `npm run bench:console` has filled, of the same kind, on the same server. */
+/**
+ * An empty database beside one that `npm run bench:console` has filled, of the same kind, on the
+ * same server.
+ */
 export async function compareRecords(
   url: string,
   rounds: number,

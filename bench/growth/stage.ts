@@ -1,4 +1,5 @@
-// A process of its own for each gateway and its streams: both ends of ten thousand streams are as many files as a process may have open.
+// A process of its own for each gateway and its streams: both ends of ten thousand streams are as
+// many files as a process may have open.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,9 +16,14 @@ import type { Opened, Order, Who } from './streams.ts';
 const openedAtOnce = 250;
 const warmRounds = 8;
 const warmWords = 10;
-/** Of all that are open: what a chunk costs when what belongs to its stream was touched a moment before. */
+/**
+ * Of all that are open: what a chunk costs when what belongs to its stream was touched a moment
+ * before.
+ */
 const fewStreams = 16;
-/** Of nginx: it closes clients that have not asked yet when a sixteenth of its connections is left. */
+/**
+ * Of nginx: it closes clients that have not asked yet when a sixteenth of its connections is left.
+ */
 const connectionsEach = 3;
 
 interface Actor {
@@ -30,7 +36,8 @@ interface Actor {
 
 const [who = 'Tollgate', count = '1'] = process.argv.slice(2);
 const actor = await (who === ('nginx' satisfies Who) ? proxy(Number(count)) : gateway());
-// A side that is woken on another core costs the one that wakes it several microseconds, so that it must not be chance where they are.
+// A side that is woken on another core costs the one that wakes it several microseconds, so that it
+// must not be chance where they are.
 place('around', process.pid);
 place('measured', actor.pid);
 const request = (): string => requestText(actor.key, streamed);
@@ -134,7 +141,10 @@ async function untilOpen(streams: number): Promise<void> {
   while (actor.vendor.open() < streams) await wait(2);
 }
 
-/** Streams that were open before, so that what is compared is the memory of those that are, and that all code has been used as much. */
+/**
+ * Streams that were open before, so that what is compared is the memory of those that are, and that
+ * all code has been used as much.
+ */
 async function warm(): Promise<void> {
   const one = await choir(actor.port, openedAtOnce);
   for (let n = 0; n < warmRounds; n++) {

@@ -89,7 +89,10 @@ class Stage {
   }
 }
 
-/** What a chunk costs while so many streams are open, each of which gets one in turn, and what an open stream needs; beside what it costs nginx. */
+/**
+ * What a chunk costs while so many streams are open, each of which gets one in turn, and what an
+ * open stream needs; beside what it costs nginx.
+ */
 export async function compareStreams(counts: readonly number[]): Promise<Table> {
   const names: readonly Who[] = find('nginx') === undefined ? ['Tollgate'] : ['Tollgate', 'nginx'];
   const most = Math.max(...counts);
@@ -129,7 +132,10 @@ export async function compareStreams(counts: readonly number[]): Promise<Table> 
   }
 }
 
-/** Nobody says anything, and one client asks for whole answers; how long it waited for one of them, ms. */
+/**
+ * Nobody says anything, and one client asks for whole answers; how long it waited for one of them,
+ * ms.
+ */
 async function longestWait({ port, key }: Opened): Promise<number> {
   const one = await choir(port, 1);
   const until = performance.now() + restMs;

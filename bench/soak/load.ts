@@ -10,7 +10,9 @@ export interface Soaked {
   left: number;
   /** Answers of vendors that fail, and refusals of nonsense. */
   failed: number;
-  /** What nobody expected: the kind of request and what came, and when, each time (performance.now). */
+  /**
+   * What nobody expected: the kind of request and what came, and when, each time (performance.now).
+   */
   readonly odd: Map<string, number[]>;
 }
 
@@ -20,7 +22,10 @@ export interface SoakLoad {
   stop(): Promise<void>;
 }
 
-/** On a machine that has no time for more, requests that are due are left out: a queue without end would be measured, not the gateway. */
+/**
+ * On a machine that has no time for more, requests that are due are left out: a queue without end
+ * would be measured, not the gateway.
+ */
 const openMax = 48;
 
 /** So many requests a second at most, at even intervals. */
@@ -99,7 +104,9 @@ const filledEach = 40_000;
 const fillersAtOnce = 8;
 
 /**
- * Fills what a gateway keeps in memory of its database (64 MB of pages), which takes an hour of modest load and is no leak: by responses that are stored, each as long as forty requests' records.
+ * Fills what a gateway keeps in memory of its database (64 MB of pages), which takes an hour of
+ * modest load and is no leak: by responses that are stored, each as long as forty requests'
+ * records.
  */
 export async function fillPages(url: string, key: string): Promise<void> {
   const input = 'A gate that asks for its toll. '.repeat(filledEach / 31);

@@ -10,11 +10,16 @@ export interface Question {
   readonly body: (n: number) => string | FormData;
   /** The client is gone after its first bytes. */
   readonly leaves?: boolean;
-  /** The answer is a refusal, an error in the stream, or breaks: what the vendor does is the point. */
+  /**
+   * The answer is a refusal, an error in the stream, or breaks: what the vendor does is the point.
+   */
   readonly fails?: boolean;
 }
 
-/** What vendors do wrong, each with a model of a vendor that nobody else asks, so that its channels' rest is not theirs. */
+/**
+ * What vendors do wrong, each with a model of a vendor that nobody else asks, so that its channels'
+ * rest is not theirs.
+ */
 export const faults = [
   'sim-500',
   'sim-429',

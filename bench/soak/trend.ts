@@ -13,7 +13,8 @@ export interface Trend {
 }
 
 /**
- * How samples go, by Theil and Sen: the median of the slopes between all pairs, which a few peaks do not move. What came before `from` is warming up.
+ * How samples go, by Theil and Sen: the median of the slopes between all pairs, which a few peaks
+ * do not move. What came before `from` is warming up.
  */
 export function trendOf(samples: readonly Sample[], from: number): Trend {
   const counted = samples.filter(({ at }) => at >= from);

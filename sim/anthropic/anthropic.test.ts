@@ -10,7 +10,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../index.ts';
 import type { Json } from '../json.ts';
 
-/** The vendor's own package, straight at the simulated vendor. It speaks the newest version; `old` says the one before it. */
+/**
+ * The vendor's own package, straight at the simulated vendor. It speaks the newest version; `old`
+ * says the one before it.
+ */
 let sim: Sim;
 let client: Anthropic;
 let old: Anthropic;

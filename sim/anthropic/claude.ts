@@ -5,7 +5,9 @@ export interface Claude {
   readonly thinking: readonly ('enabled' | 'adaptive' | 'disabled' | 'between_tools')[];
   /** `output_config.effort`; empty: not at all. */
   readonly efforts: readonly string[];
-  /** `temperature`, `top_p` and `top_k`: freely, one of the first two, or at their defaults only. */
+  /**
+   * `temperature`, `top_p` and `top_k`: freely, one of the first two, or at their defaults only.
+   */
   readonly sampling: 'free' | 'one' | 'defaults';
   /** The conversation may end with the assistant's words. */
   readonly prefill: boolean;
@@ -35,7 +37,10 @@ const first: Claude = {
 const budgets = { thinking: ['enabled', 'disabled'] } as const;
 const efforts = ['high', 'low', 'max', 'medium'];
 
-/** Rows from the newest: the first one whose version (ten times the number) is reached holds, on top of all the older ones. */
+/**
+ * Rows from the newest: the first one whose version (ten times the number) is reached holds, on top
+ * of all the older ones.
+ */
 const generations: readonly (readonly [number, Partial<Claude>])[] = [
   [30, {}],
   [35, { outputMax: 8192 }],
@@ -63,8 +68,9 @@ const generations: readonly (readonly [number, Partial<Claude>])[] = [
 const id = /claude-(?:([a-z]+)-(\d)(?:[-.](\d{1,2})(?!\d))?|(\d)(?:[-.](\d))?-([a-z]+))/;
 
 /**
- * platform.claude.com/docs/en/about-claude/models (overview, whats-new-claude-4-6, 4-7, opus-5-5) and build-with-claude (effort, extended-thinking,
- * structured-outputs), 2026-11. Other names, the scenarios' own among them, are a Claude that takes what Sonnet 4.5 takes.
+ * platform.claude.com/docs/en/about-claude/models (overview, whats-new-claude-4-6, 4-7, opus-5-5)
+ * and build-with-claude (effort, extended-thinking, structured-outputs), 2026-11. Other names, the
+ * scenarios' own among them, are a Claude that takes what Sonnet 4.5 takes.
  */
 export function claudeNamed(model: string): Claude {
   const [, family, major, minor, oldMajor, oldMinor, oldFamily] = id.exec(model) ?? [];

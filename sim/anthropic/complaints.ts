@@ -1,6 +1,9 @@
 import { isJson, type Json } from '../json.ts';
 
-/** What is wrong with a request, in the order in which its vendor looks; nobody asks for more than the first. */
+/**
+ * What is wrong with a request, in the order in which its vendor looks; nobody asks for more than
+ * the first.
+ */
 export type Complaints = Generator<string, void, undefined>;
 
 export function firstOf(complaints: Complaints): string | undefined {

@@ -13,7 +13,10 @@ interface Mark {
   readonly tokens: number;
 }
 
-/** The marks in the order of the prompt (tools, system, messages); a mark of the whole request stands at its end. */
+/**
+ * The marks in the order of the prompt (tools, system, messages); a mark of the whole request
+ * stands at its end.
+ */
 function marksOf(raw: Json): Mark[] {
   const marks: Mark[] = [];
   let tokens = 0;
@@ -51,7 +54,10 @@ export function* cacheComplaints(raw: Json): Complaints {
     yield `${late.place}.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: \`tools\`, \`system\`, \`messages\`.`;
 }
 
-/** Tokens that are written to the cache, by how long they stay: what the marks cover and `read`, which came from there, does not. */
+/**
+ * Tokens that are written to the cache, by how long they stay: what the marks cover and `read`,
+ * which came from there, does not.
+ */
 export function written(
   raw: Json,
   read: number,

@@ -25,7 +25,10 @@ const counted = 'cache_control output_config system thinking tool_choice tools';
 const consult =
   'Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking';
 
-/** The first thing that Anthropic's API finds wrong with a request (platform.claude.com/docs/en/api/messages, 2026-11, and recorded refusals). */
+/**
+ * The first thing that Anthropic's API finds wrong with a request
+ * (platform.claude.com/docs/en/api/messages, 2026-11, and recorded refusals).
+ */
 export function messagesComplaint(raw: Json, house: House): string | undefined {
   return firstOf(complaints(raw, house));
 }

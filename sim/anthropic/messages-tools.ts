@@ -69,7 +69,10 @@ function* choice(
     yield 'tool_choice: type "tool" and "any" are not supported for this model.';
 }
 
-/** Keywords that grammars of structured outputs cannot say, by the type that they narrow (…/build-with-claude/structured-outputs, 2026-11). */
+/**
+ * Keywords that grammars of structured outputs cannot say, by the type that they narrow
+ * (…/build-with-claude/structured-outputs, 2026-11).
+ */
 const unsaid: Readonly<Record<string, readonly string[]>> = {
   integer: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
   number: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],

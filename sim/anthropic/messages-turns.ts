@@ -207,7 +207,10 @@ function* pairs(messages: readonly Json[]): Complaints {
   }
 }
 
-/** Thoughts come back as they were said; where a budget pays for them, the calls that wait for results have theirs before them. */
+/**
+ * Thoughts come back as they were said; where a budget pays for them, the calls that wait for
+ * results have theirs before them.
+ */
 function* thoughts(raw: Json, messages: readonly Json[]): Complaints {
   for (const [index, message] of messages.entries()) {
     for (const [j, block] of blocksOf(message).entries()) {

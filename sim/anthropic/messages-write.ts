@@ -5,7 +5,10 @@ import { claudeNamed } from './claude.ts';
 import { written } from './messages-cache.ts';
 import { redact, sign } from './thought.ts';
 
-/** Who asks for this gets thoughts that nobody may read (…/build-with-claude/extended-thinking, redacted thinking, 2026-08). */
+/**
+ * Who asks for this gets thoughts that nobody may read (…/build-with-claude/extended-thinking,
+ * redacted thinking, 2026-08).
+ */
 const redactionTrigger = 'ANTHROPIC_MAGIC_STRING_TRIGGER_REDACTED_THINKING';
 
 /** The answer as a message. */

@@ -16,7 +16,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../index.ts';
 import { secretAccessKey } from './proof.ts';
 
-/** AWS's own package, straight at the simulated vendor: what it signs is verified, what it reads is what AWS sends. */
+/**
+ * AWS's own package, straight at the simulated vendor: what it signs is verified, what it reads is
+ * what AWS sends.
+ */
 let sim: Sim;
 let client: BedrockRuntimeClient;
 beforeAll(async () => {

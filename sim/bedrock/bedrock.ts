@@ -25,7 +25,10 @@ const denied = (type: string): Row => ({
   message: 'The security token included in the request is invalid.',
 });
 
-/** docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html and API_runtime_Converse.html, 2026-08, and recorded refusals. */
+/**
+ * docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html and API_runtime_Converse.html,
+ * 2026-08, and recorded refusals.
+ */
 const rows: Rows = {
   missing_key: denied('MissingAuthenticationTokenException'),
   wrong_key: denied('UnrecognizedClientException'),

@@ -15,8 +15,9 @@ const betas = (raw: Json): readonly string[] =>
   list(object(raw['additionalModelRequestFields'])['anthropic_beta']).map(String);
 
 /**
- * The first thing that Bedrock finds wrong with a conversation, or the model behind it (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html,
- * 2026-08, recorded refusals, and what others were told).
+ * The first thing that Bedrock finds wrong with a conversation, or the model behind it
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08, recorded
+ * refusals, and what others were told).
  */
 export function converseComplaint(raw: Json, id: string): string | undefined {
   const model = converseModel(id);

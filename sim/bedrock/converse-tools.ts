@@ -53,7 +53,9 @@ function* oneTool(tool: Json, index: number): Complaints {
     yield `The value at toolConfig.tools.${index}.toolSpec.inputSchema.json.type must be one of the following: object.`;
 }
 
-/** A turn of results follows a turn of calls, one for each; some models want nothing beside either. */
+/**
+ * A turn of results follows a turn of calls, one for each; some models want nothing beside either.
+ */
 function* pairs(messages: readonly Json[], { apart }: ConverseModel): Complaints {
   let open: string[] = [];
   for (const [i, message] of messages.entries()) {

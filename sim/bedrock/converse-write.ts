@@ -61,7 +61,10 @@ const event = (type: string, data: Json, piece = false): StreamEvent => ({
   ends: false,
 });
 
-/** Recorded: counts of the cache stand outside `inputTokens`, twice each, and only where there is a cache. */
+/**
+ * Recorded: counts of the cache stand outside `inputTokens`, twice each, and only where there is a
+ * cache.
+ */
 function usageOf({ prompt, cached, completion }: Usage, { messages, marks }: Asked): Json {
   const { minutes, hour } = written(messages, cached);
   const long = Math.min(hour, prompt - cached);

@@ -12,7 +12,10 @@ import { converseComplaint } from './converse-rules.ts';
 /** Recorded: Claude itself is counted for, and not the profiles that lead to it. */
 const counting = /^(?:anthropic\.claude-(?!3-(?:opus|sonnet|haiku)|v|instant)|sim-)/;
 
-/** CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, 2026-08): a conversation of Converse's, or a body of Anthropic's. */
+/**
+ * CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html,
+ * 2026-08): a conversation of Converse's, or a body of Anthropic's.
+ */
 export function counted(
   raw: Json,
   named: string,

@@ -1,6 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-/** docs.aws.amazon.com/transcribe/latest/dg/event-stream.html, 2026-08: lengths, their checksum, headers, payload, checksum of it all. */
+/**
+ * docs.aws.amazon.com/transcribe/latest/dg/event-stream.html, 2026-08: lengths, their checksum,
+ * headers, payload, checksum of it all.
+ */
 const preludeBytes = 12;
 const checksumBytes = 4;
 const stringType = 7;

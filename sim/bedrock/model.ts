@@ -33,8 +33,10 @@ const nova = { choices: ['any', 'tool'], images: true, caches: 'messages', prefi
 const open = { structured: true, recalls: true };
 
 /**
- * docs.aws.amazon.com/bedrock/latest/userguide: conversation-inference-supported-models-features.html, prompt-caching.html, structured-output.html and
- * APIReference/API_runtime_ToolChoice.html, 2026-08. The first row that fits.
+ * docs.aws.amazon.com/bedrock/latest/userguide:
+ * conversation-inference-supported-models-features.html, prompt-caching.html,
+ * structured-output.html and APIReference/API_runtime_ToolChoice.html, 2026-08. The first row that
+ * fits.
  */
 const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
   [

@@ -15,7 +15,10 @@ const toleranceMs = 300_000;
 const authorization =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]+)$/;
 
-/** docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html and IAM/latest/UserGuide/reference_sigv-create-signed-request.html, 2026-08. */
+/**
+ * docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html and
+ * IAM/latest/UserGuide/reference_sigv-create-signed-request.html, 2026-08.
+ */
 export function doubtOf(call: OwnCall): Doubt | undefined {
   const given = call.headers.authorization;
   if (given === undefined)

@@ -1,4 +1,7 @@
-/** Models that reason, and do so unless they are told not to (docs.cohere.com/docs/reasoning, 2026-08). */
+/**
+ * Models that reason, and do so unless they are told not to (docs.cohere.com/docs/reasoning,
+ * 2026-08).
+ */
 export const thinksByItself = (model: string): boolean =>
   /reasoning|command-a-plus|north|^sim-think/.test(model);
 

@@ -2,7 +2,10 @@ import { decodeImage } from '../image.ts';
 import { isJson, type Json, list, number, object, text } from '../json.ts';
 import { thinksByItself } from './model.ts';
 
-/** What is wrong: a sentence of the vendor's, and 422 where a field is none of its own (github.com/OpenRouterTeam/openrouter-examples/issues/71, 2026-03). */
+/**
+ * What is wrong: a sentence of the vendor's, and 422 where a field is none of its own
+ * (github.com/OpenRouterTeam/openrouter-examples/issues/71, 2026-03).
+ */
 export interface No {
   readonly status: 400 | 422;
   readonly message: string;
@@ -13,7 +16,10 @@ export type Complaints = Generator<No, void, undefined>;
 const parameters =
   'stream model messages tools strict_tools documents citation_options response_format safety_mode max_tokens stop_sequences temperature seed frequency_penalty presence_penalty k p logprobs tool_choice thinking priority raw_prompting';
 
-/** The first thing that `/v2/chat` refuses (docs.cohere.com/reference/chat and /reference/errors, 2026-08). */
+/**
+ * The first thing that `/v2/chat` refuses (docs.cohere.com/reference/chat and /reference/errors,
+ * 2026-08).
+ */
 export function complaintOf(raw: Json, model: string): No | undefined {
   const { value } = complaints(raw, model).next();
   return value ?? undefined;

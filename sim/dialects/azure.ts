@@ -90,7 +90,10 @@ const style: Style = {
   },
 };
 
-/** The v1 surface; the legacy deployments path, `/azure/openai/deployments/{deployment}`, is the same with the model in the path. */
+/**
+ * The v1 surface; the legacy deployments path, `/azure/openai/deployments/{deployment}`, is the
+ * same with the model in the path.
+ */
 export const azure: Dialect = {
   vendor: 'azure',
   prefix: '/azure/openai/v1',

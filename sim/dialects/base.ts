@@ -3,7 +3,10 @@ import type { Usage } from '../answer.ts';
 import type { Problem, ProblemKind, Reply, Style } from '../dialect.ts';
 import type { Json } from '../json.ts';
 
-/** One kind of no of one vendor. `{model} {tokens} {key} {path}` in a message are filled in; a complaint's own words come first. */
+/**
+ * One kind of no of one vendor. `{model} {tokens} {key} {path}` in a message are filled in; a
+ * complaint's own words come first.
+ */
 export interface Row {
   readonly status: number;
   readonly type?: string | null;

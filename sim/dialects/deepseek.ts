@@ -31,7 +31,9 @@ import {
 
 const invalid = { type: 'invalid_request_error', code: 'invalid_request_error' };
 
-/** Recorded: 400, 401, unknown model. Status list: api-docs.deepseek.com/quick_start/error_codes. */
+/**
+ * Recorded: 400, 401, unknown model. Status list: api-docs.deepseek.com/quick_start/error_codes.
+ */
 const rows: Rows = {
   ...openAiRows,
   missing_key: {
@@ -154,7 +156,10 @@ const rules: readonly Rule[] = [
   reasoningComesBack,
 ];
 
-/** Recorded: usage rides on the finish chunk, `usage` and `logprobs` are null on all others; `: keep-alive` comments while it waits. */
+/**
+ * Recorded: usage rides on the finish chunk, `usage` and `logprobs` are null on all others;
+ * `: keep-alive` comments while it waits.
+ */
 const style: Style = {
   ...openAiStyle,
   reasoning: 'reasoning_content',

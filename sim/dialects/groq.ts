@@ -160,7 +160,10 @@ function usage({ prompt, completion, reasoning, cached }: Usage): Json {
   return { ...counts(prompt, completion), ...times, ...details };
 }
 
-/** Recorded: `x_groq` opens the stream, and brings usage on the finish chunk; asked for, usage is there too and in a chunk of its own. */
+/**
+ * Recorded: `x_groq` opens the stream, and brings usage on the finish chunk; asked for, usage is
+ * there too and in a chunk of its own.
+ */
 const style: Style = {
   ...openAiStyle,
   reasoning: 'reasoning',

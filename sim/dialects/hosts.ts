@@ -267,7 +267,10 @@ export const cerebras: Dialect = {
   },
 };
 
-/** docs.siliconflow.cn/cn/api-reference/chat-completions: each status has a shape of its own, usage runs along with every chunk. */
+/**
+ * docs.siliconflow.cn/cn/api-reference/chat-completions: each status has a shape of its own, usage
+ * runs along with every chunk.
+ */
 const siliconflowRows: Rows = {
   ...openAiRows,
   missing_key: { status: 401, message: 'Invalid token' },

@@ -40,7 +40,10 @@ const ollamaRows: Rows = {
   },
 };
 
-/** Recorded: `reasoning`, the role in every delta, usage in its own chunk. It reads what it knows and ignores the rest; one choice always. */
+/**
+ * Recorded: `reasoning`, the role in every delta, usage in its own chunk. It reads what it knows
+ * and ignores the rest; one choice always.
+ */
 const ollamaStyle: Style = {
   ...openAiStyle,
   id: (random) => `chatcmpl-${(random.charCodeAt(0) * 7) % 1000}`,
@@ -86,7 +89,9 @@ export const ollama: Dialect = {
   style: ollamaStyle,
 };
 
-/** docs.vllm.ai: the type names the exception, the code is the status; unknown members are ignored. */
+/**
+ * docs.vllm.ai: the type names the exception, the code is the status; unknown members are ignored.
+ */
 const vllmRows: Rows = {
   ...openAiRows,
   wrong_key: { status: 401, message: 'Unauthorized' },

@@ -96,7 +96,10 @@ const reasoningComesBack: Rule = eachMessage(({ raw, role }, index, request) => 
   };
 });
 
-/** wire-formats §5.2: while streaming, usage sits in the finishing choice as well; cached tokens are a count of their own. */
+/**
+ * wire-formats §5.2: while streaming, usage sits in the finishing choice as well; cached tokens are
+ * a count of their own.
+ */
 const style: Style = {
   ...openAiStyle,
   reasoning: 'reasoning_content',

@@ -15,7 +15,9 @@ import {
   say,
 } from './base.ts';
 
-/** openrouter.ai/docs/api/reference/errors-and-debugging, and recordings: the code is the status. */
+/**
+ * openrouter.ai/docs/api/reference/errors-and-debugging, and recordings: the code is the status.
+ */
 const rows: Rows = {
   ...openAiRows,
   missing_key: { status: 401, message: 'Missing Authentication header' },
@@ -89,7 +91,10 @@ function usage({ prompt, cached, completion, reasoning }: Usage): Json {
   };
 }
 
-/** Recorded: comments first, the usage chunk repeats a choice with its finish reason, every delta repeats the role. */
+/**
+ * Recorded: comments first, the usage chunk repeats a choice with its finish reason, every delta
+ * repeats the role.
+ */
 const style: Style = {
   ...openAiStyle,
   id: (random) => `gen-${random}`,

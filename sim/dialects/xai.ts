@@ -72,7 +72,10 @@ const noParameter = (param: string) => ({
   message: `Argument not supported on this model: ${param}`,
 });
 
-/** Recorded: no `finish_reason` before the last chunk, whole tool calls, and completion tokens that leave reasoning out of themselves. */
+/**
+ * Recorded: no `finish_reason` before the last chunk, whole tool calls, and completion tokens that
+ * leave reasoning out of themselves.
+ */
 const style: Style = {
   ...openAiStyle,
   id: (random) =>

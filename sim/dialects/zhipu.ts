@@ -60,7 +60,10 @@ const wrong =
 const sees = (model: string): boolean =>
   /^glm-[\d.]+v|flash$/.test(model) && model !== 'glm-4.7-flash';
 
-/** Recorded: the role in every delta, no `finish_reason` before the end, usage on the finish chunk, whole tool calls. */
+/**
+ * Recorded: the role in every delta, no `finish_reason` before the end, usage on the finish chunk,
+ * whole tool calls.
+ */
 const style: Style = {
   ...openAiStyle,
   id: (random) => `20261121100000${random.toLowerCase().slice(0, 16)}`,

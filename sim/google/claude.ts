@@ -9,7 +9,10 @@ import { type Surface, unknownModel } from './refusal.ts';
 
 const version = 'vertex-2023-10-16';
 
-/** Claude on Vertex: Anthropic's messages with the version in the body and the model in the path (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08). */
+/**
+ * Claude on Vertex: Anthropic's messages with the version in the body and the model in the path
+ * (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08).
+ */
 export function callClaude(
   call: OwnCall,
   id: string,

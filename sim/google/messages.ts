@@ -71,7 +71,10 @@ export const geminiMessages: Schema = {
   },
 };
 
-/** cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/generateContent, 2026-08. */
+/**
+ * cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/generateContent,
+ * 2026-08.
+ */
 export const vertexMessages: Schema = {
   package: 'google.cloud.aiplatform.v1',
   enums: {

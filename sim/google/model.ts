@@ -1,4 +1,7 @@
-/** What Google's documents say of a model, by its id (ai.google.dev/gemini-api/docs/models, /thinking, /gemini-3, 2026-08). */
+/**
+ * What Google's documents say of a model, by its id (ai.google.dev/gemini-api/docs/models,
+ * /thinking, /gemini-3, 2026-08).
+ */
 export interface ModelFacts {
   readonly id: string;
   /** 2, 2.5, 3, 3.1 …; aliases (`gemini-flash-latest`) are of the newest. */
@@ -64,7 +67,10 @@ function thinkingOf(id: string, generation: number): Thinking {
 export const thinksUnasked = ({ id, thinking }: ModelFacts): boolean =>
   thinking.kind !== 'none' && !/2\.5-flash-lite/.test(id);
 
-/** Listed by `models`; every other `gemini-…` and `gemma-…` answers too, under names that point at one of these. */
+/**
+ * Listed by `models`; every other `gemini-…` and `gemma-…` answers too, under names that point at
+ * one of these.
+ */
 export const listed: readonly string[] = [
   'gemini-2.5-pro',
   'gemini-2.5-flash',

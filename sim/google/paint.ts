@@ -92,7 +92,10 @@ const imagenRatios = ['1:1', '3:4', '4:3', '9:16', '16:9'];
 const imagenMembers =
   'sampleCount aspectRatio sampleImageSize negativePrompt personGeneration safetySetting addWatermark seed includeRaiReason language';
 
-/** Imagen on Vertex (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api, 2026-08); undefined for any other method or model. */
+/**
+ * Imagen on Vertex (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api,
+ * 2026-08); undefined for any other method or model.
+ */
 export function imagen(
   call: OwnCall,
   named: string,

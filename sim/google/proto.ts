@@ -1,8 +1,9 @@
 import { isJson, type Json } from '../json.ts';
 
 /**
- * Messages of an API, one line each: `member:type` with `*` for repeated and `{}` for maps, and `group|` before members of which one may be
- * set. Types that are no message's and no enum's name are scalars.
+ * Messages of an API, one line each: `member:type` with `*` for repeated and `{}` for maps, and
+ * `group|` before members of which one may be set. Types that are no message's and no enum's name
+ * are scalars.
  */
 export interface Schema {
   readonly package: string;
@@ -27,7 +28,10 @@ interface Field {
 const snake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** ProtoJSON as Google's front end reads it: members in either spelling, null as absent, everything else that is unknown or misplaced refused. */
+/**
+ * ProtoJSON as Google's front end reads it: members in either spelling, null as absent, everything
+ * else that is unknown or misplaced refused.
+ */
 export class ProtoReader {
   readonly #schema: Schema;
   readonly #fields = new Map<string, ReadonlyMap<string, Field>>();

@@ -105,7 +105,10 @@ export function refusal(surface: Surface, problem: Problem): Reply {
   return { ...said, ...inStream(problem.path, said) };
 }
 
-/** A refused stream's answer is a list where server-sent events were not asked for, and has their type where they were (both recorded). */
+/**
+ * A refused stream's answer is a list where server-sent events were not asked for, and has their
+ * type where they were (both recorded).
+ */
 function inStream(path: string, { status: code, body }: Reply): Partial<Reply> {
   if (!path.includes(':streamGenerateContent')) return {};
   const headers = {
@@ -149,7 +152,10 @@ const exhausted: Words = ({ api }, { model, retryAfterS = 0 }) => {
   ]);
 };
 
-/** Recorded, or from ai.google.dev/gemini-api/docs/troubleshooting, 2026-08. A prompt that is blocked is no error here. */
+/**
+ * Recorded, or from ai.google.dev/gemini-api/docs/troubleshooting, 2026-08. A prompt that is
+ * blocked is no error here.
+ */
 const scenarios: Readonly<Record<ProblemKind, Words>> = {
   missing_key: ({ api }) => (api === 'vertex' ? tokenMissing : keyMissing),
   wrong_key: ({ api }) => (api === 'vertex' ? tokenInvalid : keyInvalid),

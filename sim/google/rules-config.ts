@@ -142,7 +142,10 @@ function* formatComplaints(config: Json, { raw, model, surface }: Checked): Comp
     );
 }
 
-/** ai.google.dev/gemini-api/docs/thinking and /gemini-3, 2026-08: budgets for 2.5, levels from 3 on, and those take a budget still. */
+/**
+ * ai.google.dev/gemini-api/docs/thinking and /gemini-3, 2026-08: budgets for 2.5, levels from 3 on,
+ * and those take a budget still.
+ */
 function* thinkingComplaints(
   config: Json,
   { id, generation, thinking }: ModelFacts,

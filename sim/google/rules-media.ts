@@ -3,12 +3,19 @@ import { type Json, list, object, text } from '../json.ts';
 import { status } from './refusal.ts';
 import type { Checked, Complaints } from './checked.ts';
 
-/** ai.google.dev/gemini-api/docs/image-understanding, /audio, /video-understanding, /document-processing, 2026-08. */
+/**
+ * ai.google.dev/gemini-api/docs/image-understanding, /audio, /video-understanding,
+ * /document-processing, 2026-08.
+ */
 const mimeTypes =
   /^(?:image\/(?:png|jpeg|jpg|webp|heic|heif|gif)|audio\/(?:wav|x-wav|mp3|mpeg|mpga|aiff|aac|ogg|flac|m4a|mp4|pcm|l16|webm|opus)|video\/(?:mp4|mpeg|mov|quicktime|avi|x-flv|mpg|webm|wmv|3gpp)|application\/(?:pdf|json|x-javascript|x-python|rtf)|text\/[\w.+-]+)$/i;
 
 const megabyte = 1024 * 1024;
-/** What one file inside a request may weigh. Vertex: cloud.google.com/vertex-ai/generative-ai/docs/models, "7 MB" an image; the Gemini API: 50 MB a PDF. */
+/**
+ * What one file inside a request may weigh. Vertex:
+ * cloud.google.com/vertex-ai/generative-ai/docs/models, "7 MB" an image; the Gemini API: 50 MB a
+ * PDF.
+ */
 const largest: Readonly<Record<Checked['surface']['api'], (mime: string) => number>> = {
   gemini: (mime) => (mime === 'application/pdf' ? 50 : 100) * megabyte,
   vertex: (mime) =>
@@ -49,7 +56,10 @@ function* blobComplaints(blob: Json, at: string, { surface, model }: Checked): C
 
 const standard = (base64: string): string => base64.replaceAll('-', '+').replaceAll('_', '/');
 
-/** Files of its own, videos of YouTube's and, from 2.5 on, addresses that anybody can read; Vertex reads buckets besides. */
+/**
+ * Files of its own, videos of YouTube's and, from 2.5 on, addresses that anybody can read; Vertex
+ * reads buckets besides.
+ */
 function* fileComplaints(file: Json, at: string, { surface, model }: Checked): Complaints {
   const uri = text(file['fileUri']) ?? '';
   if (uri === '') yield `* ${at}.file_data.file_uri: file_uri must be specified.\n`;

@@ -25,7 +25,10 @@ export function* declarationComplaints({ raw, surface }: Checked): Complaints {
   }
 }
 
-/** A `Schema` message: the subset of OpenAPI 3.0 that Google's models read (ai.google.dev/api/caching#Schema, 2026-08). */
+/**
+ * A `Schema` message: the subset of OpenAPI 3.0 that Google's models read
+ * (ai.google.dev/api/caching#Schema, 2026-08).
+ */
 export function* schemaComplaints(schema: Json, at: string, surface: Surface): Complaints {
   const type = text(schema['type']) ?? 'TYPE_UNSPECIFIED';
   if (

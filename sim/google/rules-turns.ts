@@ -62,7 +62,9 @@ function* shapeComplaints(
       ? vertexSays('it must include at least one parts field, which describes the prompt input')
       : `* ${at}.parts: contents.parts must not be empty.\n`;
   for (const [p, part] of parts.entries()) {
-    // A signature may come alone, with nothing said (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08), and an empty text is one (recorded).
+    // A signature may come alone, with nothing said
+    // (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08), and an empty text is one
+    // (recorded).
     if (!data.some((name) => part[name] !== undefined) && part['thoughtSignature'] === undefined)
       yield `* ${at}.parts[${p}].data: required oneof field 'data' must have one initialized field\n`;
     if (part['text'] === '' && part['thoughtSignature'] === undefined && surface.api === 'vertex')
@@ -83,7 +85,10 @@ function* shapeComplaints(
     yield 'Please ensure that function response parts are in a turn of the user role.';
 }
 
-/** A call follows what a user or a function said, and is answered in the very next turn, once for each call. */
+/**
+ * A call follows what a user or a function said, and is answered in the very next turn, once for
+ * each call.
+ */
 function* orderComplaints(
   turn: Turn,
   before: Turn | undefined,
@@ -117,8 +122,9 @@ function* pairComplaints(calls: readonly Json[], results: readonly Json[]): Comp
 }
 
 /**
- * In the current turn, which begins with the user's last words, the first call of each step is signed (ai.google.dev/gemini-api/docs/thought-signatures,
- * 2026-08: "a 400 error"). Older turns are not looked at, but a signature is never a made-up one.
+ * In the current turn, which begins with the user's last words, the first call of each step is
+ * signed (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08: "a 400 error"). Older turns
+ * are not looked at, but a signature is never a made-up one.
  */
 function* signatureComplaints(turns: readonly Turn[], { model }: Checked): Complaints {
   for (const { parts } of turns)

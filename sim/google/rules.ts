@@ -70,7 +70,10 @@ const adjustable =
     .split(' ')
     .map((word) => `HARM_CATEGORY_${word}`);
 
-/** ai.google.dev/gemini-api/docs/caching, 2026-08: what is cached stands in the request's place. Every cache is there but those that say that they are not. */
+/**
+ * ai.google.dev/gemini-api/docs/caching, 2026-08: what is cached stands in the request's place.
+ * Every cache is there but those that say that they are not.
+ */
 function* cacheComplaints(raw: Json): Complaints {
   const name = text(raw['cachedContent']);
   if (name === undefined) return;
@@ -101,7 +104,10 @@ function* safetyComplaints({ raw, surface }: Checked): Complaints {
   }
 }
 
-/** The bytes of a whole request: 20 MB were the limit until 2026-01 (ai.google.dev/gemini-api/docs/files, 2026-08). */
+/**
+ * The bytes of a whole request: 20 MB were the limit until 2026-01
+ * (ai.google.dev/gemini-api/docs/files, 2026-08).
+ */
 const requestBytesMax = 100 * 1024 * 1024;
 
 export function tooLarge(bytes: number): Reply | undefined {

@@ -24,7 +24,10 @@ const sealOf = (part: Json): string => `${mark}${hash(`seal ${signed(part)}`).to
 /** A thought in a form that only its vendor can read, bound to the part that it came with. */
 export const signature = (part: Json): string => Buffer.from(sealOf(part)).toString('base64');
 
-/** Words that stand for a signature where a model never gave one (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08). */
+/**
+ * Words that stand for a signature where a model never gave one
+ * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08).
+ */
 const excuses = new Set([
   'skip_thought_signature_validator',
   'context_engineering_is_the_way_to_go',

@@ -30,7 +30,10 @@ function keys(): Keys {
   return made;
 }
 
-/** A credentials file of the only service account there is, as the Cloud console hands it out; its tokens come from the simulator at `simUrl`. */
+/**
+ * A credentials file of the only service account there is, as the Cloud console hands it out; its
+ * tokens come from the simulator at `simUrl`.
+ */
 export function simServiceAccount(simUrl: string): string {
   return JSON.stringify({
     type: 'service_account',
@@ -57,7 +60,10 @@ const refused = (error: string, description: string): Reply => ({
   body: { error, error_description: description },
 });
 
-/** oauth2.googleapis.com/token (developers.google.com/identity/protocols/oauth2/service-account, 2026-06; RFC 7523). */
+/**
+ * oauth2.googleapis.com/token (developers.google.com/identity/protocols/oauth2/service-account,
+ * 2026-06; RFC 7523).
+ */
 export function grantToken({ method, headers, body, url }: OwnCall): Reply {
   if (method !== 'POST') return { status: 404, body: { error: 'not_found' } };
   if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded'))

@@ -45,7 +45,9 @@ function atDoor({ headers, query }: OwnCall): Reply | undefined {
   return isToken(token) ? undefined : tokenInvalid;
 }
 
-/** Google says no at its own door; what a publisher's model does not take, the publisher refuses. */
+/**
+ * Google says no at its own door; what a publisher's model does not take, the publisher refuses.
+ */
 function refuse(problem: Problem): Reply {
   const publishers =
     problem.path.includes('/publishers/anthropic/') &&

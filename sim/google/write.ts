@@ -81,7 +81,10 @@ function partsOf(choice: Choice, writing: Writing): Draft[] {
   return [...thoughts, ...said, ...callsOf(choice, writing)];
 }
 
-/** A call comes whole; the first of a step carries what the model thought, where it thought (recorded). */
+/**
+ * A call comes whole; the first of a step carries what the model thought, where it thought
+ * (recorded).
+ */
 function callsOf(choice: Choice, { model, surface }: Writing): Draft[] {
   return choice.calls.map(({ id, name, arguments: pieces }, i) => {
     const args: unknown = parsed(pieces.join(''));

@@ -8,8 +8,9 @@ interface SimPainter {
 }
 
 /**
- * Models that make pictures, at list prices of November 2026, US dollars at 7.1 yuan. The first three are ids that their vendor has retired, under the
- * terms that they had. `=`: the vendor's id is the same; `sees`: it takes pictures, too.
+ * Models that make pictures, at list prices of November 2026, US dollars at 7.1 yuan. The first
+ * three are ids that their vendor has retired, under the terms that they had. `=`: the vendor's id
+ * is the same; `sees`: it takes pictures, too.
  */
 const table = `
   dall-e-3                    openai      openai  gpt-image-2.6-flare          -    image: 0.284, by: { 1024x1024/hd: 0.568, 1024x1792/standard: 0.568, 1792x1024/standard: 0.568, 1024x1792/hd: 0.852, 1792x1024/hd: 0.852 }

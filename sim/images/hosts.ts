@@ -136,7 +136,10 @@ function arkSize({ raw, model }: Order): Size | Complaint {
   return size;
 }
 
-/** volcengine.com/docs/82379/1541523, 2026-08. `n` is ignored there: whoever sends it has not read the page. */
+/**
+ * volcengine.com/docs/82379/1541523, 2026-08. The vendor ignores `n`, so the simulator refuses it:
+ * a gateway that sends `n` would get one image for the price of several.
+ */
 export const arkStudios: readonly Studio[] = [
   {
     path: '/images/generations',
@@ -266,7 +269,10 @@ export const siliconflowStudios: readonly Studio[] = [
 
 const fireworksRatios = '1:1 21:9 16:9 3:2 5:4 4:5 2:3 9:16 9:21 4:3 3:4'.split(' ');
 
-/** docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08: the model stands in the path. */
+/**
+ * docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08: the model
+ * stands in the path.
+ */
 export const fireworksStudios: readonly Studio[] = [
   {
     path: /^\/workflows\/(accounts\/[^/]+\/models\/[^/]+)\/text_to_image$/,
@@ -290,7 +296,10 @@ export const fireworksStudios: readonly Studio[] = [
   },
 ];
 
-/** openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest, 2026-08, and as recorded. */
+/**
+ * openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest, 2026-08, and as
+ * recorded.
+ */
 export const openrouterStudios: readonly Studio[] = [
   {
     path: '/images',

@@ -7,7 +7,10 @@ import { countTokens } from '../tokens.ts';
 import type { StreamEvent } from '../write.ts';
 import { base64Of, type Order, readSize, type Size, type Studio } from './studio.ts';
 
-/** CreateImageRequest and CreateImageEditRequest of the OpenAPI description, 2026-08-21, and what later models have beside them. */
+/**
+ * CreateImageRequest and CreateImageEditRequest of the OpenAPI description, 2026-08-21, and what
+ * later models have beside them.
+ */
 const shared =
   'model prompt n size quality output_format output_compression background user stream partial_images complexity';
 const ofGeneration = `${shared} moderation`.split(' ');

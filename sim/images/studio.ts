@@ -5,7 +5,10 @@ import type { Form } from '../media/form.ts';
 import { pictureOf } from '../media/png.ts';
 import type { Pen } from '../play.ts';
 
-/** What somebody wants painted: what was said of it, in a form or in JSON, and the pictures that came along. */
+/**
+ * What somebody wants painted: what was said of it, in a form or in JSON, and the pictures that
+ * came along.
+ */
 export interface Order {
   readonly model: string;
   readonly raw: Json;

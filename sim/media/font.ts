@@ -58,7 +58,10 @@ const shapes: Readonly<Record<string, string>> = {
 
 const unknown = 'vhhhhhv';
 
-/** The points of a letter, from its upper left. Small letters are written large, and what has no shape as a box. */
+/**
+ * The points of a letter, from its upper left. Small letters are written large, and what has no
+ * shape as a box.
+ */
 export function drawn(letter: string): readonly (readonly [x: number, y: number])[] {
   const shape = shapes[letter.toUpperCase()] ?? unknown;
   return [...shape].flatMap((row, y) => {

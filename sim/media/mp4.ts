@@ -1,6 +1,8 @@
 /**
- * A real film without a library: H.264 (ITU-T H.264, baseline) of uncompressed macroblocks (I_PCM, §7.3.5) for one picture a second and skipped ones (P_Skip) between, in an
- * MP4 (ISO/IEC 14496-12 and -15). Every player plays it. A bright block walks from left to right, over a colour that follows from the prompt.
+ * A real film without a library: H.264 (ITU-T H.264, baseline) of uncompressed macroblocks (I_PCM,
+ * §7.3.5) for one picture a second and skipped ones (P_Skip) between, in an MP4 (ISO/IEC 14496-12
+ * and -15). Every player plays it. A bright block walks from left to right, over a colour that
+ * follows from the prompt.
  */
 export interface Film {
   readonly seconds: number;
@@ -97,7 +99,9 @@ function unit(head: number, content: Buffer): Buffer {
 
 const profile = [66, 0xc0, 30] as const;
 
-/** §7.3.2.1: frame numbers of eight bits, pictures in the order of their decoding, one of them kept. */
+/**
+ * §7.3.2.1: frame numbers of eight bits, pictures in the order of their decoding, one of them kept.
+ */
 const sequence = (columns: number, rows: number): Buffer => {
   const bits = new Bits()
     .bytes(profile)

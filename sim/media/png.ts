@@ -2,7 +2,10 @@ import { crc32, deflateSync } from 'node:zlib';
 import { hash } from '../tokens.ts';
 import { drawn, glyphHeight, glyphWidth } from './font.ts';
 
-/** A picture that says what it shows: its words on a ground of their own colour, in exactly this size. `transparent`: without the ground. */
+/**
+ * A picture that says what it shows: its words on a ground of their own colour, in exactly this
+ * size. `transparent`: without the ground.
+ */
 export function pictureOf(
   words: string,
   width: number,
@@ -40,7 +43,10 @@ const groundOf = (words: string): readonly [number, number, number] => {
   return [40 + (seed & 127), 40 + ((seed >> 7) & 127), 40 + ((seed >> 14) & 127)];
 };
 
-/** Which pixels of which row are written on: the words in lines as wide as the picture, in letters as large as fit. */
+/**
+ * Which pixels of which row are written on: the words in lines as wide as the picture, in letters
+ * as large as fit.
+ */
 function writing(words: string, width: number, height: number): Map<number, number[]> {
   const text = words.replace(/\s+/g, ' ').trim() || '?';
   let scale = Math.max(1, Math.floor(Math.min(width, height) / 96));

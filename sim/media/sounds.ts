@@ -1,6 +1,9 @@
 import { mark, sampleHz, samplesOf, secondsOf, wav } from './wav.ts';
 
-/** A text read aloud, in a format and under its type. In those that would need an encoder the frames are silent; the words are in the comment all the same. */
+/**
+ * A text read aloud, in a format and under its type. In those that would need an encoder the frames
+ * are silent; the words are in the comment all the same.
+ */
 export const sounds: Readonly<
   Record<string, { readonly type: string; readonly make: (text: string) => Buffer }>
 > = {

@@ -28,7 +28,10 @@ import {
 import { wrongReference } from './looks.ts';
 import { stopPainting } from './task.ts';
 
-/** Vendors of chat or video that make pictures in a way of their own. Their noes are those of the rest of their house. */
+/**
+ * Vendors of chat or video that make pictures in a way of their own. Their noes are those of the
+ * rest of their house.
+ */
 
 const bearerDoor = keyIn('authorization', 'Bearer ');
 

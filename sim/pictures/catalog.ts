@@ -8,7 +8,10 @@ interface SimPainter {
   readonly edits: boolean;
 }
 
-/** A model of each vendor that paints in a way of its own, at list prices of November 2026, US dollars at 7.1 yuan. */
+/**
+ * A model of each vendor that paints in a way of its own, at list prices of November 2026, US
+ * dollars at 7.1 yuan.
+ */
 export const painters: readonly SimPainter[] = [
   {
     id: 'flux-2-pro',

@@ -29,7 +29,9 @@ export interface Painted {
   readonly height: number;
 }
 
-/** A request that is in order: answered at once by what was painted, or by what it will be known as. */
+/**
+ * A request that is in order: answered at once by what was painted, or by what it will be known as.
+ */
 export type Order = { readonly wish: Wish } & (
   | { readonly done: (pictures: readonly Painted[], scenario: OrderScenario) => Reply }
   | { readonly accepted: (id: string) => Reply }

@@ -18,7 +18,10 @@ export function pictureDeskAt(url: string): PictureDesk | undefined {
   return desks.find(({ at }) => at.test(path));
 }
 
-/** A request that has to do with pictures of vendors that paint later, or give bytes; false when it has not. */
+/**
+ * A request that has to do with pictures of vendors that paint later, or give bytes; false when it
+ * has not.
+ */
 export async function pictures(
   incoming: IncomingMessage,
   response: ServerResponse,

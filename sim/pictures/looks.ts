@@ -27,7 +27,10 @@ export const bareBase64 = (value: unknown): string | undefined =>
     ? 'must be base64 without a data: prefix'
     : wrongReference(value);
 
-/** What is wrong with a mask in black and white: its pixels, or its size beside the picture's. Read the short way: one channel of 8 bits without filters. */
+/**
+ * What is wrong with a mask in black and white: its pixels, or its size beside the picture's. Read
+ * the short way: one channel of 8 bits without filters.
+ */
 export function wrongMask(mask: Buffer, picture: Buffer): string | undefined {
   const wrong = wrongPicture(mask);
   if (wrong !== undefined) return wrong;

@@ -1,7 +1,10 @@
 import { newTask, type SimTask, taskOf, withdraw } from '../video/task.ts';
 import type { Wish } from './desk.ts';
 
-/** Pictures are tasks as films are, with names of their own: how many there are to be stands where a film's length does. */
+/**
+ * Pictures are tasks as films are, with names of their own: how many there are to be stands where a
+ * film's length does.
+ */
 export const newPainting = ({ n, ...wish }: Wish): string =>
   `p-${newTask({ ...wish, seconds: n }).slice(2)}`;
 

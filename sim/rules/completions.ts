@@ -2,7 +2,10 @@ import type { Legacy } from '../completions-vendors.ts';
 import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, typeName } from '../json.ts';
 
-/** What a vendor's `/completions` refuses (developers.openai.com/api/docs/api-reference/completions/create, 2026-08; recorded). */
+/**
+ * What a vendor's `/completions` refuses
+ * (developers.openai.com/api/docs/api-reference/completions/create, 2026-08; recorded).
+ */
 export function completionComplaint(
   raw: Json,
   model: string,

@@ -62,7 +62,9 @@ export const strictFormat: Rule = ({ raw }) => {
   };
 };
 
-/** Why a schema is not strict: the path to the first object that is open or has an optional member. */
+/**
+ * Why a schema is not strict: the path to the first object that is open or has an optional member.
+ */
 function notStrict(schema: Json, path: readonly string[]): string | undefined {
   const context = `In context=(${path.map((step) => `'${step}'`).join(', ')})`;
   const properties = object(schema['properties']);

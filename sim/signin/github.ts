@@ -22,8 +22,9 @@ interface Grant {
 }
 
 /**
- * GitHub's OAuth web flow as docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps tells it (2026-11). Anybody can be played: an
- * account's number follows from its login.
+ * GitHub's OAuth web flow as
+ * docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps tells it (2026-11).
+ * Anybody can be played: an account's number follows from its login.
  */
 export class SimGithub {
   readonly #codes: Codes<Grant>;

@@ -31,7 +31,10 @@ interface Grant {
   readonly person: string;
 }
 
-/** WeChat's sign-in for websites (developers.weixin.qq.com, 2026-11): a QR code to scan, a code, two calls. Anybody can be played. */
+/**
+ * WeChat's sign-in for websites (developers.weixin.qq.com, 2026-11): a QR code to scan, a code, two
+ * calls. Anybody can be played.
+ */
 export class SimWechat {
   readonly #now: () => number;
   readonly #codes: Codes<Grant>;

@@ -25,7 +25,10 @@ const formats: readonly RegExp[] = [
   /^\x1aE\xdf\xa3/,
 ];
 
-/** Undefined: it is no sound. Its own voice is understood word by word; of others it hears the same each time. */
+/**
+ * Undefined: it is no sound. Its own voice is understood word by word; of others it hears the same
+ * each time.
+ */
 export function hear(file: Buffer): Hearing | undefined {
   const head = file.toString('latin1', 0, 16);
   if (!formats.some((format) => format.test(head))) return undefined;
@@ -60,9 +63,7 @@ export function timed({ text, seconds }: Hearing): Timed[] {
 const round = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
 /** Words until a sentence ends, with their times. */
-export function sentences(
-  hearing: Hearing,
-): {
+export function sentences(hearing: Hearing): {
   readonly text: string;
   readonly start: number;
   readonly end: number;

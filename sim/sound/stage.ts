@@ -31,7 +31,10 @@ export const blank: Problem = {
   complaint: undefined,
 };
 
-/** One accepted question about sound: the scenario of its model first, then the answer. `seen`: what tells one question from another. */
+/**
+ * One accepted question about sound: the scenario of its model first, then the answer. `seen`: what
+ * tells one question from another.
+ */
 export async function play(
   response: ServerResponse,
   once: Once,

@@ -8,7 +8,10 @@ import { formComplaint, type Listener } from './listeners.ts';
 import { complain, play, type Played, type Show } from './stage.ts';
 import { secondsTold, streamed, tokensOf, written } from './written.ts';
 
-/** One recording for a vendor of OpenAI's kind: the form first, then its sound, then what the scenario has in store. */
+/**
+ * One recording for a vendor of OpenAI's kind: the form first, then its sound, then what the
+ * scenario has in store.
+ */
 export async function transcribe(
   incoming: IncomingMessage,
   response: ServerResponse,

@@ -7,7 +7,10 @@ import { vectorOf } from './model.ts';
 import { asQuestion, wholePen } from './pen.ts';
 import { documentsOf, rerankComplaint, rerankPen } from './rerank.ts';
 
-/** InvokeModel of the models that make vectors and scores, in their makers' words; undefined for another operation, a complaint for what they do not take. */
+/**
+ * InvokeModel of the models that make vectors and scores, in their makers' words; undefined for
+ * another operation, a complaint for what they do not take.
+ */
 export function invoke({ method, path, body }: OwnCall): Asking | Complaint | undefined {
   const id = /^\/model\/([^/]+)\/invoke$/.exec(path)?.[1];
   if (method !== 'POST' || id === undefined) return undefined;

@@ -8,7 +8,10 @@ interface SimModel {
   readonly price: readonly [string, string];
 }
 
-/** Models that make vectors, verdicts and scores, at list prices of November 2026, US dollars at 7.1 yuan. */
+/**
+ * Models that make vectors, verdicts and scores, at list prices of November 2026, US dollars at 7.1
+ * yuan.
+ */
 const table = `
   text-embedding-3-small        openai      openai   =                             embedding  input   0.142
   text-embedding-3-large        azure       openai   =                             embedding  input   0.923

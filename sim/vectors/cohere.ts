@@ -11,7 +11,10 @@ const textsMax = 96;
 const types = ['search_document', 'search_query', 'classification', 'clustering', 'image'];
 const sizes = [256, 512, 1_024, 1_536];
 
-/** `/v2/embed`, as docs.cohere.com/reference/embed describes it, 2026-08. Bedrock passes the same on. */
+/**
+ * `/v2/embed`, as docs.cohere.com/reference/embed describes it, 2026-08. Bedrock passes the same
+ * on.
+ */
 export function embedComplaint(raw: Json): Complaint | undefined {
   const texts = list(raw['texts']);
   if (texts.length === 0)

@@ -9,7 +9,10 @@ import { asQuestion, wholePen } from './pen.ts';
 const dimensionsUsual = 3_072;
 const batchMax = 100;
 
-/** Vectors of Google's embedding models (ai.google.dev/api/embeddings and Vertex's text embeddings API, 2026-08); undefined for any other method. */
+/**
+ * Vectors of Google's embedding models (ai.google.dev/api/embeddings and Vertex's text embeddings
+ * API, 2026-08); undefined for any other method.
+ */
 export function embedding(
   call: OwnCall,
   named: string,

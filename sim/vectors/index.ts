@@ -8,7 +8,10 @@ import { deskAt } from './desk.ts';
 import { asQuestion } from './pen.ts';
 import { besideChat } from './vendors.ts';
 
-/** One request for vectors, verdicts or scores, as its vendor answers it; false when the vendor has no such endpoint. */
+/**
+ * One request for vectors, verdicts or scores, as its vendor answers it; false when the vendor has
+ * no such endpoint.
+ */
 export async function vectors(
   incoming: IncomingMessage,
   response: ServerResponse,

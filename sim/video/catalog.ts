@@ -16,7 +16,10 @@ const whole = { vendor: 'volcengine', upstream: 'doubao-seedance-2-0-260128' };
 const long = { vendor: 'volcengine', upstream: 'doubao-seedance-2-5-pro' };
 const kling = { vendor: 'kling', upstream: 'kling-v3' };
 
-/** Models that make videos, at list prices of November 2026, US dollars at 7.1 yuan; and the two ids of which no vendor is left, sold by those who make the lengths. */
+/**
+ * Models that make videos, at list prices of November 2026, US dollars at 7.1 yuan; and the two ids
+ * of which no vendor is left, sold by those who make the lengths.
+ */
 export const videoModels: readonly SimVideoModel[] = [
   {
     id: 'sora-2',
@@ -133,7 +136,10 @@ export const videoModelLines = (): string[] =>
       `  - { id: "${id}", owned_by: ${ownedBy}, kind: video, durations: [${durations}], price: { ${price} } }`,
   );
 
-/** A channel for each model of each vendor, so that what happens to one leaves the others alone. `scenario`: how all of them behave. */
+/**
+ * A channel for each model of each vendor, so that what happens to one leaves the others alone.
+ * `scenario`: how all of them behave.
+ */
 export const videoChannelLines = (
   baseUrl: (vendor: string) => string,
   keyOf: (vendor: string) => string,

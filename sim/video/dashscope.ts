@@ -197,7 +197,9 @@ function cancel(call: DeskCall, id: string): Reply {
   return { status: 200, body: { request_id: randomUUID() } };
 }
 
-/** Wan: help.aliyun.com/zh/model-studio, 2026-08; beside the interface that speaks as OpenAI does. */
+/**
+ * Wan: help.aliyun.com/zh/model-studio, 2026-08; beside the interface that speaks as OpenAI does.
+ */
 export const dashscopeVideos: VideoDesk = {
   vendor: 'qwen',
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/video-generation\/|tasks\/t-)/,

@@ -138,7 +138,10 @@ function told({ id, state, wish }: SimTask, url: string): Reply {
   });
 }
 
-/** Kling: app.klingai.com/global/dev/document-api, 2026-08. Tasks are asked for where they were submitted. */
+/**
+ * Kling: app.klingai.com/global/dev/document-api, 2026-08. Tasks are asked for where they were
+ * submitted.
+ */
 export const klingVideos: VideoDesk = {
   vendor: 'kling',
   at: /^\/kling\/v1\/videos\//,

@@ -183,7 +183,10 @@ function file(call: DeskCall): Reply {
 
 const base = '/minimax';
 
-/** Hailuo, and H3 in the second version: platform.minimax.io/docs/api-reference/video-generation, 2026-08. */
+/**
+ * Hailuo, and H3 in the second version: platform.minimax.io/docs/api-reference/video-generation,
+ * 2026-08.
+ */
 export const minimaxVideos: VideoDesk = {
   vendor: 'minimax',
   at: /^\/minimax\/(?:v1\/(?:video_generation|query\/video_generation|files\/retrieve)|v2\/)/,

@@ -131,7 +131,10 @@ function below(
 
 const openAiPath = '/openai/v1/videos';
 
-/** developers.openai.com/api/reference/videos, 2026-08. Its models are gone since September 2026; the format lives on. */
+/**
+ * developers.openai.com/api/reference/videos, 2026-08. Its models are gone since September 2026;
+ * the format lives on.
+ */
 export const openAiVideos: VideoDesk = {
   vendor: 'openai',
   at: /^\/openai\/v1\/videos(?:\/|$)/,
@@ -143,7 +146,10 @@ export const openAiVideos: VideoDesk = {
   },
 };
 
-/** TaskSubmitReq of new-api's relay/common/relay_info.go, 2026-08: what it does not know it passes by. */
+/**
+ * TaskSubmitReq of new-api's relay/common/relay_info.go, 2026-08: what it does not know it passes
+ * by.
+ */
 const newApiShape: Shape = {
   model: words(100),
   prompt: words(32_000),
@@ -177,7 +183,10 @@ const newApiRefuse: VideoDesk['refuse'] = ({ kind, complaint, model }) => {
   };
 };
 
-/** The same format with that server's own id, words and errors, and the address of the film beside it. */
+/**
+ * The same format with that server's own id, words and errors, and the address of the film beside
+ * it.
+ */
 function newApiVideo(task: SimTask, url: string): Json {
   const { error, ...rest } = resource(task);
   return {

@@ -42,7 +42,10 @@ const promptChars = 60;
 const withdrawn = new Set<string>();
 const withdrawnMax = 10_000;
 
-/** A task's id tells all of it, so that tasks are known to every simulator, however many there are, and none is ever lost. */
+/**
+ * A task's id tells all of it, so that tasks are known to every simulator, however many there are,
+ * and none is ever lost.
+ */
 export function newTask({ named, prompt, seconds, width, height }: FilmWish): string {
   const facts = [
     systemClock.now(),

@@ -95,7 +95,9 @@ function submission(
   };
 }
 
-/** An operation as recorded: it has no `done` before it is. `odd`: a member that is in no document. */
+/**
+ * An operation as recorded: it has no `done` before it is. `odd`: a member that is in no document.
+ */
 function operation(name: string, { state }: SimTask, response: object): Reply {
   if (state === 'queued' || state === 'running') return { status: 200, body: { name } };
   if (state === 'odd') return { status: 200, body: { name, metadata: { phase: 'POLISHING' } } };
@@ -216,7 +218,10 @@ function vertexAsked(call: DeskCall, place: string): Question | Reply {
   };
 }
 
-/** Veo of Vertex: docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation, 2026-08. */
+/**
+ * Veo of Vertex:
+ * docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation, 2026-08.
+ */
 export const vertexVideos: VideoDesk = {
   vendor: 'vertex',
   at: /^\/vertex\/v1(?:beta1)?\/.*\/models\/[^/]+:(?:predictLongRunning|fetchPredictOperation)$/,

@@ -26,7 +26,10 @@ import { type Members, isNotifyUrl } from './wechat-rules.ts';
 const success = { code: '10000', msg: 'Success' };
 const unknownTrade = failed('ACQ.TRADE_NOT_EXIST', '交易不存在');
 
-/** Alipay's gateway: precreate, page.pay, query, close, refund, refund query and bills, as its documents say, for one app. */
+/**
+ * Alipay's gateway: precreate, page.pay, query, close, refund, refund query and bills, as its
+ * documents say, for one app.
+ */
 export class AlipaySide {
   readonly keys = new AlipayKeys();
   readonly #counter: Counter;
@@ -67,7 +70,10 @@ export class AlipaySide {
     this.#tell(trade.notifyUrl, this.notice(trade));
   }
 
-  /** A notification of a trade as it is; `changed`: members that say something else, signed all the same. */
+  /**
+   * A notification of a trade as it is; `changed`: members that say something else, signed all the
+   * same.
+   */
   notice(trade: Trade, changed: Parameters = {}): Parameters {
     const time = chinaTime(this.#counter.now());
     const refunded = refundedFen(trade);

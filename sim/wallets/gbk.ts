@@ -1,6 +1,9 @@
 let table: ReadonlyMap<string, readonly [number, number]> | undefined;
 
-/** Text in GBK. There is no encoder for it, so that the decoder is asked once what each pair of bytes means. */
+/**
+ * Text in GBK. There is no encoder for it, so that the decoder is asked once what each pair of
+ * bytes means.
+ */
 export function gbk(text: string): Buffer {
   table ??= pairs();
   const bytes: number[] = [];

@@ -23,7 +23,10 @@ interface Told {
   readonly body: string;
 }
 
-/** The simulated WeChat Pay and Alipay, and the telephone that pays with them. Their keys are made when they are first needed. */
+/**
+ * The simulated WeChat Pay and Alipay, and the telephone that pays with them. Their keys are made
+ * when they are first needed.
+ */
 export class SimWallets {
   readonly counter = new Counter();
   /** What was sent and what came back: 0 for no answer. */
@@ -85,7 +88,9 @@ export class SimWallets {
     return trade;
   }
 
-  /** Scans and pays. `sneaked`: although it was closed, as a payment that was already on its way. */
+  /**
+   * Scans and pays. `sneaked`: although it was closed, as a payment that was already on its way.
+   */
   pay(code: string, sneaked = false): Trade {
     const trade = this.scan(code);
     if (trade.state === 'paid') throw new Error('it is paid already');
@@ -97,7 +102,10 @@ export class SimWallets {
     return trade;
   }
 
-  /** Sends a notification, and again while it is refused. Resolves with the first answer's status and text. */
+  /**
+   * Sends a notification, and again while it is refused. Resolves with the first answer's status
+   * and text.
+   */
   async tell(
     told: Told,
     attempt = 0,

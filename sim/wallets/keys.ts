@@ -9,7 +9,10 @@ export const newPair = (): Pair => generateKeyPairSync('rsa', { modulusLength: 2
 
 const pairs = new Map<string, Pair>();
 
-/** Whose it is, made when it is first needed: once for all simulators of a process, since a pair costs a tenth of a second and more. */
+/**
+ * Whose it is, made when it is first needed: once for all simulators of a process, since a pair
+ * costs a tenth of a second and more.
+ */
 export function pairOf(name: string): Pair {
   const pair = pairs.get(name) ?? newPair();
   pairs.set(name, pair);

@@ -31,10 +31,16 @@ export interface TradeRefund {
 export const refundedFen = ({ refunds }: Trade): number =>
   refunds.reduce((sum, { fen, state }) => sum + (state === 'closed' ? 0 : fen), 0);
 
-/** What goes wrong, and with which call: `native`, `query`, `close`, `refund`, `refund-query`, `bill`, `precreate`, …, or all. */
+/**
+ * What goes wrong, and with which call: `native`, `query`, `close`, `refund`, `refund-query`,
+ * `bill`, `precreate`, …, or all.
+ */
 export interface WalletTrouble {
   readonly call?: string;
-  /** `lost`: it is done, and its answer never arrives. `late`: it is done at once, and answered after `ms`. `unsigned`: the answer has another's signature. */
+  /**
+   * `lost`: it is done, and its answer never arrives. `late`: it is done at once, and answered
+   * after `ms`. `unsigned`: the answer has another's signature.
+   */
   readonly kind: 'down' | 'hang' | 'html' | 'error' | 'lost' | 'late' | 'unsigned';
   readonly ms?: number;
 }

@@ -18,7 +18,9 @@ export interface Act {
   readonly target: string;
   /** The user whom it concerns, and who may read of it. */
   readonly account?: string | undefined;
-  /** What was and what is, by member; equal members are left out, secrets are the word `changed`. */
+  /**
+   * What was and what is, by member; equal members are left out, secrets are the word `changed`.
+   */
   readonly before?: Facts | undefined;
   readonly after?: Facts | undefined;
   readonly reason?: string | undefined;

@@ -19,8 +19,9 @@ export interface BroughtKey extends NewKey {
 }
 
 /**
- * Keeps the hash of a key that was made elsewhere. `there`: it was brought before, as this user's; `others`: it is somebody else's here; `shapeless`:
- * no key looks like this, and the door would not let it in.
+ * Keeps the hash of a key that was made elsewhere. `there`: it was brought before, as this user's;
+ * `others`: it is somebody else's here; `shapeless`: no key looks like this, and the door would not
+ * let it in.
  */
 export function* bringKey(key: BroughtKey): Script<Key | 'there' | 'others' | 'shapeless'> {
   const { secret, userId, name, group, limit, enabled, expiresAt, at, lastUsedAt } = key;

@@ -38,8 +38,8 @@ export function* recognise({
 }
 
 /**
- * `taken`: somebody else signs in with it, or did so this very moment. `other`: the user has another one with this provider. To try the same
- * again does no harm.
+ * `taken`: somebody else signs in with it, or did so this very moment. `other`: the user has
+ * another one with this provider. To try the same again does no harm.
  */
 export function* linkIdentity(
   userId: string,
@@ -66,7 +66,8 @@ export function* unlinkIdentity(
   userId: string,
   provider: string,
 ): Script<'unlinked' | 'last' | 'absent'> {
-  // Two at once, each for the other's sake, would leave none: the user's row makes them wait for each other.
+  // Two at once, each for the other's sake, would leave none: the user's row makes them wait for
+  // each other.
   yield { sql: 'UPDATE users SET frozen = frozen WHERE id = $1', params: [userId] };
   const all = (yield {
     sql: 'SELECT provider FROM identities WHERE user_id = $1',

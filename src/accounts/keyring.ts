@@ -4,7 +4,10 @@ import { confinesOf, termColumns, termsOf } from './key-terms.ts';
 import { hashOf, keysTopic, looksLikeKey } from './keys.ts';
 import type { Keyring, Principal } from './principal.ts';
 
-/** Keys that one process remembers; those used longest ago are forgotten first, and looked up again when they come back. */
+/**
+ * Keys that one process remembers; those used longest ago are forgotten first, and looked up again
+ * when they come back.
+ */
 export const keysHeldMax = 100_000;
 /** Secrets that the database lately did not know. */
 const unknownHeldMax = 10_000;
@@ -43,7 +46,10 @@ class DatabaseKeyring implements LiveKeyring {
   readonly #asking = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
   readonly #timer: NodeJS.Timeout;
   #seenVersion: bigint | undefined;
-  /** Counts refreshes: an answer that was asked before one may be older than what the refresh forgot. */
+  /**
+   * Counts refreshes: an answer that was asked before one may be older than what the refresh
+   * forgot.
+   */
   #refreshes = 0;
   #useRecordedAt = 0;
 
@@ -153,7 +159,10 @@ class DatabaseKeyring implements LiveKeyring {
     this.#held.set(hash, { principal, usedAt: now, since: now });
   }
 
-  /** Second chance: who was used since it last stood in front goes to the end, so that a use costs no reordering. */
+  /**
+   * Second chance: who was used since it last stood in front goes to the end, so that a use costs
+   * no reordering.
+   */
   #forgetOne(): void {
     for (const [hash, held] of this.#held) {
       this.#held.delete(hash);
@@ -178,7 +187,9 @@ function unlessExpired(principal: Principal, now: number): Principal | 'unknown'
   return principal.expiresAt !== undefined && principal.expiresAt <= now ? 'unknown' : principal;
 }
 
-/** The keys of `database`, remembered as they are used. Wire `refresh` to changes under `keysTopic`. */
+/**
+ * The keys of `database`, remembered as they are used. Wire `refresh` to changes under `keysTopic`.
+ */
 export function openKeyring(
   database: Database,
   clock: Clock,

@@ -49,12 +49,18 @@ export interface NewLimits {
   readonly monthlyLimit?: Nano | undefined;
 }
 
-/** Ours have 48 letters and digits; those that other gateways made, and that were brought here, fewer or more, `-` and `_` among them. */
+/**
+ * Ours have 48 letters and digits; those that other gateways made, and that were brought here,
+ * fewer or more, `-` and `_` among them.
+ */
 const secretPattern = /^sk-[A-Za-z0-9_-]{16,125}$/;
 export const keyColumns = `id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at,
   version, ${termColumns.join()}`;
 
-/** `prefix`, the time in nine digits of base 36, and chance: sorted by id is sorted by time, so that pages go on where they ended. */
+/**
+ * `prefix`, the time in nine digits of base 36, and chance: sorted by id is sorted by time, so that
+ * pages go on where they ended.
+ */
 export function orderedId(prefix: string, at: number): string {
   return prefix + at.toString(36).padStart(9, '0') + randomText(13);
 }
@@ -63,7 +69,9 @@ export function looksLikeKey(secret: string): boolean {
   return secretPattern.test(secret);
 }
 
-/** What is stored of a secret: SHA-256, hexadecimal. It needs no salt, having 285 bits of chance. */
+/**
+ * What is stored of a secret: SHA-256, hexadecimal. It needs no salt, having 285 bits of chance.
+ */
 export function hashOf(secret: string): string {
   return hash('sha256', secret);
 }
@@ -138,7 +146,9 @@ export interface KeyPage {
   readonly limit: number;
 }
 
-/** In the order in which they were made, beginning after the key `after`; deleted ones are left out. */
+/**
+ * In the order in which they were made, beginning after the key `after`; deleted ones are left out.
+ */
 export async function listKeys(
   database: Database,
   { userId, after = '', limit }: KeyPage,
@@ -162,7 +172,10 @@ export function* keyById(id: string): Script<Key | undefined> {
   return row && keyOf(row);
 }
 
-/** Effective in every process within a second. Undefined when there is no such key, or it is deleted, which is for ever. */
+/**
+ * Effective in every process within a second. Undefined when there is no such key, or it is
+ * deleted, which is for ever.
+ */
 export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undefined> {
   const [change] = yield bump(keysTopic);
   const sql = `UPDATE api_keys SET status = $1, version = $2 WHERE id = $3 AND status <> 'deleted' RETURNING ${keyColumns}`;
@@ -171,8 +184,9 @@ export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undef
 }
 
 /**
- * Changes limits that the key was made with; another it does not get, since what it spent before is in no window. Effective in every process within
- * a second. Undefined when there is no such key, or it lacks one of these limits.
+ * Changes limits that the key was made with; another it does not get, since what it spent before is
+ * in no window. Effective in every process within a second. Undefined when there is no such key, or
+ * it lacks one of these limits.
  */
 export function* setKeyLimits(
   id: string,

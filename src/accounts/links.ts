@@ -7,7 +7,10 @@ import { type User, userOf } from './users.ts';
 export const linkLifeMs = 15 * 60_000;
 const secretPattern = /^[A-Za-z0-9]{43}$/;
 
-/** A secret that signs its user in once. Undefined when there is no such user. Times are wall clock, ms. */
+/**
+ * A secret that signs its user in once. Undefined when there is no such user. Times are wall clock,
+ * ms.
+ */
 export function* makeLink(
   userId: string,
   at: number,

@@ -11,7 +11,8 @@ export const accountsMigrations: readonly Migration[] = [
         frozen BIGINT NOT NULL DEFAULT 0 CHECK (frozen IN (0, 1)),
         created_at BIGINT NOT NULL
       )`,
-      // `version` is the version of the topic 'keys' at the row's last change; 0 as long as it has not changed since it was made.
+      // `version` is the version of the topic 'keys' at the row's last change; 0 as long as it has
+      // not changed since it was made.
       `CREATE TABLE api_keys (
         id TEXT PRIMARY KEY,
         user_id TEXT NOT NULL REFERENCES users (id),
@@ -46,7 +47,8 @@ export const accountsMigrations: readonly Migration[] = [
       'ALTER TABLE users ADD COLUMN low_balance BIGINT CHECK (low_balance >= 0)',
       'ALTER TABLE users ADD COLUMN shortcuts BIGINT NOT NULL DEFAULT 1 CHECK (shortcuts IN (0, 1))',
       'ALTER TABLE users ADD COLUMN version BIGINT NOT NULL DEFAULT 1',
-      // `subject` is the provider's own number for a person, never a name that can be given to another.
+      // `subject` is the provider's own number for a person, never a name that can be given to
+      // another.
       `CREATE TABLE identities (
         provider TEXT NOT NULL,
         subject TEXT NOT NULL,
@@ -56,7 +58,7 @@ export const accountsMigrations: readonly Migration[] = [
         PRIMARY KEY (provider, subject)
       )`,
       'CREATE UNIQUE INDEX identities_of_user ON identities (user_id, provider)',
-      // Whoever reads this table can sign in as nobody: `hash` is that of a secret that only the browser has.
+      // A reader of this table cannot sign in: only the browser has the secret whose hash this is.
       `CREATE TABLE sessions (
         id TEXT PRIMARY KEY,
         hash TEXT NOT NULL UNIQUE,
@@ -79,7 +81,8 @@ export const accountsMigrations: readonly Migration[] = [
         used_at BIGINT
       )`,
       'CREATE INDEX sign_in_links_expiring ON sign_in_links (expires_at)',
-      // A sign-in that has left for its provider and has not come back. `browser` is the hash of that browser's own secret.
+      // A sign-in that has left for its provider and has not come back. `browser` is the hash of
+      // that browser's own secret.
       `CREATE TABLE sign_in_attempts (
         state TEXT PRIMARY KEY,
         browser TEXT NOT NULL,
@@ -93,7 +96,8 @@ export const accountsMigrations: readonly Migration[] = [
   },
   {
     id: '0031-accounts-email',
-    // Where users are told what they asked to be told. Nobody signs in with it, and two may share one.
+    // Where users are told what they asked to be told. Nobody signs in with it, and two may share
+    // one.
     statements: ['ALTER TABLE users ADD COLUMN email TEXT'],
   },
   {

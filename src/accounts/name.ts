@@ -2,7 +2,10 @@ import { plainly } from '../base/plain.ts';
 
 /** Longer is nothing that a list could show. */
 export const nameCharactersMax = 100;
-/** A name that somebody else gave, as one of ours: what may not be in it is a space, what is too long is cut. May be empty. */
+/**
+ * A name that somebody else gave, as one of ours: what may not be in it is a space, what is too
+ * long is cut. May be empty.
+ */
 export function plainName(given: string): string {
   let cut = '';
   for (const character of plainly(given).replace(/\s+/gu, ' ').trim()) {

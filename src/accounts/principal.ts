@@ -17,7 +17,10 @@ export interface Principal extends Confines {
 }
 
 export interface Keyring {
-  /** From memory: the principal, `'unknown'` when the database has lately said so, or undefined: ask `lookUp`. */
+  /**
+   * From memory: the principal, `'unknown'` when the database has lately said so, or undefined: ask
+   * `lookUp`.
+   */
   known(secret: string): Principal | 'unknown' | undefined;
   /** Asks the database. `'unavailable'` when it does not answer: a 503, never a 401. */
   lookUp(secret: string): Promise<Principal | 'unknown' | 'unavailable'>;

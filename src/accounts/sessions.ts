@@ -4,7 +4,10 @@ import type { Database, Row, Script } from '../storage/database.ts';
 import { hashOf, orderedId } from './keys.ts';
 import { type Role, type User, userOf } from './users.ts';
 
-/** A session that nobody uses for so long is over; one that is used goes on, but not beyond its whole life. */
+/**
+ * A session that nobody uses for so long is over; one that is used goes on, but not beyond its
+ * whole life.
+ */
 export const idleMs = 14 * 86_400_000;
 export const lifeMs = 90 * 86_400_000;
 /** How often a use is written down: a page asks for several things at once. */
@@ -53,7 +56,10 @@ function sessionOf(row: Row): Session {
   };
 }
 
-/** A new session of a user who is known to be there. `secret` is for the browser alone: nobody can show it again. */
+/**
+ * A new session of a user who is known to be there. `secret` is for the browser alone: nobody can
+ * show it again.
+ */
 export function* startSession({
   userId,
   way,

@@ -28,8 +28,9 @@ export const userKeysMigrations: readonly Migration[] = [
 export const keysMax = 1_000;
 
 /**
- * Makes a key once for each `madeWith` of a user: the second time there is the key, and no secret, which nobody can show again. `full`: the user has as many as there may be.
- * `other`: it made one that is not what is wished for.
+ * Makes a key once for each `madeWith` of a user: the second time there is the key, and no secret,
+ * which nobody can show again. `full`: the user has as many as there may be. `other`: it made one
+ * that is not what is wished for.
  */
 export function* createKeyOnce(
   wish: NewKey,
@@ -90,7 +91,10 @@ export function* userKey(userId: string, id: string): Script<Key | undefined> {
   return row && keyOf(row);
 }
 
-/** What is left out stays. A limit changes only where there is one: what the key spent before is in no window. */
+/**
+ * What is left out stays. A limit changes only where there is one: what the key spent before is in
+ * no window.
+ */
 export interface KeyChange {
   readonly name?: string | undefined;
   readonly status?: KeyStatus | undefined;
@@ -103,7 +107,10 @@ export interface KeyChange {
   readonly terms?: KeyTerms | undefined;
 }
 
-/** Writes the change whatever the key was before: to be yielded after `userKey`, in one transaction. Effective in every process within a second. */
+/**
+ * Writes the change whatever the key was before: to be yielded after `userKey`, in one transaction.
+ * Effective in every process within a second.
+ */
 export function* changeKey({ id }: Key, change: KeyChange): Script<Key | undefined> {
   // Its row stays locked until the end: of two who change a key the second sees what the first did.
   const [bumped] = yield bump(keysTopic);
@@ -127,7 +134,10 @@ export function* changeKey({ id }: Key, change: KeyChange): Script<Key | undefin
   return row && keyOf(row);
 }
 
-/** What a user's own key stands for, named by its id and without its secret; undefined when the user has no such key or it pays for nothing any more. */
+/**
+ * What a user's own key stands for, named by its id and without its secret; undefined when the user
+ * has no such key or it pays for nothing any more.
+ */
 export function* principalOfKey(
   userId: string,
   id: string,

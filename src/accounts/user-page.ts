@@ -3,7 +3,10 @@ import type { Database, Row, Script, SqlValue } from '../storage/database.ts';
 import { keysTopic } from './keys.ts';
 import { type Role, type User, userOf, type UserState } from './users.ts';
 
-/** A user with what operators ask about first. `lastSeenAt`: wall clock, ms, of any of the user's browsers. */
+/**
+ * A user with what operators ask about first. `lastSeenAt`: wall clock, ms, of any of the user's
+ * browsers.
+ */
 export interface UserOverview {
   readonly user: User;
   readonly signIns: readonly string[];
@@ -89,7 +92,10 @@ export async function userNames(
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 
-/** Whether somebody is an operator at this very moment. Until the transaction ends no other passes here: of two who act on each other, one has lost. */
+/**
+ * Whether somebody is an operator at this very moment. Until the transaction ends no other passes
+ * here: of two who act on each other, one has lost.
+ */
 export function* stillOperator(id: string): Script<boolean> {
   yield bump(keysTopic);
   const rows = yield {

@@ -117,7 +117,10 @@ export function* changeUser(
   return row && userOf(row);
 }
 
-/** A suspended user's keys are unknown in every process within a second. Undefined when there is no such user. */
+/**
+ * A suspended user's keys are unknown in every process within a second. Undefined when there is no
+ * such user.
+ */
 export function* setUserState(userId: string, state: UserState): Script<User | undefined> {
   const [change] = yield bump(keysTopic);
   const sql = `UPDATE users SET frozen = $1, version = version + 1 WHERE id = $2 RETURNING ${columns}`;

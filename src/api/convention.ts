@@ -1,12 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { chatEnvelope, type Envelope, messagesEnvelope } from './errors.ts';
 
-/** What the door has to know of a client's convention: where the key is, what a no looks like, and how the request is named. */
+/**
+ * What the door has to know of a client's convention: where the key is, what a no looks like, and
+ * how the request is named.
+ */
 export interface Convention {
   readonly envelope: Envelope;
   /** The header that names the request, beside `x-request-id`. */
   readonly idHeader: string | undefined;
   credential(headers: IncomingHttpHeaders): string | undefined;
+  /** Where several conventions share a path: the one that this client speaks. */
+  spokenBy?(headers: IncomingHttpHeaders): Convention;
 }
 
 /** The credential of `Authorization: Bearer …`, the scheme in any case. */

@@ -16,7 +16,10 @@ export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =
   editBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
 );
 
-/** POST /v1/embeddings: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/embeddings: the request as the pipeline takes it. Throws the Refusal that names what is
+ * wrong.
+ */
 export function parseEmbeddings(
   id: string,
   principal: Principal,
@@ -45,7 +48,10 @@ export function parseEmbeddings(
   };
 }
 
-/** A text, texts, tokens, or lists of tokens. Returns how many tokens there are, where the input is tokens. */
+/**
+ * A text, texts, tokens, or lists of tokens. Returns how many tokens there are, where the input is
+ * tokens.
+ */
 function checkInput(input: unknown): number | undefined {
   if (input === undefined || input === null) refuse('missing_parameter', { param: 'input' });
   if (typeof input === 'string') return checkText('input', input);

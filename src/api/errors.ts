@@ -1,7 +1,10 @@
 import { type Refusal, refusals } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
 
-/** How one convention writes what the table of refusals says: as the body of an answer, and as an event in a stream that has begun. */
+/**
+ * How one convention writes what the table of refusals says: as the body of an answer, and as an
+ * event in a stream that has begun.
+ */
 export interface Envelope {
   /** JSON text. */
   body(refusal: Refusal, requestId: string): string;
@@ -50,7 +53,10 @@ export const messagesEnvelope: Envelope = {
     bytesOf(`event: error\ndata: ${messagesBody(refusal, requestId)}\n\n`),
 };
 
-/** An error event of `/v1/responses`: flat as OpenAI documents it, and nested as its servers write it (recorded 2026-08). Each event of that stream is numbered. */
+/**
+ * An error event of `/v1/responses`: flat as OpenAI documents it, and nested as its servers write
+ * it (recorded 2026-08). Each event of that stream is numbered.
+ */
 export function responsesErrorEvent(
   refusal: Refusal,
   _requestId: string,

@@ -11,7 +11,10 @@ import type { Files, StoredFile } from '../media/files.ts';
 import type { Visit } from './door.ts';
 import { chatEnvelope, sendRefusal } from './errors.ts';
 
-/** Files that are being sent at the same time, by this process and of one account: each holds a handle, for as long as its reader takes. */
+/**
+ * Files that are being sent at the same time, by this process and of one account: each holds a
+ * handle, for as long as its reader takes.
+ */
 const readsAtOnceMax = 512;
 const accountReadsAtOnceMax = 64;
 const retryMs = 1_000;
@@ -86,7 +89,10 @@ export class FileDesk {
     }
   }
 
-  /** Sends the file, or as much of it as is asked for, and resolves when the reader has it or has left. Throws a Refusal before anything is sent. */
+  /**
+   * Sends the file, or as much of it as is asked for, and resolves when the reader has it or has
+   * left. Throws a Refusal before anything is sent.
+   */
   async send({ id, request: { method, headers }, reply }: Reader, file: StoredFile): Promise<void> {
     if (isKnown(headers['if-none-match'], file)) {
       this.#describe(reply, file);
@@ -145,7 +151,8 @@ export class FileDesk {
     // Nobody but who asked keeps it, and not for longer than we do.
     const seconds = Math.max(0, Math.floor((expiresAt - this.#clock.now()) / 1_000));
     reply.header('cache-control', `private, max-age=${seconds}, immutable`);
-    // Made by another's machine from a stranger's words: nothing in it may run in the name of this address.
+    // Made by another's machine from a stranger's words: nothing in it may run in the name of this
+    // address.
     reply.header('content-security-policy', "sandbox; default-src 'none'");
     reply.header('x-content-type-options', 'nosniff');
     reply.header(

@@ -11,11 +11,17 @@ import type { Endpoint, Visit } from './door.ts';
 const header = 'idempotency-key';
 const keyCharsMax = 255;
 const renewEveryMs = 5_000;
-/** Whoever sends a submission again while it runs waits so long for its answer, and looks ever more rarely. */
+/**
+ * A submission that is sent again while the first one runs waits this long for the answer. It looks
+ * for it at growing intervals.
+ */
 const waitMsMax = 300_000;
 const lookMs = { first: 50, most: 1_000 };
 
-/** The endpoint for submissions that may carry an Idempotency-Key: with it they happen once, and are answered the same for a day. Without it nothing is different. */
+/**
+ * The endpoint for submissions that may carry an Idempotency-Key: with it they happen once, and are
+ * answered the same for a day. Without it nothing is different.
+ */
 export function once(submissions: Submissions, endpoint: Endpoint): Endpoint {
   const { handle } = endpoint;
   return {
@@ -60,7 +66,10 @@ async function submitOnce(
 /** Thrown where a submission turns out to be somebody else's. */
 class Taken extends Error {}
 
-/** Answers a submission that nobody has entered yet. It is written down once nothing stands in its way: what is refused before that leaves nothing behind. */
+/**
+ * Answers a submission that nobody has entered yet. It is written down once nothing stands in its
+ * way: what is refused before that leaves nothing behind.
+ */
 async function isNew(
   submissions: Submissions,
   submission: Submission,
@@ -120,7 +129,10 @@ const away = <T>({ id }: Submission, asked: Promise<T>): Promise<T> =>
     refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs),
   );
 
-/** One submission being answered, from the moment in which it is entered: until its answer is kept, it is said to run. */
+/**
+ * One submission being answered, from the moment in which it is entered: until its answer is kept,
+ * it is said to run.
+ */
 class Answering {
   readonly #visit: Visit;
   readonly #enter: () => Promise<OpenSubmission>;

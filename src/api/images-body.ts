@@ -19,7 +19,10 @@ const formLimits: FormLimits = {
 };
 const jsonBytesMax = 50 * mebibyte;
 
-/** Pictures that are being edited are held as a whole, as their vendors want them; all requests together hold no more than this. */
+/**
+ * Pictures that are being edited are held as a whole, as their vendors want them; all requests
+ * together hold no more than this.
+ */
 export const imageSpools = (): Spools =>
   new OpenSpools({
     ...spoolLimits,
@@ -84,7 +87,9 @@ async function fromForm(form: Form): Promise<ImagesBody> {
 const numbers = new Set(['n', 'output_compression', 'partial_images']);
 const flags: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-/** Forms carry text alone. What is no number where one should be stays text, and is refused as such. */
+/**
+ * Forms carry text alone. What is no number where one should be stays text, and is refused as such.
+ */
 function valueOf(name: string, value: string): unknown {
   if (numbers.has(name) && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value.trim())) return Number(value);
   return name === 'stream' ? (flags[value.trim().toLowerCase()] ?? value) : value;

@@ -3,7 +3,10 @@ import type { ClientFormat } from '../gateway/client-format.ts';
 import { type Refusal, refusals } from '../base/refusal.ts';
 import { limitHeaders } from './limit-headers.ts';
 
-/** A stream of pictures ends with its last picture; what goes wrong is an event of its own (OpenAPI description of the Images API, 2026-08). */
+/**
+ * A stream of pictures ends with its last picture; what goes wrong is an event of its own (OpenAPI
+ * description of the Images API, 2026-08).
+ */
 export const imagesFormat = (kind: 'image_generation' | 'image_edit'): ClientFormat => ({
   done: '',
   keepAlive: ': keep-alive\n\n',

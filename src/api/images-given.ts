@@ -20,7 +20,10 @@ interface Sent {
   readonly content: Buffer | { readonly url: string };
 }
 
-/** What the client sent, by whichever way, looked at. Throws the Refusal that names what is wrong with which. `left` ends downloads early. */
+/**
+ * What the client sent, by whichever way, looked at. Throws the Refusal that names what is wrong
+ * with which. `left` ends downloads early.
+ */
 export async function givenImages(
   body: Body,
   files: readonly FormFile[],
@@ -110,7 +113,9 @@ async function ofForm(files: readonly FormFile[]): Promise<readonly Sent[]> {
   );
 }
 
-/** `images: [{image_url}]` and `mask: {image_url}`; a bare address, and `image`, are understood too. */
+/**
+ * `images: [{image_url}]` and `mask: {image_url}`; a bare address, and `image`, are understood too.
+ */
 function ofJson(body: Body): readonly Sent[] {
   const name = body['images'] === undefined || body['images'] === null ? 'image' : 'images';
   const list = body[name];

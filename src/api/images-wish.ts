@@ -39,7 +39,10 @@ export const words: Readonly<Record<string, readonly string[]>> = {
   input_fidelity: ['high', 'low'],
 };
 
-/** What is wished for, checked against what may be asked of the model. Throws the Refusal that lists what is allowed. */
+/**
+ * What is wished for, checked against what may be asked of the model. Throws the Refusal that lists
+ * what is allowed.
+ */
 export function readWish(
   body: Body,
   terms: ImageTerms,
@@ -119,7 +122,10 @@ function partialsOf(body: Body): number {
   return partials;
 }
 
-/** A picture that is given costs at most so many tokens to look at (developers.openai.com/api/docs/guides/image-generation, high fidelity, 2026-08). */
+/**
+ * A picture that is given costs at most so many tokens to look at
+ * (developers.openai.com/api/docs/guides/image-generation, high fidelity, 2026-08).
+ */
 const tokensPerGiven = 6_500;
 const tokensPerPictureUnknown = 16_384;
 /** What a model makes where nobody says a size is no larger. */

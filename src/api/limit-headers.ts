@@ -23,7 +23,8 @@ const ofTokens = namesOf('tokens');
 
 function add(reply: Reply, names: typeof ofRequests, state: LimitState): void {
   reply.header(names.limit, String(state.limit));
-  // `String` would keep each figure of an integer in a cache that lives long; this one is another for each request.
+  // `String` would keep each figure of an integer in a cache that lives long; this one is another
+  // for each request.
   reply.header(names.remaining, Math.max(0, Math.floor(state.remaining)).toFixed());
   reply.header(names.reset, goDuration(state.resetMs));
 }

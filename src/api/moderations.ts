@@ -10,7 +10,10 @@ export const inputsMax = 2_048;
 
 export const moderationsFormat = wholeFormat();
 
-/** POST /v1/moderations: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/moderations: the request as the pipeline takes it. Throws the Refusal that names what is
+ * wrong.
+ */
 export function parseModeration(
   id: string,
   principal: Principal,

@@ -16,7 +16,10 @@ import { wholeFormat } from './whole-format.ts';
 
 export const documentsMax = 2_048;
 const bytesPerToken = 3;
-/** A unit of search is a question and so many documents of so many tokens, the question's with them (docs.cohere.com/docs/how-does-cohere-pricing-work, 2026-08). */
+/**
+ * A unit of search is a question and so many documents of so many tokens, the question's with them
+ * (docs.cohere.com/docs/how-does-cohere-pricing-work, 2026-08).
+ */
 const documentsAUnit = 100;
 const tokensADocument = 500;
 /** Text beyond this is estimated, not counted (`text` of a request). */
@@ -26,7 +29,10 @@ export const rerankFormat = wholeFormat((answer, quantities) =>
   editBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
 );
 
-/** POST /v1/rerank: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/rerank: the request as the pipeline takes it. Throws the Refusal that names what is
+ * wrong.
+ */
 export function parseRerank(
   id: string,
   principal: Principal,

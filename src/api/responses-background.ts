@@ -14,8 +14,9 @@ import { keptFrom } from './responses-recall.ts';
 const renewEveryMs = 2_000;
 
 /**
- * Answers that the response is queued as soon as its money is set aside, and runs it. What is refused before that is refused like any other request,
- * and nothing of it is remembered. Resolves when it has ended, so that a node which is drained waits for it.
+ * Answers that the response is queued as soon as its money is set aside, and runs it. What is
+ * refused before that is refused like any other request, and nothing of it is remembered. Resolves
+ * when it has ended, so that a node which is drained waits for it.
  */
 export async function runInBackground(
   parts: Parts,

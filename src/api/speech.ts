@@ -12,7 +12,10 @@ export const charactersMax = 4_096;
 export const slowest = 0.25;
 export const fastest = 4;
 
-/** Sound of so many tokens a second, and so many seconds a character, is more than any voice needs: numbers and signs are read as words. */
+/**
+ * Sound of so many tokens a second, and so many seconds a character, is more than any voice needs:
+ * numbers and signs are read as words.
+ */
 const most = {
   tokensPerCharacter: 8,
   secondsPerCharacter: 0.5,
@@ -32,7 +35,10 @@ const asEvents: ClientFormat = {
 
 export const speechFormat = (wish: SpeakWish): ClientFormat => (wish.events ? asEvents : asBytes);
 
-/** POST /v1/audio/speech: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/audio/speech: the request as the pipeline takes it. Throws the Refusal that names what
+ * is wrong.
+ */
 export function parseSpeech(
   id: string,
   principal: Principal,

@@ -29,12 +29,18 @@ export const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) =>
   completionFormat('transcript'),
 );
 
-/** Where some vendors look for another recording than the one that was measured (console.groq.com/docs/api-reference, docs.mistral.ai/api, 2026-08). */
+/**
+ * Where some vendors look for another recording than the one that was measured
+ * (console.groq.com/docs/api-reference, docs.mistral.ai/api, 2026-08).
+ */
 const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
 
 type Task = 'transcriptions' | 'translations';
 
-/** POST /v1/audio/transcriptions and /translations: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/audio/transcriptions and /translations: the request as the pipeline takes it. Throws the
+ * Refusal that names what is wrong.
+ */
 export async function parseTranscription(
   id: string,
   principal: Principal,
@@ -147,7 +153,10 @@ function sizeOf({ seconds, prompt = '' }: ListenWish): Sized {
   };
 }
 
-/** The text fields of a form: of those that are given twice the last counts, lists come with or without brackets. */
+/**
+ * The text fields of a form: of those that are given twice the last counts, lists come with or
+ * without brackets.
+ */
 class Fields {
   readonly #all: Form['fields'];
 

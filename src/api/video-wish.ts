@@ -18,7 +18,9 @@ const imagePattern = /^(?:https?:\/\/|data:(image\/[\w.+-]+);base64,)/;
 /** What we can look at; whether any other picture is one, is the vendor's to say. */
 const knownTypes = /^image\/(?:png|jpe?g|webp|gif)$/;
 
-/** The members that every way to ask for a video has. Throws the Refusal that names what is wrong. */
+/**
+ * The members that every way to ask for a video has. Throws the Refusal that names what is wrong.
+ */
 export function checkPrompt(body: Body): string {
   const prompt = requiredString(body, 'prompt');
   if (prompt.trim() === '')
@@ -72,7 +74,10 @@ export function checkImage(value: unknown, param: string): string {
   return url;
 }
 
-/** Members of `/v1/video/generations` that are read here; all others go on as they are, to vendors of the same words. */
+/**
+ * Members of `/v1/video/generations` that are read here; all others go on as they are, to vendors
+ * of the same words.
+ */
 const read = new Set([
   'model',
   'prompt',

@@ -3,7 +3,10 @@ import type { ClientFormat } from '../gateway/client-format.ts';
 import { chatEnvelope } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
 
-/** Of endpoints that are always answered as a whole. `counted` writes our count into an answer whose vendor told none. */
+/**
+ * Of endpoints that are always answered as a whole. `counted` writes our count into an answer whose
+ * vendor told none.
+ */
 export function wholeFormat(
   counted?: (answer: Buffer, quantities: Quantities) => Buffer,
 ): ClientFormat {

@@ -25,8 +25,9 @@ let hexPool = '';
 let hexUsed = 0;
 
 /**
- * `req_` and 32 hexadecimal digits: the id of a request, of its charge and of its usage record. Twelve digits are the time in milliseconds and
- * twenty are random: rows of one moment lie beside each other in every index, so that a commit writes a few pages and not some for each row.
+ * `req_` and 32 hexadecimal digits: the id of a request, of its charge and of its usage record.
+ * Twelve digits are the time in milliseconds and twenty are random: rows of one moment lie beside
+ * each other in every index, so that a commit writes a few pages and not some for each row.
  */
 export function requestId(now: number): string {
   if (hexUsed >= hexPool.length) {

@@ -6,12 +6,21 @@ export interface Inside {
   readonly end: number;
 }
 
-/** JSON without its long strings (pictures, sound and files in base64): something short stands in the place of each. */
+/**
+ * JSON without its long strings (pictures, sound and files in base64): something short stands in
+ * the place of each.
+ */
 export interface Skeleton {
   readonly bytes: Buffer;
-  /** The offset in the whole of what begins or ends at this offset of the skeleton, which is not inside a string that was taken out. */
+  /**
+   * The offset in the whole of what begins or ends at this offset of the skeleton, which is not
+   * inside a string that was taken out.
+   */
   whole(offset: number): number;
-  /** The bytes that one of those strings, or the end of one, came as: base64 without the head of its data URL. */
+  /**
+   * The bytes that one of those strings, or the end of one, came as: base64 without the head of its
+   * data URL.
+   */
   part(text: string): Buffer | undefined;
 }
 
@@ -32,8 +41,9 @@ const skeletons = new WeakMap<Buffer, Skeleton>();
 export const skeletonOf = (bytes: Buffer): Skeleton | undefined => skeletons.get(bytes);
 
 /**
- * Parses JSON whose long strings are at `found` without copying or scanning them with the rest. Undefined where that is not possible: it is no JSON, a string of
- * them has escapes, control characters or letters beyond ASCII, or a member is there twice.
+ * Parses JSON whose long strings are at `found` without copying or scanning them with the rest.
+ * Undefined where that is not possible: it is no JSON, a string of them has escapes, control
+ * characters or letters beyond ASCII, or a member is there twice.
  */
 export function parseWithout(json: Buffer, found: readonly Inside[]): unknown {
   if (!found.every((inside) => isPlain(json, inside))) return undefined;
@@ -77,7 +87,10 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** The JSON text of a value that was made of what `source` said: its long strings are not written again. */
+/**
+ * The JSON text of a value that was made of what `source` said: its long strings are not written
+ * again.
+ */
 export function jsonPieces(value: unknown, source: Buffer): Buffer[] {
   const skeleton = skeletonOf(source);
   if (skeleton === undefined) return [Buffer.from(JSON.stringify(value))];
@@ -132,7 +145,10 @@ class Filler {
 
 const backslash = 0x5c;
 
-/** Whether a string is what it says: printable ASCII without an escape. Four bytes are looked at at a time. */
+/**
+ * Whether a string is what it says: printable ASCII without an escape. Four bytes are looked at at
+ * a time.
+ */
 function isPlain(json: Buffer, { start, end }: Inside): boolean {
   if (json.subarray(start, end).includes(backslash)) return false;
   const aligned = start + ((4 - ((json.byteOffset + start) & 3)) & 3);
@@ -145,7 +161,10 @@ function isPlain(json: Buffer, { start, end }: Inside): boolean {
 
 const isPrintable = (byte = 0): boolean => byte >= 0x20 && byte < 0x80;
 
-/** A byte beyond ASCII has its highest bit; one below 0x20 gets it when 0x20 is taken from it. An iterator would cost ten times as much. */
+/**
+ * A byte beyond ASCII has its highest bit; one below 0x20 gets it when 0x20 is taken from it. An
+ * iterator would cost ten times as much.
+ */
 function arePrintable(four: Int32Array): boolean {
   let odd = 0;
   for (let i = 0; i < four.length; i++) {

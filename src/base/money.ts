@@ -6,7 +6,10 @@ export type Nano = bigint;
 export const nanoPerYuan = 1_000_000_000n;
 const decimals = 9;
 
-/** Parses a decimal string such as `10`, `10.5` or `0.000000001` exactly; undefined when it is not one, has more than nine decimals, or is negative. */
+/**
+ * Parses a decimal string such as `10`, `10.5` or `0.000000001` exactly; undefined when it is not
+ * one, has more than nine decimals, or is negative.
+ */
 export function parseYuan(text: string): Nano | undefined {
   const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text);
   if (!match) return undefined;

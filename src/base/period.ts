@@ -1,6 +1,9 @@
 /** A day or a month of the operator's, as limits count them. `offsetMinutes` east of Greenwich. */
 export interface Period {
-  /** `2026-11-21+08:00` or `2026-11+08:00`: tells its bounds by itself, whatever is configured later. */
+  /**
+   * `2026-11-21+08:00` or `2026-11+08:00`: tells its bounds by itself, whatever is configured
+   * later.
+   */
   readonly name: string;
   /** Wall clock, ms; `to` is the next one's beginning. */
   readonly from: number;
@@ -28,7 +31,10 @@ export function monthOf(at: number, offsetMinutes: number): Period {
   return { name, from: Date.UTC(year, month) - shift, to: Date.UTC(year, month + 1) - shift };
 }
 
-/** The period that has this name; without an offset it is Greenwich's. Undefined when it is no name of one. */
+/**
+ * The period that has this name; without an offset it is Greenwich's. Undefined when it is no name
+ * of one.
+ */
 export function periodNamed(name: string): Period | undefined {
   const parts = /^(\d{4}-\d{2})(-\d{2})?([+-]\d{2}:\d{2})?$/.exec(name);
   if (parts === null) return undefined;

@@ -1,4 +1,7 @@
-/** Control characters, halves of characters, further lines, and what turns the order of letters around. */
+/**
+ * Control characters, halves of characters, further lines, and what turns the order of letters
+ * around.
+ */
 const hiding = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u;
 
 /** Whether it is one line in which nothing hides. */

@@ -1,6 +1,9 @@
 const heldMax = 10_000;
 
-/** The same function, which makes each text's value once; for names that return all the time. When too many have been held, all are forgotten. */
+/**
+ * The same function, which makes each text's value once; for names that return all the time. When
+ * too many have been held, all are forgotten.
+ */
 export function remembered<T>(
   make: (name: string) => T,
   most: number = heldMax,

@@ -15,7 +15,10 @@ interface Signable {
   readonly body: Buffer;
 }
 
-/** Reads `AKIA…:secret` or `ASIA…:secret:session`: neither part can contain a colon. Undefined: this secret is no key pair. */
+/**
+ * Reads `AKIA…:secret` or `ASIA…:secret:session`: neither part can contain a colon. Undefined: this
+ * secret is no key pair.
+ */
 export function awsKeys(secret: string | undefined): AwsKeys | undefined {
   const [accessKeyId, secretAccessKey, sessionToken, ...more] = (secret ?? '').split(':');
   if (!accessKeyId || !secretAccessKey || sessionToken === '' || more.length > 0) return undefined;
@@ -29,8 +32,10 @@ const hmac = (key: string | Buffer, data: string): Buffer =>
   createHmac('sha256', key).update(data).digest();
 
 /**
- * Signature Version 4 (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html, 2026-08) for one service in one region.
- * A day's signing key is derived once; a request costs a hash of its body and two short ones.
+ * Signature Version 4
+ * (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html, 2026-08) for
+ * one service in one region. A day's signing key is derived once; a request costs a hash of its
+ * body and two short ones.
  */
 export class AwsSigner {
   readonly #keys: AwsKeys;
@@ -45,7 +50,10 @@ export class AwsSigner {
     this.#service = service;
   }
 
-  /** The headers that prove this request, all of whose headers are signed. `nowMs`: milliseconds since 1970; AWS allows five minutes of error. */
+  /**
+   * The headers that prove this request, all of whose headers are signed. `nowMs`: milliseconds
+   * since 1970; AWS allows five minutes of error.
+   */
   sign(outgoing: Signable, nowMs: number): Readonly<Record<string, string>> {
     const { accessKeyId, sessionToken } = this.#keys;
     const toStorage = this.#service === 's3';
@@ -103,7 +111,10 @@ export const uriEncoded = (text: string): string =>
     (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Every service but storage (S3) signs the path as sent and encoded once more: `%3A` becomes `%253A`. */
+/**
+ * Every service but storage (S3) signs the path as sent and encoded once more: `%3A` becomes
+ * `%253A`.
+ */
 const canonicalPath = (path: string): string => path.split('/').map(uriEncoded).join('/');
 
 const canonicalQuery = (query: URLSearchParams): string =>

@@ -1,8 +1,14 @@
 /** Waiting comes in by argument, so that tests can turn time. */
 export interface Timers {
-  /** Runs `run` once after at least `ms`; what it returns calls that off. Such a timer keeps no process alive. */
+  /**
+   * Runs `run` once after at least `ms`; what it returns calls that off. Such a timer keeps no
+   * process alive.
+   */
   after(ms: number, run: () => void): () => void;
-  /** Runs `run` once everything that has already arrived has been handled: what belongs together goes together, and waits for nothing. */
+  /**
+   * Runs `run` once everything that has already arrived has been handled: what belongs together
+   * goes together, and waits for nothing.
+   */
   soon(run: () => void): void;
 }
 

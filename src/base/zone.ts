@@ -1,6 +1,8 @@
 import { remembered } from './remembered.ts';
 
-/** Days of a zone, as people who live there cut them. Zones are IANA names; a day is `2026-11-21`. */
+/**
+ * Days of a zone, as people who live there cut them. Zones are IANA names; a day is `2026-11-21`.
+ */
 const dayMs = 86_400_000;
 
 export interface ZoneDay {
@@ -52,7 +54,9 @@ function dayText(utc: number): string {
   return Number.isNaN(utc) ? '' : new Date(utc).toISOString().slice(0, 10);
 }
 
-/** When the day begins in the zone: the first moment whose local time is not before its midnight. */
+/**
+ * When the day begins in the zone: the first moment whose local time is not before its midnight.
+ */
 export function startOfDay(zone: string, day: string): number {
   const midnight = Date.parse(day);
   const guess = midnight - zoneOffsetMs(zone, midnight);

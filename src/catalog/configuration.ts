@@ -4,7 +4,10 @@ import type { Problem } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
 import type { Environment } from './yaml-source.ts';
 
-/** What the operator sells, to whom and from where: read from a file or from environment variables, and recorded in the database. */
+/**
+ * What the operator sells, to whom and from where: read from a file or from environment variables,
+ * and recorded in the database.
+ */
 export interface Configuration {
   readonly groups: readonly Group[];
   readonly models: readonly ModelFacts[];
@@ -15,15 +18,30 @@ export interface Configuration {
   readonly payments?: WrittenPayments;
   /** The same of `settings.video`. */
   readonly video?: VideoSettings;
+  /**
+   * The models of requests for pictures or videos that name none: the first that the key can use.
+   */
+  readonly defaultModels?: DefaultModels;
   /** What of `signin` is written; the rest comes from the environment. */
   readonly signin?: WrittenSignin;
-  /** Millionths of a yuan for a dollar, where the bundled list's prices are in dollars; absent: the usual. */
+  /**
+   * Millionths of a yuan for a dollar, where the bundled list's prices are in dollars; absent: the
+   * usual.
+   */
   readonly usdRatePpm?: bigint;
   /** Nothing wrong, but worth knowing before selling. One sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** Limits of what is downloaded and kept for clients, and which hosts beside the public ones may be read. */
+export interface DefaultModels {
+  readonly image: readonly string[];
+  readonly video: readonly string[];
+}
+
+/**
+ * Limits of what is downloaded and kept for clients, and which hosts beside the public ones may be
+ * read.
+ */
 export interface MediaSettings {
   readonly urlsMax?: number;
   readonly fileBytesMax?: number;

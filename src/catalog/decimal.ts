@@ -4,8 +4,9 @@ const largest = 2n ** 63n - 1n;
 const digitsMax = 60;
 
 /**
- * Reads a decimal number exactly, as an integer of 10^-`places`: `exactDecimal('0.1', 9)` is 100000000n.
- * Returns why not, as the end of the sentence "price …", when the text is no number, negative, finer than `places` decimals or larger than 64 bits.
+ * Reads a decimal number exactly, as an integer of 10^-`places`: `exactDecimal('0.1', 9)` is
+ * 100000000n. Returns why not, as the end of the sentence "price …", when the text is no number,
+ * negative, finer than `places` decimals or larger than 64 bits.
  */
 export function exactDecimal(text: string, places: number): bigint | string {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text.trim());

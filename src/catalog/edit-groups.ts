@@ -20,7 +20,10 @@ import { lockVersion } from './topic.ts';
 
 const table: Table<RecordedGroup> = { name: 'model_groups', key: 'name', read: recordedGroup };
 
-/** Makes a group of what is written as in the configuration file: `{name, price_multiplier, limits: {rpm, tpm, concurrency}, policy}`. */
+/**
+ * Makes a group of what is written as in the configuration file:
+ * `{name, price_multiplier, limits: {rpm, tpm, concurrency}, policy}`.
+ */
 export function* addGroup(written: Written, at: number): Script<Edited<RecordedGroup>> {
   yield* lockVersion();
   return yield* save(written, undefined, at);

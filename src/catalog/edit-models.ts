@@ -30,8 +30,9 @@ export const modelTable: Table<RecordedModel> = { name: 'models', key: 'id', rea
 export type ModelAuthor = PriceAuthor & { readonly at: number };
 
 /**
- * Makes a model of what is written as in the configuration file, price included. One that is written by its id alone is taken as the bundled list has
- * it. A model that was sold before begins again, with the date of birth that it had.
+ * Makes a model of what is written as in the configuration file, price included. One that is
+ * written by its id alone is taken as the bundled list has it. A model that was sold before begins
+ * again, with the date of birth that it had.
  */
 export function* addModel(
   written: Written,
@@ -73,7 +74,10 @@ export function* putModel(
   return { ...done, ...(after && { after: recordedModel(after) }) };
 }
 
-/** Facts of a model; the price is published, not changed. What is left out stays, what is null is not known any more. */
+/**
+ * Facts of a model; the price is published, not changed. What is left out stays, what is null is
+ * not known any more.
+ */
 export function* changeModel(
   read: Read,
   written: Written,
@@ -117,7 +121,10 @@ export function* retireModel(read: Read, at: number): Script<Edited<RecordedMode
   return { ...done, after: undefined };
 }
 
-/** A model as written; what is `known` of it fills in whose it is and what pictures it makes. What is wrong is reported below `path`. */
+/**
+ * A model as written; what is `known` of it fills in whose it is and what pictures it makes. What
+ * is wrong is reported below `path`.
+ */
 export function modelFrom(
   written: unknown,
   known: ModelFacts | undefined,

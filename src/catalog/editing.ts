@@ -7,8 +7,9 @@ import { type Columns, upsert } from './rows.ts';
 import { catalogTopic } from './topic.ts';
 
 /**
- * What became of a change. `read_only`: the configuration names it, and is where it is changed. `conflict`: it is another version by now.
- * `before` is undefined of what was made, `after` of what was removed.
+ * What became of a change. `read_only`: the configuration names it, and is where it is changed.
+ * `conflict`: it is another version by now. `before` is undefined of what was made, `after` of what
+ * was removed.
  */
 export type Edited<Thing> =
   | Done<Thing>
@@ -22,7 +23,9 @@ export interface Done<Thing> {
   readonly after: Thing | undefined;
 }
 
-/** Which object is changed, and as which version it was read. `version` undefined: whichever it is. */
+/**
+ * Which object is changed, and as which version it was read. `version` undefined: whichever it is.
+ */
 export interface Read {
   readonly name: string;
   readonly version: number | undefined;
@@ -43,7 +46,10 @@ export function* rowOf<Thing extends Managed>(
   return row;
 }
 
-/** Why this row is not to be changed now; undefined: it may be. `free`: what is to be changed is no business of the configuration. */
+/**
+ * Why this row is not to be changed now; undefined: it may be. `free`: what is to be changed is no
+ * business of the configuration.
+ */
 export function barred<Thing extends Managed>(
   { read }: Table<Thing>,
   row: Row | undefined,
@@ -85,7 +91,10 @@ export function lineless(): Report {
   return new Report({ value: undefined, problems: [], lineOf: () => 0 });
 }
 
-/** JSON as the schemas of the configuration file take it: numbers are text there, so that 0.1 is exact, and a member that is null is one that is absent. */
+/**
+ * JSON as the schemas of the configuration file take it: numbers are text there, so that 0.1 is
+ * exact, and a member that is null is one that is absent.
+ */
 export function asWritten(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return value.map(asWritten);

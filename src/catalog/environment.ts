@@ -12,8 +12,9 @@ import type { ChannelFacts } from './snapshot.ts';
 import { configurationWarnings } from './warnings.ts';
 
 /**
- * The configuration where there is no file: a channel, in the group `default`, for every vendor whose key the environment holds, with the
- * bundled models that it can be asked for. No channels when there are no keys.
+ * The configuration where there is no file: a channel, in the group `default`, for every vendor
+ * whose key the environment holds, with the bundled models that it can be asked for. No channels
+ * when there are no keys.
  */
 export async function environmentConfiguration(
   context: ConfigurationContext,
@@ -120,7 +121,10 @@ function modelsOf(
   return new Map(theirs.map((model) => [model.facts.id, model.upstream]));
 }
 
-/** Ids that no vendor sells any more are sold by the first channel that has something to stand in for them. */
+/**
+ * Ids that no vendor sells any more are sold by the first channel that has something to stand in
+ * for them.
+ */
 function standIn(channels: ChannelFacts[], bundled: Bundled, context: ConfigurationContext): void {
   for (const model of bundled.values()) {
     const [standing] = model.standIns.flatMap(({ vendor, id }) => {

@@ -5,20 +5,31 @@ export interface ImageTerms {
   /** Other sizes that are as good, by rule. */
   readonly anySize?: AnySize | undefined;
   readonly qualities?: readonly string[] | undefined;
-  /** What an unsaid size or quality, and `auto`, stand for. Undefined: the vendor's model decides. */
+  /**
+   * What an unsaid size or quality, and `auto`, stand for. Undefined: the vendor's model decides.
+   */
   readonly usual?:
     | { readonly size?: string | undefined; readonly quality?: string | undefined }
     | undefined;
   /** Pictures of one request. */
   readonly nMax?: number | undefined;
   readonly promptCharsMax?: number | undefined;
-  /** What an item holds when the client does not say: an address, or both the address and the bytes, for clients that never had to say. */
+  /**
+   * What an item holds when the client does not say: an address, or both the address and the bytes,
+   * for clients that never had to say.
+   */
   readonly returns?: 'url' | 'both' | undefined;
-  /** Output tokens of one picture at most: `any`, or by quality and then for a megapixel. For models that are sold by tokens. */
+  /**
+   * Output tokens of one picture at most: `any`, or by quality and then for a megapixel. For models
+   * that are sold by tokens.
+   */
   readonly tokens?: Readonly<Record<string, number>> | undefined;
 }
 
-/** Sides are multiples of `step`, the longer one at most `longest` and `ratio` times the shorter; the area lies between, in pixels. */
+/**
+ * Sides are multiples of `step`, the longer one at most `longest` and `ratio` times the shorter;
+ * the area lies between, in pixels.
+ */
 export interface AnySize {
   readonly step?: number | undefined;
   readonly longest?: number | undefined;
@@ -37,7 +48,9 @@ export function sidesOf(
     : { width: Number(width), height: Number(height) };
 }
 
-/** Why a model is not asked for a picture of this size: what it can be asked for. Undefined: it is. */
+/**
+ * Why a model is not asked for a picture of this size: what it can be asked for. Undefined: it is.
+ */
 export function sizeProblem({ sizes, anySize }: ImageTerms, size: string): string | undefined {
   if (sizes?.includes(size) || (size === 'auto' && sizes === undefined)) return undefined;
   const sides = sidesOf(size);
@@ -85,7 +98,10 @@ function ruleText({ step, longest, ratio, pixelsMin, pixelsMax }: AnySize): stri
 
 const megapixel = 1_024 * 1_024;
 
-/** The most output tokens that one such picture can cost; undefined where the terms do not tell. A quality left to the model may be the dearest of those listed. */
+/**
+ * The most output tokens that one such picture can cost; undefined where the terms do not tell. A
+ * quality left to the model may be the dearest of those listed.
+ */
 export function tokensOf(
   { tokens }: ImageTerms,
   quality: string | undefined,

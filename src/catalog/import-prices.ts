@@ -20,7 +20,10 @@ import { readYaml } from './yaml-source.ts';
 
 /** What an import does, or would do. */
 export interface PriceImport {
-  /** False in a dry run, when a line is refused (then nothing is taken over), and when nothing differs. */
+  /**
+   * False in a dry run, when a line is refused (then nothing is taken over), and when nothing
+   * differs.
+   */
   readonly applied: boolean;
   /** Models that are not sold yet, where the list may bring some. */
   readonly added: readonly ModelFacts[];
@@ -33,9 +36,10 @@ export interface PriceImport {
 }
 
 /**
- * Takes over a list of prices, YAML or JSON: `[{ id, price }, …]`, alone or as the member `models`, prices as in the configuration file. Only models
- * that are sold now have prices to change. One refused entry and nothing changes; otherwise all changes at once, in every process within a second. `beside` is
- * done in the same transaction, when something changes.
+ * Takes over a list of prices, YAML or JSON: `[{ id, price }, …]`, alone or as the member `models`,
+ * prices as in the configuration file. Only models that are sold now have prices to change. One
+ * refused entry and nothing changes; otherwise all changes at once, in every process within a
+ * second. `beside` is done in the same transaction, when something changes.
  */
 export function importPrices(
   database: Database,
@@ -51,7 +55,10 @@ export function importPrices(
   });
 }
 
-/** The same as a part of a transaction; `by` undefined: a dry run. `brings`: entries of models that are not sold are new ones. */
+/**
+ * The same as a part of a transaction; `by` undefined: a dry run. `brings`: entries of models that
+ * are not sold are new ones.
+ */
 export function* importing(
   text: string,
   by: ModelAuthor | undefined,

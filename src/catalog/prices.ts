@@ -25,8 +25,9 @@ export interface PriceVersion extends PriceAuthor {
 }
 
 /**
- * Adds a version of the price of a model that is there, and gives its number; whoever asks bumps the catalogue. One that begins later waits; in force is the latest that has begun, so
- * that it takes the place of all that wait for a later time.
+ * Adds a version of the price of a model that is there, and gives its number; whoever asks bumps
+ * the catalogue. One that begins later waits; in force is the latest that has begun, so that it
+ * takes the place of all that wait for a later time.
  */
 export function* publishPrice(
   model: string,
@@ -75,7 +76,10 @@ function* putInForce(model: string, at: number): Script<void> {
   };
 }
 
-/** Puts in force the prices whose time has come; how many models have another one now. Cheap enough to be asked every second. */
+/**
+ * Puts in force the prices whose time has come; how many models have another one now. Cheap enough
+ * to be asked every second.
+ */
 export async function bringPricesInForce(database: Database, now: number): Promise<number> {
   const due = 'SELECT id FROM models WHERE next_price_at<=$1';
   if ((await database.query(due, [now])).length === 0) return 0;

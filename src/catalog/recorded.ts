@@ -4,7 +4,9 @@ import type { Price } from './price.ts';
 import { channelOf, costsOf, endingsOf, groupOf, modelOf } from './rows.ts';
 import type { Channel, Group, Model } from './snapshot.ts';
 
-/** Whose an object is: what the configuration names is changed there, and the console lets it be. */
+/**
+ * Whose an object is: what the configuration names is changed there, and the console lets it be.
+ */
 export type Origin = 'configuration' | 'console';
 
 /** `version` counts the changes of one object; `changedAt` is wall clock, ms. */
@@ -69,7 +71,10 @@ export function recordedChannel(row: Row): RecordedChannel {
   };
 }
 
-/** What the keys of each channel end with, by its name: undefined where one is too short to tell of it, or was sealed by another master key. */
+/**
+ * What the keys of each channel end with, by its name: undefined where one is too short to tell of
+ * it, or was sealed by another master key.
+ */
 export async function keyEndings(
   database: Database,
   sealer: Sealer,

@@ -34,9 +34,10 @@ interface Recording {
 }
 
 /**
- * Makes the database say what the configuration says. What it names is its own, whoever made it; what the console made and it does not name stays.
- * A model's `created` stays what it was when it was first recorded. A price that was changed in the database (by an import, or in the console) holds
- * until the configuration names another one than it did the last time.
+ * Makes the database say what the configuration says. What it names is its own, whoever made it;
+ * what the console made and it does not name stays. A model's `created` stays what it was when it
+ * was first recorded. A price that was changed in the database (by an import, or in the console)
+ * holds until the configuration names another one than it did the last time.
  */
 export function record(
   database: Database,
@@ -198,7 +199,10 @@ function keepsPrice(row: Row | undefined, price: string): boolean {
   return row !== undefined && row['configured_price'] === price && row['price'] !== price;
 }
 
-/** The catalogue as recorded, secrets opened. Throws when the master key is not the one that sealed them. */
+/**
+ * The catalogue as recorded, secrets opened. Throws when the master key is not the one that sealed
+ * them.
+ */
 export function load(database: Database, sealer: Sealer): Promise<Catalogue> {
   return database.snapshot(() => loading(sealer));
 }

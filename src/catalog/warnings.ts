@@ -4,7 +4,10 @@ import type { Configuration } from './configuration.ts';
 
 type Sold = Omit<Configuration, 'warnings'>;
 
-/** What is not wrong but surprises: models that cannot be offered, and prices that nobody vouches for. `own` are the ids that the file itself prices. */
+/**
+ * What is not wrong but surprises: models that cannot be offered, and prices that nobody vouches
+ * for. `own` are the ids that the file itself prices.
+ */
 export function configurationWarnings(
   sold: Sold,
   own: readonly string[],

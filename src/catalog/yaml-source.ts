@@ -13,8 +13,8 @@ import { type Path, type Problem, pathText } from './problem.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A YAML (or JSON) file as plain maps, lists and text. Numbers stay text as they were written, so that 0.1 is exact; true and false
- * are booleans; a member without a value is undefined.
+ * A YAML (or JSON) file as plain maps, lists and text. Numbers stay text as they were written, so
+ * that 0.1 is exact; true and false are booleans; a member without a value is undefined.
  */
 export interface YamlSource {
   readonly value: unknown;
@@ -25,11 +25,15 @@ export interface YamlSource {
 
 /** Aliases can make a small file large; a file of this many values is no configuration. */
 const nodesMax = 500_000;
-// A variable stands between two characters of Unicode's private area while YAML is parsed: `${X}` itself is no plain text inside { }.
+// A variable stands between two characters of Unicode's private area while YAML is parsed: `${X}`
+// itself is no plain text inside { }.
 const [open, close, escaped] = ['\uE000', '\uE001', '\uE002'];
 const placeholder = new RegExp(`${open}([^${close}]*)${close}|${escaped}`, 'g');
 
-/** `environment` fills `${NAME}` in values (`$${` is a plain `${`); undefined leaves them alone. Never throws for what is in the text. */
+/**
+ * `environment` fills `${NAME}` in values (`$${` is a plain `${`); undefined leaves them alone.
+ * Never throws for what is in the text.
+ */
 export function readYaml(text: string, environment?: Environment): YamlSource {
   const reader = new Reader(text, environment);
   const value = reader.read();
@@ -135,7 +139,8 @@ class Reader {
         );
       else if (value === undefined || value === '')
         this.#problem(path, `the environment variable ${name} is not set`);
-      return value === undefined || value === '' ? `\${${name}}` : value; // something stands there, so that the rest can be checked
+      // something stands there, so that the rest can be checked
+      return value === undefined || value === '' ? `\${${name}}` : value;
     });
   }
 }

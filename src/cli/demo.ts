@@ -29,7 +29,9 @@ interface DemoOptions extends ServeOptions {
   readonly faults?: true;
 }
 
-/** Everything that a first look needs, offline and in a folder of its own that goes away with it. */
+/**
+ * Everything that a first look needs, offline and in a folder of its own that goes away with it.
+ */
 export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
   const simulator = await simulated(options.port ?? defaultPort);
@@ -72,7 +74,10 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   ]);
 }
 
-/** Ten ports above the gateway, where the telephone of the last start was as well; on another one if that is taken. */
+/**
+ * Ten ports above the gateway, where the telephone of the last start was as well; on another one if
+ * that is taken.
+ */
 async function simulated(gatewayPort: number): Promise<Sim> {
   const host = '127.0.0.1';
   const port =

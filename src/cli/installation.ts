@@ -9,14 +9,20 @@ import { Failure } from './output.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where an installation keeps what it knows. The same for every command, so that they work beside a running gateway. */
+/**
+ * Where an installation keeps what it knows. The same for every command, so that they work beside a
+ * running gateway.
+ */
 export interface Installation {
   readonly dataFolder: string;
   readonly databaseUrl: string;
   readonly env: Env;
 }
 
-/** From `--data`, TOLLGATE_DATA and DATABASE_URL; the folder `data` and SQLite in it by default. Nothing is made. */
+/**
+ * From `--data`, TOLLGATE_DATA and DATABASE_URL; the folder `data` and SQLite in it by default.
+ * Nothing is made.
+ */
 export function findInstallation(data: string | undefined, env: Env): Installation {
   if (data === '') throw new Failure('--data names a folder; it is empty');
   // An empty variable is an absent one: compose files cannot leave one out.
@@ -50,7 +56,10 @@ function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean)
     );
 }
 
-/** Runs `body` on the installation's database, or on an empty one in memory where there is none: nothing is made. */
+/**
+ * Runs `body` on the installation's database, or on an empty one in memory where there is none:
+ * nothing is made.
+ */
 export function withDatabaseIfAny<T>(
   options: { readonly data?: string },
   env: Env,
@@ -62,7 +71,10 @@ export function withDatabaseIfAny<T>(
   return opened('sqlite::memory:', body);
 }
 
-/** Runs `body` on the installation's database, its schema up to date, and closes it. `mayBegin`: a folder without a database gets one. */
+/**
+ * Runs `body` on the installation's database, its schema up to date, and closes it. `mayBegin`: a
+ * folder without a database gets one.
+ */
 export async function withDatabase<T>(
   options: { readonly data?: string },
   env: Env,

@@ -12,7 +12,10 @@ export interface TermOptions {
   readonly concurrency?: string;
 }
 
-/** What a key is to be confined to, as the options say it. A model that nobody sells would be a key that opens nothing: it is told. */
+/**
+ * What a key is to be confined to, as the options say it. A model that nobody sells would be a key
+ * that opens nothing: it is told.
+ */
 export async function termsFrom(options: TermOptions, database: Database): Promise<KeyTerms> {
   const models = listOf('--models', options.models);
   const addresses = listOf('--addresses', options.addresses);

@@ -5,8 +5,9 @@ import { MasterKeyError } from '../storage/seal.ts';
 export class Failure extends Error {}
 
 /**
- * What is said on standard error when a command ends early. What the machine refused (a port in use, a folder that is not writable, a database
- * that does not answer) is told in its own words; a stack is for bugs.
+ * What is said on standard error when a command ends early. What the machine refused (a port in
+ * use, a folder that is not writable, a database that does not answer) is told in its own words; a
+ * stack is for bugs.
  */
 export function faultText(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);

@@ -3,12 +3,14 @@ import type { Gateway } from '../main.ts';
 /** What is still open after a drain gets so long to close by itself. */
 const lingerMs = 2_000;
 
-/** A terminal and the package runner may both pass on one Ctrl-C: signals so close together are one. */
+/**
+ * A terminal and the package runner may both pass on one Ctrl-C: signals so close together are one.
+ */
 const sameWishMs = 500;
 
 /**
- * The first signal drains, a second one ends at once, and is the system's own: `process.exit` would end the database's threads in the middle of a
- * call, which is a crash of the engine.
+ * The first signal drains, a second one ends at once, and is the system's own: `process.exit` would
+ * end the database's threads in the middle of a call, which is a crash of the engine.
  */
 export function stopOnSignal(
   gateway: Gateway,
@@ -22,7 +24,8 @@ export function stopOnSignal(
     void gateway
       .close()
       .then(alsoClose)
-      // The process ends when nothing is open any more: ending it under a closing database is a crash of the engine.
+      // The process ends when nothing is open any more: ending it under a closing database is a
+      // crash of the engine.
       .then(() => {
         // A supervisor's line is no reason to stay.
         process.channel?.unref();

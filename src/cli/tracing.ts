@@ -7,7 +7,10 @@ import { Failure } from './output.ts';
 /** A collector that is away is told of this often at most. */
 const everyMs = 60_000;
 
-/** Traces, where an endpoint for them is named. What else the `OTEL_…` variables say is the SDK's to read, which is not loaded otherwise. */
+/**
+ * Traces, where an endpoint for them is named. What else the `OTEL_…` variables say is the SDK's to
+ * read, which is not loaded otherwise.
+ */
 export async function tracesOf(env: Env): Promise<Traces | undefined> {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint || env['OTEL_SDK_DISABLED'] === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none')

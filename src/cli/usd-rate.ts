@@ -10,7 +10,10 @@ export interface UsdRate {
   readonly from: string;
 }
 
-/** As the option says; else as `theirs` does, what another installation has saved of it; else as the environment does; else the usual. */
+/**
+ * As the option says; else as `theirs` does, what another installation has saved of it; else as the
+ * environment does; else the usual.
+ */
 export function usdRateOf(
   option: string | undefined,
   env: Env,

@@ -25,7 +25,10 @@ export interface AccountRooms {
 
 const pageRows = 500;
 
-/** What is kept of a user, to be taken away, and the account's end. Usage and statement are tables of their own (CSV). */
+/**
+ * What is kept of a user, to be taken away, and the account's end. Usage and statement are tables
+ * of their own (CSV).
+ */
 export function accountRows({ database, site }: AccountRooms): readonly ConsoleRow[] {
   return [
     row({
@@ -55,7 +58,10 @@ export function accountRows({ database, site }: AccountRooms): readonly ConsoleR
   ];
 }
 
-/** Keys stop within a second, and nobody signs in. Records and money stay as the books have them: an operator pays back what is left, or restores the account. */
+/**
+ * Keys stop within a second, and nobody signs in. Records and money stay as the books have them: an
+ * operator pays back what is left, or restores the account.
+ */
 function close(
   database: Database,
   { user, at, ip }: Pick<ConsoleVisit, 'user' | 'at' | 'ip'>,

@@ -11,7 +11,10 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Paths that are never pages of the console, so that whoever asks there for what does not exist is told so. */
+/**
+ * Paths that are never pages of the console, so that whoever asks there for what does not exist is
+ * told so.
+ */
 const notPages =
   /^\/(?:v1|docs|openapi\.json|files|healthz|readyz|metrics|auth|console|assets)(?:\/|$)/;
 
@@ -22,13 +25,17 @@ interface Asset {
 }
 
 export interface ConsolePages {
-  /** The console's page for a GET of any of its addresses; undefined: this is none, or the console was not built. */
+  /**
+   * The console's page for a GET of any of its addresses; undefined: this is none, or the console
+   * was not built.
+   */
   page(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined;
 }
 
 /**
- * Serves the built console of `folder` (`index.html` and `assets/` with names that change with their content): files for ever, the page anew each time.
- * All is read once, about 2 MB. `publicUrl`: pictures and films may come from there as well.
+ * Serves the built console of `folder` (`index.html` and `assets/` with names that change with
+ * their content): files for ever, the page anew each time. All is read once, about 2 MB.
+ * `publicUrl`: pictures and films may come from there as well.
  */
 export function openAssets(
   server: FastifyInstance,
@@ -72,7 +79,10 @@ export function openAssets(
   };
 }
 
-/** Language and theme are written into the page, so that it needs no script of its own to begin in the right ones. */
+/**
+ * Language and theme are written into the page, so that it needs no script of its own to begin in
+ * the right ones.
+ */
 function sendPage(
   { headers }: FastifyRequest,
   reply: FastifyReply,
@@ -98,7 +108,10 @@ function sendPage(
     .send(html);
 }
 
-/** Scripts are files of ours and nothing else. The nonce is for the one style that a dialog writes while it keeps the page from scrolling. */
+/**
+ * Scripts are files of ours and nothing else. The nonce is for the one style that a dialog writes
+ * while it keeps the page from scrolling.
+ */
 function policy(nonce: string, publicUrl: string | undefined): string {
   const ours = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
   return [

@@ -19,7 +19,10 @@ export interface AuthRooms extends ConsoleRooms {
   readonly signin: Signin;
 }
 
-/** What a browser opens rather than a page asks: away to a provider, back again, and the link that works once. */
+/**
+ * What a browser opens rather than a page asks: away to a provider, back again, and the link that
+ * works once.
+ */
 const authPaths = ['/auth/:provider/start', '/auth/:provider/callback', '/auth/link'] as const;
 
 export async function openAuth(server: FastifyInstance, rooms: AuthRooms): Promise<void> {
@@ -102,7 +105,10 @@ class AuthDesk {
     return this.#tell(reply, await signin.finish(provider, back, visitor));
   };
 
-  /** Whoever looks at a link ahead of its reader (a chat, a mail scanner) does not use it up: that takes the page's button. */
+  /**
+   * Whoever looks at a link ahead of its reader (a chat, a mail scanner) does not use it up: that
+   * takes the page's button.
+   */
   readonly showLink = async (
     request: FastifyRequest,
     reply: FastifyReply,

@@ -71,7 +71,9 @@ export function* firstChargeAt(account: string): Script<number | undefined> {
 
 const cheapestOf = new WeakMap<Snapshot, Nano>();
 
-/** What the shortest request to the cheapest model costs; with less than that nothing can be paid. */
+/**
+ * What the shortest request to the cheapest model costs; with less than that nothing can be paid.
+ */
 function cheapest(snapshot: Snapshot): Nano {
   const known = cheapestOf.get(snapshot);
   if (known !== undefined) return known;

@@ -39,7 +39,8 @@ const statuses: readonly ChargeStatus[] = ['ok', 'cut', 'left', 'length', 'error
 export function chargeRow(row: Row, keyNames: ReadonlyMap<string, string>): ChargeRow {
   const lines = linesOf(String(row['lines']));
   const keyId = String(row['key_id']);
-  // Without tokens in its lines (a request sold by the piece) the record's own count may still tell of some.
+  // Without tokens in its lines (a request sold by the piece) the record's own count may still tell
+  // of some.
   const mix = mixOf(lines);
   const told = { input: Number(row['input_tokens']), output: Number(row['output_tokens']) };
   const tokens = mix.input + mix.output > 0 ? mix : { ...mix, ...told };

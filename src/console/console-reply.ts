@@ -70,7 +70,9 @@ export class ConsoleReply {
     };
   }
 
-  /** A file to be saved, as fast as it can be read; resolves when the browser has it or has left. */
+  /**
+   * A file to be saved, as fast as it can be read; resolves when the browser has it or has left.
+   */
   async file({
     name,
     type,
@@ -92,7 +94,10 @@ export class ConsoleReply {
     else this.client.whole(this.#status, 'application/json; charset=utf-8', JSON.stringify(value));
   }
 
-  /** Ends a stream of events, which would go on for ever: the node shuts down, or the session is over. */
+  /**
+   * Ends a stream of events, which would go on for ever: the node shuts down, or the session is
+   * over.
+   */
   leave(): void {
     this.#endEvents?.();
   }

@@ -1,6 +1,7 @@
 /**
- * All JSON of the console below `/console/api`, by family; the only file that web/ may import, and types only. snake_case; money is text (`Yuan`), time is
- * text (`Instant`), ranges are `[from, to)`, counts are integers below 2^53, ratios 0 to 1, durations integers `…_ms`.
+ * All JSON of the console below `/console/api`, by family; the only file that web/ may import, and
+ * types only. snake_case; money is text (`Yuan`), time is text (`Instant`), ranges are
+ * `[from, to)`, counts are integers below 2^53, ratios 0 to 1, durations integers `…_ms`.
  */
 export type * from './contract/shapes.ts';
 export type * from './contract/session.ts';

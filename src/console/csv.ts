@@ -3,7 +3,10 @@ export const csvStart = '\uFEFF';
 
 type Cell = string | number | null;
 
-/** Text that a spreadsheet would take for a formula is quoted as text; amounts and offsets of zones are none. */
+/**
+ * Text that a spreadsheet would take for a formula is quoted as text; amounts and offsets of zones
+ * are none.
+ */
 function cellText(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);

@@ -10,7 +10,10 @@ export interface Place {
 
 const macBytes = 12;
 
-/** Makes and reads the cursors of all lists. `of`: whose list it is, its order and its filter; a cursor of another is refused. */
+/**
+ * Makes and reads the cursors of all lists. `of`: whose list it is, its order and its filter; a
+ * cursor of another is refused.
+ */
 export class Cursors {
   readonly #key: Buffer;
 

@@ -34,13 +34,19 @@ export interface ConsoleRooms {
 
 export interface OpenConsole {
   readonly rows: readonly ConsoleRow[];
-  /** Lets nobody in any more and ends all streams of events; resolves when everybody has left, or after `waitMs`. */
+  /**
+   * Lets nobody in any more and ends all streams of events; resolves when everybody has left, or
+   * after `waitMs`.
+   */
   drain(waitMs: number): Promise<void>;
 }
 
 export const consolePath = '/console/api';
 
-/** Puts the rows behind one door under `/console/api`: session, role, origin and token, rate, and every no in one shape. */
+/**
+ * Puts the rows behind one door under `/console/api`: session, role, origin and token, rate, and
+ * every no in one shape.
+ */
 export async function openConsole(
   server: FastifyInstance,
   rooms: ConsoleRooms,

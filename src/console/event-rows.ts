@@ -33,16 +33,22 @@ const lateMs = 30_000;
 const chargesMax = 100;
 const tellsMax = 2_000;
 const retryMs = 30_000;
-/** Of one user, in one process: each asks the database. A browser needs one for all of its pages. */
+/**
+ * Of one user, in one process: each asks the database. A browser needs one for all of its pages.
+ */
 const streamsMax = 20;
-/** Of one process: whoever wants something else of the database does not wait behind a thousand open pages. */
+/**
+ * Of one process: whoever wants something else of the database does not wait behind a thousand open
+ * pages.
+ */
 const looksAtOnce = 4;
 /** From 200 streams on each looks less often. */
 const msPerStream = 5;
 
 /**
- * What happens to a user's money and work, as it happens, whichever process does it: the database is asked once a second. An event's id is the moment of the look
- * that found it: whoever comes back with it hears what has happened since.
+ * What happens to a user's money and work, as it happens, whichever process does it: the database
+ * is asked once a second. An event's id is the moment of the look that found it: whoever comes back
+ * with it hears what has happened since.
  */
 export function eventRows(rooms: EventRooms): readonly ConsoleRow[] {
   const open = new Map<string, number>();
@@ -90,7 +96,8 @@ async function follow(
   const { signal } = stream;
   const since = startOf(visit.headers['last-event-id'], clock.now());
   const watch = new UserWatch(rooms, visit, since ?? clock.now());
-  // Whoever comes without a place has read the page just now: of what was before, only the balance is told.
+  // Whoever comes without a place has read the page just now: of what was before, only the balance
+  // is told.
   let told: readonly ConsoleEventName[] | undefined = since === undefined ? ['balance'] : undefined;
   const look = () =>
     watch.look((event, data, id) => {

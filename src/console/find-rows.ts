@@ -13,7 +13,10 @@ export interface FindRooms {
 const ofEachKind = 5;
 const asked = z.object({ q: z.string().trim().max(100, 'too_long') });
 
-/** What the palette finds: names of keys and models, and whole ids of what the user has, orders by their wallet's number as well; operators find users and everybody's orders, too. */
+/**
+ * What the palette finds: names of keys and models, and whole ids of what the user has, orders by
+ * their wallet's number as well; operators find users and everybody's orders, too.
+ */
 export function findRows({ database, catalog }: FindRooms): readonly ConsoleRow[] {
   return [
     row({
@@ -91,15 +94,13 @@ function models(snapshot: Snapshot, q: string): readonly Found[] {
   const sold = all.filter(({ id }) =>
     [...snapshot.groups.keys()].some((group) => snapshot.offer(group, id) !== undefined),
   );
-  return sold
-    .slice(0, ofEachKind)
-    .map(({ id, ownedBy }) => ({
-      kind: 'model',
-      id,
-      title: id,
-      detail: ownedBy,
-      path: `/models/${id}`,
-    }));
+  return sold.slice(0, ofEachKind).map(({ id, ownedBy }) => ({
+    kind: 'model',
+    id,
+    title: id,
+    detail: ownedBy,
+    path: `/models/${id}`,
+  }));
 }
 
 const orderFound = (id: string, operator: boolean): Found => {

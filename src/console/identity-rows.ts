@@ -43,7 +43,10 @@ export function identityRows({ database, site, signin }: IdentityRooms): readonl
       role: 'user',
       perMinute: 10,
       input: z.object({ next: z.string('text_expected').optional() }),
-      /** Begins to link: the page sends the browser to `location`, from where it comes back to `next`. */
+      /**
+       * Begins to link: the page sends the browser to `location`, from where it comes back to
+       * `next`.
+       */
       async handle({ user, params, input, headers, at, reply }) {
         const kept = keptIn(headers.cookie, site.secure);
         const name = params['provider'] ?? '';

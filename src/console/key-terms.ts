@@ -28,7 +28,10 @@ export const writtenTerms = {
 
 type Written = z.output<z.ZodObject<typeof writtenTerms>>;
 
-/** What is written, and of `before` what is not. A model that the group does not sell would open nothing. */
+/**
+ * What is written, and of `before` what is not. A model that the group does not sell would open
+ * nothing.
+ */
 export function termsIn(
   written: Written,
   before: KeyTerms,

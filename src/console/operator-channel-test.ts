@@ -23,7 +23,10 @@ const input = z.strictObject({
     .default('Reply with the word OK.'),
 });
 
-/** One small question to a channel's vendor, stage by stage, in the vendor's own words; no user pays for it. */
+/**
+ * One small question to a channel's vendor, stage by stage, in the vendor's own words; no user pays
+ * for it.
+ */
 export function channelTestRows({
   database,
   clock,
@@ -40,7 +43,8 @@ export function channelTestRows({
       async handle(visit) {
         const { params, reply, at } = visit;
         const { capability, model, prompt } = visit.input;
-        // As it is recorded: whoever has just made a channel tests it before this process has heard of it.
+        // As it is recorded: whoever has just made a channel tests it before this process has heard
+        // of it.
         const { channels } = await load(database, sealer);
         const channel = channels.find(({ name }) => name === params['name']);
         if (channel === undefined) return fail('not_found');

@@ -33,7 +33,10 @@ const refunded = z.strictObject({
 });
 const reconciled = z.object({ date: day, wallet });
 
-/** Orders of everybody, refunds, and the wallets' bills. There is no "mark as paid": money enters by a wallet's own word alone. */
+/**
+ * Orders of everybody, refunds, and the wallets' bills. There is no "mark as paid": money enters by
+ * a wallet's own word alone.
+ */
 export function operatorOrderRows(rooms: OrderRooms): readonly ConsoleRow[] {
   const { database, payments } = rooms;
   const role = 'operator';

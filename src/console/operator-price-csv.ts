@@ -2,8 +2,9 @@
 const ofModel = new Set(['id', 'owned_by', 'kind', 'context', 'max_output', 'shutdown_date']);
 
 /**
- * A price list as a table (`id,input,cached_input,output`, one model a line) → the same as JSON with one model a line, so that line numbers stay what they
- * are. Undefined where the text is no such table. Cells that are empty are members that are absent.
+ * A price list as a table (`id,input,cached_input,output`, one model a line) → the same as JSON
+ * with one model a line, so that line numbers stay what they are. Undefined where the text is no
+ * such table. Cells that are empty are members that are absent.
  */
 export function csvAsList(text: string): string | undefined {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);

@@ -6,7 +6,10 @@ import type { ConsoleRow } from './row.ts';
 /** What a user reads of himself, and an operator of a user. */
 const families = ['statement', 'statement.csv', 'usage', 'usage.csv', 'keys', 'orders', 'tasks'];
 
-/** The same questions as users ask, about one of them: `operator/users/:user/statement`, … Nothing is done in his name. */
+/**
+ * The same questions as users ask, about one of them: `operator/users/:user/statement`, … Nothing
+ * is done in his name.
+ */
 export function userTabRows(
   database: Database,
   rows: readonly ConsoleRow[],

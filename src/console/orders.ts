@@ -82,7 +82,10 @@ export function orderRows(rooms: OrderRooms): readonly ConsoleRow[] {
 
 const changesMax = 100;
 
-/** For the stream of events: the user's orders that changed at `since` (wall clock, ms) or later, with when they did. */
+/**
+ * For the stream of events: the user's orders that changed at `since` (wall clock, ms) or later,
+ * with when they did.
+ */
 export async function changedOrders(database: Database, account: string, since: number) {
   const orders = await ordersSince(database, account, since, changesMax);
   const views = await orderViews(database, orders);

@@ -7,7 +7,10 @@ import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 /** What is tried: each is an endpoint of the interface, with its body and its answer. */
 export type Played = 'chat' | 'images' | 'images/edits' | 'videos';
 
-/** Runs a request as the interface does for a client whose key this is; resolves when it is answered. Throws a Refusal. */
+/**
+ * Runs a request as the interface does for a client whose key this is; resolves when it is
+ * answered. Throws a Refusal.
+ */
 export type Play = (
   what: Played,
   who: Principal,
@@ -22,7 +25,10 @@ export interface PlayRooms {
 
 const paths: readonly Played[] = ['chat', 'images', 'images/edits', 'videos'];
 
-/** The playground: the interface itself, paid by one of the user's own keys, which the page knows by its id alone. */
+/**
+ * The playground: the interface itself, paid by one of the user's own keys, which the page knows by
+ * its id alone.
+ */
 export function playRows({ database, play, playBytesMax }: PlayRooms): readonly ConsoleRow[] {
   return paths.map((what) =>
     row({

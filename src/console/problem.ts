@@ -1,6 +1,6 @@
 /**
- * Every no of the console in one table: code → status and what it says to whoever reads JSON. Pages say it in their own words, by the code.
- * A row's own codes belong here as well.
+ * Every no of the console in one table: code → status and what it says to whoever reads JSON. Pages
+ * say it in their own words, by the code. A row's own codes belong here as well.
  */
 export const problems = {
   invalid: { status: 400, message: 'A field cannot be taken as it is.' },
@@ -89,7 +89,10 @@ export function refusedBy({ code, message, details }: Problem): Refused {
   return { status, message, type, code, param: details.param ?? null, ...details };
 }
 
-/** The product's envelope with two members more, and `current` beside it where there is one. JSON text. */
+/**
+ * The product's envelope with two members more, and `current` beside it where there is one. JSON
+ * text.
+ */
 export function envelope(
   { message, type, param, code, fields, current }: Refused,
   requestId: string,

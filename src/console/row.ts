@@ -50,7 +50,10 @@ interface RowBase<Input> {
   readonly method: Method;
   /** Below `/console/api`, with `:name` for a segment and `*` for the rest. */
   readonly path: string;
-  /** Reads the query of a GET or DELETE, or the body's JSON; what it does not take is a 400 with `fields`. Query values are text. */
+  /**
+   * Reads the query of a GET or DELETE, or the body's JSON; what it does not take is a 400 with
+   * `fields`. Query values are text.
+   */
   readonly input?: z.ZodType<Input>;
   /** Bodies may be so large; 256 KiB when absent. */
   readonly bodyBytesMax?: number;
@@ -77,8 +80,10 @@ export interface ConsoleRow extends Omit<RowBase<unknown>, 'input'> {
 }
 
 /**
- * Declares an endpoint. `handle` returns (a promise of) the JSON value of the answer, sent as 200 or what `reply.status` said; undefined is a 204, or
- * means that `reply` was used. It throws a Problem (`fail('not_found')`) or a Refusal. Ownership is its own business: whatever is another's is `not_found`.
+ * Declares an endpoint. `handle` returns (a promise of) the JSON value of the answer, sent as 200
+ * or what `reply.status` said; undefined is a 204, or means that `reply` was used. It throws a
+ * Problem (`fail('not_found')`) or a Refusal. Ownership is its own business: whatever is another's
+ * is `not_found`.
  */
 export function row<Input = undefined>(declared: SignedRow<Input>): ConsoleRow;
 export function row<Input = undefined>(declared: OpenRow<Input>): ConsoleRow;

@@ -30,7 +30,10 @@ interface Question {
   readonly filter?: Filter;
 }
 
-/** Dearest first. At once where all days begin at full hours, else day by day. To be run in a snapshot. */
+/**
+ * Dearest first. At once where all days begin at full hours, else day by day. To be run in a
+ * snapshot.
+ */
 export function* daily({ account, days, by, filter = {} }: Question): Script<readonly Daily[]> {
   const column = by === 'key' ? 'key_id' : 'model';
   const [first, last] = [days[0], days.at(-1)];

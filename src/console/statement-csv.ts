@@ -36,8 +36,8 @@ const lineHeader = [
 ];
 
 /**
- * A statement as a table. Whatever the level, its amounts add up from the opening to the closing balance: a charge of the period that is committed while
- * the table is written is in both.
+ * A statement as a table. Whatever the level, its amounts add up from the opening to the closing
+ * balance: a charge of the period that is committed while the table is written is in both.
  */
 export async function* statementCsv(
   database: Database,

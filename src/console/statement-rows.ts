@@ -110,7 +110,9 @@ function questionOf(
   return { account: user.id, zone: user.zone, first, last, now };
 }
 
-/** Figures that a late record is missing from are made anew, now and then, and then they are right. */
+/**
+ * Figures that a late record is missing from are made anew, now and then, and then they are right.
+ */
 async function addedUp(
   { database, clock }: StatementRooms,
   mended: Map<string, number>,
@@ -190,7 +192,9 @@ async function dayOf(
   };
 }
 
-/** What an account had before the charge at this place, moves of that moment left to `movesSince`. */
+/**
+ * What an account had before the charge at this place, moves of that moment left to `movesSince`.
+ */
 function* balanceBefore(account: string, at: number, id: string): Script<Nano> {
   const moved = yield* movedWithin(account, { from: 0, to: at });
   const { cost } = yield* charged(account, { from: 0, to: at });
@@ -223,7 +227,10 @@ function withReleased(
   return [...items, ...lines].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-/** Adds a range up again from the ledger's transfers, day by day: never so many at once that others wait. */
+/**
+ * Adds a range up again from the ledger's transfers, day by day: never so many at once that others
+ * wait.
+ */
 async function verify(
   { database, clock }: StatementRooms,
   { user, input }: ConsoleVisit<z.output<typeof ranged>>,

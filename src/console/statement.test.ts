@@ -396,7 +396,9 @@ async function expectSums(browser: Browser, database: Database): Promise<void> {
   expect(closing).toBe(truth?.['balance']);
 }
 
-/** The lines of one row, page by page: they add up to it, and their balances lead to its balance. */
+/**
+ * The lines of one row, page by page: they add up to it, and their balances lead to its balance.
+ */
 async function expectLines(
   browser: Browser,
   row: Extract<StatementRow, { kind: 'charges' }>,

@@ -21,7 +21,10 @@ interface Sum {
   readonly amount: Nano;
 }
 
-/** Where an account's money came from and went, day by day, adding up to the nano. To be run in a snapshot. */
+/**
+ * Where an account's money came from and went, day by day, adding up to the nano. To be run in a
+ * snapshot.
+ */
 export function* statement({
   account,
   zone,
@@ -67,7 +70,10 @@ interface Cut extends Span {
   readonly day: string;
 }
 
-/** A day in the pieces between that day's moves: what was charged at a move's own moment comes after it. */
+/**
+ * A day in the pieces between that day's moves: what was charged at a move's own moment comes after
+ * it.
+ */
 export function cutAt({ day, from, to }: ZoneDay, moves: readonly Move[]): readonly Cut[] {
   const cuts = [...new Set(moves.map(({ at }) => at).filter((at) => at > from && at < to))];
   const edges = [from, ...cuts, to];

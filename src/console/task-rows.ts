@@ -160,7 +160,10 @@ async function taskDetail(
   };
 }
 
-/** Tasks that failed within a stretch of time: what was held for them was let go. As long as their rows are kept. */
+/**
+ * Tasks that failed within a stretch of time: what was held for them was let go. As long as their
+ * rows are kept.
+ */
 export function releasedTasks(
   database: Database,
   userId: string,

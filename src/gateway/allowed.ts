@@ -2,7 +2,10 @@ import type { Principal } from '../accounts/principal.ts';
 import type { Offer, Snapshot } from '../catalog/snapshot.ts';
 import type { Share } from '../limits/contract.ts';
 
-/** What is sold to a key under a model's name: its group's offer, unless the key is confined to others. */
+/**
+ * What is sold to a key under a model's name: its group's offer, unless the key is confined to
+ * others.
+ */
 export function offerTo(
   catalog: Snapshot,
   { group, models }: Principal,

@@ -20,7 +20,9 @@ const call: Call = {
   created: 1,
 };
 
-/** One request to a vendor whose requests are proved by `authorize`, from the lane to the socket. */
+/**
+ * One request to a vendor whose requests are proved by `authorize`, from the lane to the socket.
+ */
 async function attempted(
   authorize: Authorize | undefined,
   changed: Partial<Inquiry> = {},

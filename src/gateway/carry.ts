@@ -16,8 +16,9 @@ import type { MediaAddress } from './request.ts';
 export type Refused = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
 
 /**
- * The call with the bytes of what its vendor does not read by address; undefined when it reads all. What cannot be downloaded is the client's to
- * mend: no vendor was asked, and nothing is charged. A second channel gets what was downloaded for the first.
+ * The call with the bytes of what its vendor does not read by address; undefined when it reads all.
+ * What cannot be downloaded is the client's to mend: no vendor was asked, and nothing is charged. A
+ * second channel gets what was downloaded for the first.
  */
 export function carry(
   exchange: Exchange,

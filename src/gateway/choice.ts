@@ -12,7 +12,10 @@ export function choiceOf(request: ClientRequest, policy: Policy = 'weighted'): C
   return { policy, together: together(request, policy), streamed: request.stream };
 }
 
-/** Who names a cache means it, whatever the policy; `sticky` finds what belongs together by itself. Only of the same account: no other has its cache. */
+/**
+ * Who names a cache means it, whatever the policy; `sticky` finds what belongs together by itself.
+ * Only of the same account: no other has its cache.
+ */
 function together({ body, principal }: ClientRequest, policy: Policy): number | undefined {
   const { prompt_cache_key: named, user } = body;
   if (typeof named === 'string' && named !== '')
@@ -23,8 +26,9 @@ function together({ body, principal }: ClientRequest, policy: Policy): number | 
 }
 
 /**
- * How a conversation begins, in any client's format: its instructions and its first words stay when it goes on, and are what a vendor's cache
- * knows. An answer to a question is not among them: the first request has none.
+ * How a conversation begins, in any client's format: its instructions and its first words stay when
+ * it goes on, and are what a vendor's cache knows. An answer to a question is not among them: the
+ * first request has none.
  */
 function startOf({ system, instructions, messages, input, prompt }: ClientRequest['body']): string {
   const texts: string[] = [];
@@ -53,7 +57,10 @@ function untilAsked(turns: readonly unknown[]): readonly unknown[] {
   return turns.slice(0, first + 1 || 1);
 }
 
-/** What is wrong with one key says nothing of the channel's others; what is wrong with a vendor does. */
+/**
+ * What is wrong with one key says nothing of the channel's others; what is wrong with a vendor
+ * does.
+ */
 const faultsOfKeys: ReadonlySet<FaultKind> = new Set(['credentials', 'quota', 'rate_limited']);
 
 /** The candidates that this request asks no more, after a fault of one. */

@@ -24,8 +24,9 @@ const noStream = (): never => {
 };
 
 /**
- * One call to one channel, until its answer is there: a vendor that has taken the request and answers later is asked again, ever less often while
- * it fails, until it says how the work ended or the time is over. Once taken, nothing makes this a call that another channel may be asked.
+ * One call to one channel, until its answer is there: a vendor that has taken the request and
+ * answers later is asked again, ever less often while it fails, until it says how the work ended or
+ * the time is over. Once taken, nothing makes this a call that another channel may be asked.
  */
 export class PatientAttempt {
   readonly #adapter: PictureAdapter;
@@ -70,7 +71,10 @@ export class PatientAttempt {
     else this.#running?.finish(result);
   }
 
-  /** Nobody waits for a submission that is on its way, but it goes on: only what has a name can be cancelled. */
+  /**
+   * Nobody waits for a submission that is on its way, but it goes on: only what has a name can be
+   * cancelled.
+   */
   #left(asked: Promise<unknown>): Promise<AttemptResult> {
     return new Promise((resolve) => {
       this.#leave = (result) => {

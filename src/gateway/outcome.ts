@@ -12,7 +12,10 @@ export interface Outcome {
   readonly outputTokens: number;
   readonly status: number;
   readonly outcome: string;
-  /** Still to be said to the client: as a refusal when nothing has been sent, else as an error event. */
+  /**
+   * Still to be said to the client: as a refusal when nothing has been sent, else as an error
+   * event.
+   */
   readonly refusal: Refusal | undefined;
 }
 

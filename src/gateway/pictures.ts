@@ -19,8 +19,9 @@ import { painted } from './painted.ts';
 const triesMax = 3;
 
 /**
- * The answer with its pictures in it, as the client wants them: as our own addresses, or as bytes. A picture that cannot be had is the vendor's
- * fault: then nothing is charged, and nobody else is asked.
+ * The answer with its pictures in it, as the client wants them: as our own addresses, or as bytes.
+ * A picture that cannot be had is the vendor's fault: then nothing is charged, and nobody else is
+ * asked.
  */
 export async function illustrated(
   exchange: Exchange,

@@ -4,7 +4,10 @@ import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import { reminded } from './signatures.ts';
 
-/** The call as its vendor needs it: with the bytes of media that it does not read itself, and with its own signatures. At once, and the same, where it needs neither. */
+/**
+ * The call as its vendor needs it: with the bytes of media that it does not read itself, and with
+ * its own signatures. At once, and the same, where it needs neither.
+ */
 export function prepare(
   exchange: Exchange,
   lane: Lane,

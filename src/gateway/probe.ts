@@ -45,8 +45,9 @@ const replyBytesMax = 4 * 1024 * 1024;
 const saidCharsMax = 4_000;
 
 /**
- * Asks a vendor something small over a connection of its own, as a client's request would, through the same adapter; no user is charged and no
- * breaker hears of it. `told` hears when each stage is over, in milliseconds from the beginning.
+ * Asks a vendor something small over a connection of its own, as a client's request would, through
+ * the same adapter; no user is charged and no breaker hears of it. `told` hears when each stage is
+ * over, in milliseconds from the beginning.
  */
 export async function probe(
   vendors: ReadonlyMap<string, Vendor>,

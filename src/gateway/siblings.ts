@@ -3,7 +3,10 @@ import { Upstream, type UpstreamLimits } from '../http/upstream.ts';
 /** Other hosts of one vendor, at most: more than that is no vendor's way to spread its work. */
 const siblingsMax = 16;
 
-/** The hosts of a vendor beside that of its base URL. It sends us there by its answers, so that only hosts that it has declared are believed. */
+/**
+ * The hosts of a vendor beside that of its base URL. It sends us there by its answers, so that only
+ * hosts that it has declared are believed.
+ */
 export class Siblings {
   readonly #home: Upstream;
   readonly #domains: readonly string[];

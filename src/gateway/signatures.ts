@@ -2,13 +2,18 @@ import type { Adapter, Call, Signatures } from '../providers/adapter.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 
-/** Who can read what was signed here: the vendor's model, whatever the channel, or one account at the vendor. */
+/**
+ * Who can read what was signed here: the vendor's model, whatever the channel, or one account at
+ * the vendor.
+ */
 const signerOf = ({ candidate, request }: Exchange, lane: Lane): string =>
   `${lane.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
 
 /**
- * The call with what its vendor signed in earlier turns and the client did not bring back; the call itself when nothing is missing, or nothing known.
- * Waits for the database only when this process has not seen these turns itself. Without a database a conversation goes on without its signatures.
+ * The call with what its vendor signed in earlier turns and the client did not bring back; the call
+ * itself when nothing is missing, or nothing known. Waits for the database only when this process
+ * has not seen these turns itself. Without a database a conversation goes on without its
+ * signatures.
  */
 export function reminded(
   exchange: Exchange,
@@ -34,7 +39,10 @@ export function reminded(
 const withThem = (call: Call, signatures: Signatures): Call =>
   signatures.size === 0 ? call : { ...call, signatures };
 
-/** Remembers what was signed with an answer, before its last byte leaves: the next request may come to another node. The client gets its answer in any case. */
+/**
+ * Remembers what was signed with an answer, before its last byte leaves: the next request may come
+ * to another node. The client gets its answer in any case.
+ */
 export async function remember(exchange: Exchange, signatures: Signatures): Promise<void> {
   const { parts, request, candidate } = exchange;
   if (candidate === undefined) return;

@@ -4,10 +4,16 @@ export interface Watched {
 }
 
 const lookEveryMs = 1_000;
-/** Of ten thousand streams that are silent together each is sent a comment: what has arrived meanwhile does not wait for all of them. */
+/**
+ * Of ten thousand streams that are silent together each is sent a comment: what has arrived
+ * meanwhile does not wait for all of them.
+ */
 const lookedAtOnce = 128;
 
-/** One timer for all open streams: keep-alive comments and paying for unseen thinking need no timer of their own. */
+/**
+ * One timer for all open streams: keep-alive comments and paying for unseen thinking need no timer
+ * of their own.
+ */
 export class StreamWatch {
   readonly everyMs: number;
   readonly #watched = new Set<Watched>();

@@ -25,7 +25,10 @@ export type Entered =
 /** Requests of one account that wait in this process for the answer to another. */
 const waitersMax = 100;
 
-/** Requests that shall happen once, however often they are sent: one charge and one answer for each of an account's idempotency keys. */
+/**
+ * Requests that shall happen once, however often they are sent: one charge and one answer for each
+ * of an account's idempotency keys.
+ */
 export class Submissions {
   readonly #memory: AnswerMemory;
   readonly #database: Database;
@@ -44,8 +47,9 @@ export class Submissions {
   }
 
   /**
-   * Throws a `DatabaseError`. Of a request that died at its submission nobody knows how far it came: what it was charged is paid back, both before
-   * the next try, which needs the money, and after it, because a process that only seemed dead may have charged it meanwhile.
+   * Throws a `DatabaseError`. Of a request that died at its submission nobody knows how far it
+   * came: what it was charged is paid back, both before the next try, which needs the money, and
+   * after it, because a process that only seemed dead may have charged it meanwhile.
    */
   async enter(submission: Submission): Promise<Entered> {
     const claim = await this.#memory.claim(submission);
@@ -66,7 +70,10 @@ export class Submissions {
     };
   }
 
-  /** Does what takes long for one of this account's requests that wait; undefined, and nothing is done, when too many do. */
+  /**
+   * Does what takes long for one of this account's requests that wait; undefined, and nothing is
+   * done, when too many do.
+   */
   async waiting<T>(account: string, work: () => Promise<T>): Promise<T | undefined> {
     const others = this.#waiting.get(account) ?? 0;
     if (others >= waitersMax) return undefined;

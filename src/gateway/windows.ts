@@ -7,7 +7,10 @@ import type { Script } from '../storage/database.ts';
 
 const none: readonly LimitWindow[] = [];
 
-/** The windows that a request which reserves its money at `at` (wall clock, ms) is charged to; their accounts in the ledger are made by the first draw. */
+/**
+ * The windows that a request which reserves its money at `at` (wall clock, ms) is charged to; their
+ * accounts in the ledger are made by the first draw.
+ */
 export function windowsOf(
   { keyId, limit, dailyLimit, monthlyLimit }: Principal,
   at: number,
@@ -26,7 +29,10 @@ export function windowsOf(
   return windows;
 }
 
-/** What a key may spend from now on, in the windows that it has; undefined: as before. Belongs into the transaction that changes the key. */
+/**
+ * What a key may spend from now on, in the windows that it has; undefined: as before. Belongs into
+ * the transaction that changes the key.
+ */
 export function* changeWindows(
   keyId: string,
   {

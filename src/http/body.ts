@@ -2,14 +2,20 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { refuse } from '../base/refusal.ts';
 
-/** Whether the head says how long the body is, and that it is no longer than `bytesMax`. Node holds the client to it. */
+/**
+ * Whether the head says how long the body is, and that it is no longer than `bytesMax`. Node holds
+ * the client to it.
+ */
 export function tellsLength({ headers }: IncomingMessage, bytesMax: number): boolean {
   return (
     headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= bytesMax
   );
 }
 
-/** Calls `done` with the whole body; never, when the client leaves before its end. For bodies of a told length. */
+/**
+ * Calls `done` with the whole body; never, when the client leaves before its end. For bodies of a
+ * told length.
+ */
 export function collectBody(request: IncomingMessage, done: (body: Buffer) => void): void {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
@@ -19,7 +25,10 @@ export function collectBody(request: IncomingMessage, done: (body: Buffer) => vo
   });
 }
 
-/** The whole body of a request that its endpoint reads itself; `left`: the client went away before its end. Throws the Refusal of one that is too large. */
+/**
+ * The whole body of a request that its endpoint reads itself; `left`: the client went away before
+ * its end. Throws the Refusal of one that is too large.
+ */
 export async function readBody(
   body: unknown,
   headers: IncomingHttpHeaders,

@@ -12,7 +12,10 @@ export type ClientAddress = (
   headers: IncomingHttpHeaders,
 ) => string;
 
-/** Whether it is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`; of IPv4 as people write it, all four numbers of it. */
+/**
+ * Whether it is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`; of IPv4 as people
+ * write it, all four numbers of it.
+ */
 export const isNetwork = (text: string): boolean =>
   (text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text.split('/', 1)[0] ?? '')) &&
   (ipaddr.isValid(text) || ipaddr.isValidCIDR(text));
@@ -31,7 +34,9 @@ export function networksOf(texts: readonly string[]): Networks {
   };
 }
 
-/** `proxies`: addresses and networks whose `X-Forwarded-For` is believed, hop by hop from the last. */
+/**
+ * `proxies`: addresses and networks whose `X-Forwarded-For` is believed, hop by hop from the last.
+ */
 export function clientAddress(proxies: readonly string[] = []): ClientAddress {
   const trusted = networksOf(proxies);
   return (socketAddress, { 'x-forwarded-for': forwarded }) => {

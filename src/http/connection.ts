@@ -161,7 +161,8 @@ export class Connection implements ReplySink {
   };
 
   #read(piece: Buffer): void {
-    // Until the head is there as a whole, time runs from the request: drop by drop it would never end.
+    // Until the head is there as a whole, time runs from the request: drop by drop it would never
+    // end.
     if (this.#reader.headed && !this.#left) this.#looksLeft = this.#idleLooks;
     try {
       this.#went(this.#reader.push(piece));
@@ -170,7 +171,10 @@ export class Connection implements ReplySink {
     }
   }
 
-  /** The caller has heard enough: what is left of the reply is read and forgotten, where it comes at once, so that the next call need not connect anew. */
+  /**
+   * The caller has heard enough: what is left of the reply is read and forgotten, where it comes at
+   * once, so that the next call need not connect anew.
+   */
   leave(): void {
     if (this.#paused) return this.close();
     this.#left = true;
@@ -249,8 +253,9 @@ export class Connection implements ReplySink {
 }
 
 /**
- * All connections read into the same memory, and what came is copied out in its own size: else each read is given 64 KB, of which all but the few
- * bytes of a chunk have to be given back (a fifteenth of what a streamed chunk costs).
+ * All connections read into the same memory, and what came is copied out in its own size: else each
+ * read is given 64 KB, of which all but the few bytes of a chunk have to be given back (a fifteenth
+ * of what a streamed chunk costs).
  */
 const arrivals = Buffer.allocUnsafeSlow(65_536);
 
@@ -277,7 +282,10 @@ function open(place: Place, read: (count: number) => boolean): Socket {
   });
 }
 
-/** Calls one of the two, once. What it remembers meanwhile is forgotten then: thousands of connections stay open for long. */
+/**
+ * Calls one of the two, once. What it remembers meanwhile is forgotten then: thousands of
+ * connections stay open for long.
+ */
 function whenOpen(
   socket: Socket,
   { secure, connectTimeoutMs }: Place,

@@ -28,7 +28,10 @@ export interface ControlAnswer {
 const timeoutMs = 10_000;
 const replyBytesMax = 256 * 1024;
 
-/** Rejects when there is no whole reply within ten seconds, or one that is larger than such replies are. Redirects are not followed. */
+/**
+ * Rejects when there is no whole reply within ten seconds, or one that is larger than such replies
+ * are. Redirects are not followed.
+ */
 export async function callControl(url: string, call: ControlCall): Promise<ControlAnswer> {
   const { method, headers, body, bytesMax = replyBytesMax, signal } = call;
   const late = AbortSignal.timeout(timeoutMs);

@@ -6,7 +6,10 @@ export interface Cookie {
   readonly seconds: number;
 }
 
-/** For this host and all of its paths, out of reach of scripts, and not sent along with what other sites ask for. */
+/**
+ * For this host and all of its paths, out of reach of scripts, and not sent along with what other
+ * sites ask for.
+ */
 export function setCookie({ name, value, secure, seconds }: Cookie): string {
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure ? '; Secure' : ''}`;
 }

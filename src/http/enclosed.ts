@@ -10,7 +10,10 @@ export interface Enclosed {
 /** Three bytes are four characters: a piece that ends between has none to spare. */
 const base64PieceBytes = 48 * 1024;
 
-/** The body of a request whose files are read while they are sent, and its bytes. Without files it is its pieces. */
+/**
+ * The body of a request whose files are read while they are sent, and its bytes. Without files it
+ * is its pieces.
+ */
 export function followed(
   body: Buffer,
   rest: readonly (Buffer | Enclosed)[],

@@ -10,8 +10,9 @@ export interface WholeAnswer {
 const keptBytesMax = 64 * 1024 * 1024;
 
 /**
- * A reply whose answer is wanted even when its client leaves: nobody hears of that, and the whole answer is handed over before its last byte goes.
- * An answer that was broken off, or is no success, is not handed over.
+ * A reply whose answer is wanted even when its client leaves: nobody hears of that, and the whole
+ * answer is handed over before its last byte goes. An answer that was broken off, or is no success,
+ * is not handed over.
  */
 export class KeptReply extends Reply {
   /** Whether there was an answer to hand over. */
@@ -23,7 +24,10 @@ export class KeptReply extends Reply {
   #bytes = 0;
   #finished: Promise<void> = Promise.resolve();
 
-  /** Takes the place of `outer`. `begin`: see Reply. What `keep` throws is lost: the client has paid for the answer and gets it. */
+  /**
+   * Takes the place of `outer`. `begin`: see Reply. What `keep` throws is lost: the client has paid
+   * for the answer and gets it.
+   */
   constructor(
     outer: Reply,
     begin: () => Promise<void>,

@@ -34,8 +34,8 @@ export interface Form {
 type Parser = InstanceType<typeof Busboy>;
 
 /**
- * A part that nobody reads (one without a name, say) holds up the parser for ever when it ends in the piece in which it grew beyond this (@fastify/busboy 3.2.6): more
- * than a piece has.
+ * A part that nobody reads (one without a name, say) holds up the parser for ever when it ends in
+ * the piece in which it grew beyond this (@fastify/busboy 3.2.6): more than a piece has.
  */
 const partBytesWaiting = 128 * 1024;
 const pieceBytes = 64 * 1024;
@@ -48,8 +48,9 @@ export const isForm = (headers: IncomingHttpHeaders): boolean =>
   /^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '');
 
 /**
- * Reads a `multipart/form-data` body, as it arrives where it has not yet; its files go into spools, whatever they are called. `left`: the client went away.
- * Throws the Refusal that says what is wrong, and then nothing is kept.
+ * Reads a `multipart/form-data` body, as it arrives where it has not yet; its files go into spools,
+ * whatever they are called. `left`: the client went away. Throws the Refusal that says what is
+ * wrong, and then nothing is kept.
  */
 export async function readForm(
   body: unknown,

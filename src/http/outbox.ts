@@ -4,8 +4,9 @@ const texts: string[] = [];
 const sockets: Socket[] = [];
 
 /**
- * Writes a latin1 text once everything that has already arrived has been handled. Requests that arrived together leave together: a vendor's side
- * that is woken for each of them costs this one more than the write.
+ * Writes a latin1 text once everything that has already arrived has been handled. Requests that
+ * arrived together leave together: a vendor's side that is woken for each of them costs this one
+ * more than the write.
  */
 export function post(socket: Socket, text: string): void {
   sockets.push(socket);

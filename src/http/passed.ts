@@ -6,8 +6,10 @@ let bytesPassed = 0;
 let collectYoung: (() => void) | undefined;
 
 /**
- * Whoever passes files on tells how many bytes have gone by. They are garbage at once, but next to nothing on V8's own heap, so that it lets tens of megabytes of
- * them lie before it looks (a bare server that drops a body of 25 MB grows by 17 MB): every megabyte the young are looked through, which takes half a millisecond.
+ * Whoever passes files on tells how many bytes have gone by. They are garbage at once, but next to
+ * nothing on V8's own heap, so that it lets tens of megabytes of them lie before it looks (a bare
+ * server that drops a body of 25 MB grows by 17 MB): every megabyte the young are looked through,
+ * which takes half a millisecond.
  */
 export function passed(bytes: number): void {
   bytesPassed += bytes;

@@ -17,7 +17,10 @@ const headEnd = '\r\n\r\n';
 const headBytesMax = 8_192;
 const namesHeld = 200;
 
-/** Lines of what may stand in a head, each with its end; tabs may, too, but node:http does not take all of them for spaces. */
+/**
+ * Lines of what may stand in a head, each with its end; tabs may, too, but node:http does not take
+ * all of them for spaces.
+ */
 const lines = /^(?:[\x20-\x7e]+\r\n)+$/;
 /** `__proto__` is a name like others to HTTP, and none to an object. */
 const nameOf = remembered(
@@ -27,8 +30,10 @@ const nameOf = remembered(
 );
 
 /**
- * Reads what nearly every client sends: a POST to one of `paths`, each header once, a body of a told length of at most `bodyBytesMax`, on a connection that stays open.
- * 'partial': its end has not come. 'other': anything else, well formed or not, on which nothing is decided here. RFC 9112 §2–§6.
+ * Reads what nearly every client sends: a POST to one of `paths`, each header once, a body of a
+ * told length of at most `bodyBytesMax`, on a connection that stays open. 'partial': its end has
+ * not come. 'other': anything else, well formed or not, on which nothing is decided here. RFC 9112
+ * §2–§6.
  */
 export function readPlain(
   bytes: Buffer,

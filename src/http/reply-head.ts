@@ -46,7 +46,10 @@ export class ReplyHeaders {
   }
 }
 
-/** Without spaces around it. What else may be taken for a space, tabs among it, is part of a value to others, and a length with it is none. */
+/**
+ * Without spaces around it. What else may be taken for a space, tabs among it, is part of a value
+ * to others, and a length with it is none.
+ */
 function trimmed(value: string): string {
   let from = 0;
   let to = value.length;
@@ -68,19 +71,26 @@ export interface ReplyHead {
   readonly headers: ReplyHeaders;
   /** How its body ends: after so many bytes, by its last chunk, or with the connection. */
   readonly body: number | 'chunked' | 'connection';
-  /** Whether the connection can carry another call, and for how long it stays open unused if the vendor says so, ms. */
+  /**
+   * Whether the connection can carry another call, and for how long it stays open unused if the
+   * vendor says so, ms.
+   */
   readonly keeps: boolean;
   readonly keptMs: number | undefined;
 }
 
 /**
- * A status line and whole headers, each on one line of its own: no folded line, no space before a colon, no control characters. Whoever reads those in another way than a proxy
- * before it takes one reply for two (RFC 9112 §2.2, §5).
+ * A status line and whole headers, each on one line of its own: no folded line, no space before a
+ * colon, no control characters. Whoever reads those in another way than a proxy before it takes one
+ * reply for two (RFC 9112 §2.2, §5).
  */
 const plainHead =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
-/** Reads a head: status line and headers without the empty line that ends them. Throws BadReply. RFC 9112 §4, §6.3. */
+/**
+ * Reads a head: status line and headers without the empty line that ends them. Throws BadReply. RFC
+ * 9112 §4, §6.3.
+ */
 export function readHead(text: string): ReplyHead {
   if (!plainHead.test(text))
     throw new BadReply(`no head of a reply: ${JSON.stringify(text.slice(0, 60))}`);
@@ -91,7 +101,8 @@ export function readHead(text: string): ReplyHead {
   const body = bodyOf(status, headers, coding);
   const connection = headers.get('connection')?.toLowerCase();
   const is11 = text[7] === '1';
-  // A length beside chunks is how a second reply is smuggled into the first, and HTTP/1.0 knows no chunks.
+  // A length beside chunks is how a second reply is smuggled into the first, and HTTP/1.0 knows no
+  // chunks.
   const doubtful = coding !== undefined && (!is11 || headers.get('content-length') !== undefined);
   const stays = connection === undefined ? is11 : connection === 'keep-alive';
   return {
@@ -121,7 +132,10 @@ function bodyOf(
   return length === undefined ? 'connection' : Number(length);
 }
 
-/** The vendor closes an unused connection after so long; a second earlier it is no longer believed to be open. */
+/**
+ * The vendor closes an unused connection after so long; a second earlier it is no longer believed
+ * to be open.
+ */
 function keptOf(keepAlive: string | undefined): number | undefined {
   const seconds = keepAlive === undefined ? undefined : /timeout=(\d+)/.exec(keepAlive)?.[1];
   return seconds === undefined ? undefined : Math.max(0, Number(seconds) - 1) * 1_000;

@@ -31,7 +31,10 @@ type Place =
   | 'to the end'
   | 'over';
 
-/** Cuts one reply after another out of the bytes of a connection, however they were cut on their way. Copies nothing that comes in one piece. RFC 9112. */
+/**
+ * Cuts one reply after another out of the bytes of a connection, however they were cut on their
+ * way. Copies nothing that comes in one piece. RFC 9112.
+ */
 export class ReplyReader {
   readonly #sink: ReplySink;
   #place: Place = 'head';
@@ -108,7 +111,10 @@ export class ReplyReader {
     return !this.#paused;
   }
 
-  /** Reads what stands at `at`, and returns where that ends; `at` itself when more has to come first. */
+  /**
+   * Reads what stands at `at`, and returns where that ends; `at` itself when more has to come
+   * first.
+   */
   #step(piece: Buffer, at: number): number {
     switch (this.#place) {
       case 'head':

@@ -25,8 +25,8 @@ const ours = new Set([
 ]);
 
 /**
- * The heads of requests to one host (name and port). Who is asked again and again is told the same headers: their text is kept for as long as they
- * are the same objects, which nobody changes.
+ * The heads of requests to one host (name and port). Who is asked again and again is told the same
+ * headers: their text is kept for as long as they are the same objects, which nobody changes.
  */
 export class RequestHeads {
   readonly #host: string;
@@ -38,7 +38,10 @@ export class RequestHeads {
     this.#host = host;
   }
 
-  /** As latin1 text, with the empty line that ends it; `length`: bytes of the body. Throws on what would not be one header. RFC 9112 §3, RFC 9110 §5. */
+  /**
+   * As latin1 text, with the empty line that ends it; `length`: bytes of the body. Throws on what
+   * would not be one header. RFC 9112 §3, RFC 9110 §5.
+   */
   head({ method, path, sign, headers }: Said, length: number): string {
     if (wrongInPath.test(path)) throw new Error(`a path cannot be ${JSON.stringify(path)}`);
     if (sign !== this.#sign || headers !== this.#headers) {

@@ -3,7 +3,10 @@ import type { Clock } from '../base/clock.ts';
 
 const wrongInValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** The head of an answer as latin1 text, with the empty line that ends it. `headers`: name, value, name, value, …; names are ours, values may be anybody's. Throws on a value that would not be one. */
+/**
+ * The head of an answer as latin1 text, with the empty line that ends it. `headers`: name, value,
+ * name, value, …; names are ours, values may be anybody's. Throws on a value that would not be one.
+ */
 export function responseHead(status: number, headers: readonly string[], always: string): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (let i = 0; i + 1 < headers.length; i += 2) {

@@ -26,7 +26,10 @@ export const spoolLimits: SpoolLimits = {
 
 const retryAfterMs = 5_000;
 
-/** Keeps uploads while they are at work: in memory when small, else in files that have no name and vanish with the process. */
+/**
+ * Keeps uploads while they are at work: in memory when small, else in files that have no name and
+ * vanish with the process.
+ */
 export class Spools {
   readonly limits: SpoolLimits;
   #bytes = 0;
@@ -56,7 +59,10 @@ export class Spools {
   }
 }
 
-/** What one upload holds. Written once from start to end, then read as often as it is needed, also by several at a time. */
+/**
+ * What one upload holds. Written once from start to end, then read as often as it is needed, also
+ * by several at a time.
+ */
 export class Spool {
   readonly #spools: Spools;
   #pieces: Buffer[] = [];
@@ -92,7 +98,8 @@ export class Spool {
     mkdirSync(folder, { recursive: true });
     const path = join(folder, `upload-${randomText(16)}`);
     const file = await open(path, 'wx+', 0o600);
-    // It has no name from here on: the system frees it when it is closed, even by the death of the process.
+    // It has no name from here on: the system frees it when it is closed, even by the death of the
+    // process.
     await unlink(path);
     if (this.#removed) return file.close();
     const pieces = this.#pieces;

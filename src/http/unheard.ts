@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Wire } from './wire.ts';
 
-/** A wire with nobody at its end, for work that goes on without its client: what is written is dropped. */
+/**
+ * A wire with nobody at its end, for work that goes on without its client: what is written is
+ * dropped.
+ */
 export class Unheard implements Wire {
   readonly peer = undefined;
   #closed: ((complete: boolean) => void)[] = [];

@@ -12,7 +12,10 @@ import { RequestHeads, type Said } from './request-head.ts';
 /** How far a call had come when it failed. */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
 
-/** What the caller does with a vendor's reply. Called synchronously, in order; after `end` or `failed` nothing follows. */
+/**
+ * What the caller does with a vendor's reply. Called synchronously, in order; after `end` or
+ * `failed` nothing follows.
+ */
 export interface UpstreamListener {
   head(status: number, headers: ReplyHeaders): void;
   /** Returning false pauses the vendor until `resume`. */
@@ -29,7 +32,9 @@ export interface UpstreamTimes {
 export interface UpstreamAsk extends Pick<Said, 'sign' | 'headers'> {
   /** POST, unless said. */
   readonly method?: 'POST' | 'GET' | 'PUT' | 'DELETE';
-  /** Appended to the base URL's path. `/../` at its beginning leaves the last step of that first. */
+  /**
+   * Appended to the base URL's path. `/../` at its beginning leaves the last step of that first.
+   */
   readonly path: string;
   readonly body: Buffer;
   /** What follows the body. */
@@ -106,7 +111,10 @@ export interface UpstreamLimits {
   readonly connectTimeoutMs: number;
 }
 
-/** How often open connections are looked at: silence is noticed so much late at most, and a call needs no timer of its own. */
+/**
+ * How often open connections are looked at: silence is noticed so much late at most, and a call
+ * needs no timer of its own.
+ */
 const lookEveryMs = 250;
 /** Unused connections are closed after this time, unless the vendor closes them earlier. */
 const keptMs = 30_000;
@@ -172,14 +180,20 @@ export class Upstream implements ConnectionOwner {
     return this.#origin + this.#under(path);
   }
 
-  /** Vendors have generations of addresses side by side: `/v1` and `/v2`, `/compatible-mode/v1` and `/api/v1`. */
+  /**
+   * Vendors have generations of addresses side by side: `/v1` and `/v2`, `/compatible-mode/v1` and
+   * `/api/v1`.
+   */
   #under(path: string): string {
     if (!path.startsWith('/../')) return this.prefix + path;
     const { pathname, search } = new URL(this.prefix + path, this.#origin);
     return pathname + search;
   }
 
-  /** What cannot be sent fails the call: a channel may be closed in the instant in which it is picked. */
+  /**
+   * What cannot be sent fails the call: a channel may be closed in the instant in which it is
+   * picked.
+   */
   post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
     if (this.#closing) return call.failed(closed());
     const unused = this.#unused.pop();
@@ -218,7 +232,10 @@ export class Upstream implements ConnectionOwner {
     };
   }
 
-  /** For whoever waits longest once it is open. Where it cannot be opened, that one has waited in vain. */
+  /**
+   * For whoever waits longest once it is open. Where it cannot be opened, that one has waited in
+   * vain.
+   */
   #open(): void {
     this.#opening += 1;
     const ready = (open: Connection): void => {

@@ -5,7 +5,10 @@ import { pipeline, type Readable } from 'node:stream';
 export interface Wire {
   /** The address at the other end. */
   readonly peer: string | undefined;
-  /** Calls `closed` once: with true when the client has all of the answer, with false when it has gone without; at once when that has been. */
+  /**
+   * Calls `closed` once: with true when the client has all of the answer, with false when it has
+   * gone without; at once when that has been.
+   */
   onClosed(closed: (complete: boolean) => void): void;
   /** All of an answer. `headers`: name, value, name, value, …; with them its length. */
   whole(status: number, headers: readonly string[], body: Buffer | string): void;
@@ -16,9 +19,15 @@ export interface Wire {
   /** Calls `go` once when there is room again. */
   onDrain(go: () => void): void;
   end(text: string): void;
-  /** The rest of an answer whose head has been given, as it comes; resolves when the client has it or has gone. Who takes nothing of it for `idleMs` loses the connection. */
+  /**
+   * The rest of an answer whose head has been given, as it comes; resolves when the client has it
+   * or has gone. Who takes nothing of it for `idleMs` loses the connection.
+   */
   send(body: Readable, idleMs: number): Promise<void>;
-  /** Who takes nothing for `ms` of what has been written does not get the rest. For answers that have ended. */
+  /**
+   * Who takes nothing for `ms` of what has been written does not get the rest. For answers that
+   * have ended.
+   */
   limitTheRest(ms: number): void;
   /** Breaks the connection. */
   destroy(): void;
@@ -26,7 +35,10 @@ export interface Wire {
 
 const textBytesMax = 16_384;
 
-/** The bytes of a body as latin1 text where they are few: text leaves in one write together with its head, a buffer in a second one. */
+/**
+ * The bytes of a body as latin1 text where they are few: text leaves in one write together with its
+ * head, a buffer in a second one.
+ */
 export function asLatin1(body: Buffer | string): Buffer | string {
   if (
     typeof body === 'string' &&
@@ -48,7 +60,8 @@ export class ResponseWire implements Wire {
   constructor(response: ServerResponse) {
     this.#response = response;
     response.on('close', this.#onClose);
-    // An answer that waits for its turn behind another one has no connection yet, and would not hear of its end.
+    // An answer that waits for its turn behind another one has no connection yet, and would not
+    // hear of its end.
     if (response.socket === null) {
       this.#queued = true;
       response.req.socket.setMaxListeners(0).once('close', this.#onClose);

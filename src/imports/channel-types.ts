@@ -2,10 +2,11 @@ import types from './data/channel-types.json' with { type: 'json' };
 import type { Foreign, ForeignChannel } from './foreign.ts';
 
 /**
- * Channels' types are numbers there (QuantumNous/new-api constant/channel.go, songquanpeng/one-api relay/channeltype/define.go, read 2026-11), and
- * part of an address stands in the code: `path` is what it adds to the base address, `base` where it goes when none is written and our vendor has
- * another address, or none. `pair`: the key is an access key and a secret key, with `|` between. A type that is not in the table speaks a
- * language that no vendor here speaks.
+ * Channels' types are numbers there (QuantumNous/new-api constant/channel.go, songquanpeng/one-api
+ * relay/channeltype/define.go, read 2026-11), and part of an address stands in the code: `path` is
+ * what it adds to the base address, `base` where it goes when none is written and our vendor has
+ * another address, or none. `pair`: the key is an access key and a secret key, with `|` between. A
+ * type that is not in the table speaks a language that no vendor here speaks.
  */
 interface ChannelType {
   readonly vendor: string;

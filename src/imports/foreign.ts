@@ -1,15 +1,19 @@
-import type { Fraction } from './fraction.ts';
+import type { Fraction } from '../base/fraction.ts';
 
 /**
- * What another gateway's database says, in its own terms: new-api, or one-api, from which it descends. Facts of QuantumNous/new-api
- * model/{user,token,channel,option}.go and songquanpeng/one-api model/{user,token,channel}.go, read 2026-11.
+ * What another gateway's database says, in its own terms: new-api, or one-api, from which it
+ * descends. Facts of QuantumNous/new-api model/{user,token,channel,option}.go and
+ * songquanpeng/one-api model/{user,token,channel}.go, read 2026-11.
  */
 export interface Foreign {
   readonly kind: 'new-api' | 'one-api';
   readonly users: readonly ForeignUser[];
   readonly keys: readonly ForeignKey[];
   readonly channels: readonly ForeignChannel[];
-  /** As the administrator saved them; what was never changed stands in that program, not in its database. */
+  /**
+   * As the administrator saved them; what was never changed stands in that program, not in its
+   * database.
+   */
   readonly options: ReadonlyMap<string, string>;
   /** What is there beside that, and has no place here: one sentence each. */
   readonly beside: readonly string[];

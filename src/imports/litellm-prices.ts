@@ -3,7 +3,7 @@ import { priceSchema } from '../catalog/config-schema.ts';
 import type { RecordedCatalogue } from '../catalog/recorded.ts';
 import { readPrice } from '../catalog/written-price.ts';
 import providers from './data/litellm-providers.json' with { type: 'json' };
-import type { Fraction } from './fraction.ts';
+import type { Fraction } from '../base/fraction.ts';
 import { type Described, priceOf } from './litellm-costs.ts';
 
 /** LiteLLM's list of prices: models by id. Undefined when it is another kind of list. */
@@ -27,8 +27,9 @@ export interface ListedPrice {
 }
 
 /**
- * Prices for those models that are sold: listed by the very id, or below the provider that one of its channels buys from. The list knows hundreds more, and
- * some without a price that could be charged: `without` are those that are sold.
+ * Prices for those models that are sold: listed by the very id, or below the provider that one of
+ * its channels buys from. The list knows hundreds more, and some without a price that could be
+ * charged: `without` are those that are sold.
  */
 export function pricesFrom(
   list: ReadonlyMap<string, Described>,

@@ -38,7 +38,10 @@ export async function readNewApi(source: Source): Promise<Foreign> {
   };
 }
 
-/** Roles: 1 user, 10 administrator, 100 root; 0 is a guest, who has no account (common/constants.go). */
+/**
+ * Roles: 1 user, 10 administrator, 100 root; 0 is a guest, who has no account
+ * (common/constants.go).
+ */
 function userOf(row: Row, kind: Foreign['kind']): ForeignUser {
   const github = text(row, 'github_id');
   return {
@@ -48,7 +51,8 @@ function userOf(row: Row, kind: Foreign['kind']): ForeignUser {
     operator: number(row, 'role') >= 10n,
     enabled: number(row, 'status') === 1n,
     deleted: isDeleted(row),
-    // one-api keeps the login name there, which may be given to another person, as new-api did at first; a login may be all digits.
+    // one-api keeps the login name there, which may be given to another person, as new-api did at
+    // first; a login may be all digits.
     github: kind === 'new-api' && /^[1-9]\d{0,18}$/.test(github) ? github : undefined,
     group: text(row, 'group') || 'default',
     quota: number(row, 'quota'),
@@ -57,7 +61,10 @@ function userOf(row: Row, kind: Foreign['kind']): ForeignUser {
   };
 }
 
-/** States: 1 enabled, 2 disabled, 3 expired, 4 exhausted. What has expired or has nothing left says so by itself here. */
+/**
+ * States: 1 enabled, 2 disabled, 3 expired, 4 exhausted. What has expired or has nothing left says
+ * so by itself here.
+ */
 function keyOf(row: Row): ForeignKey {
   const secret = text(row, 'key').trim();
   const limited = number(row, 'model_limits_enabled') === 1n;
@@ -110,7 +117,10 @@ function channelOf(row: Row): ForeignChannel {
   };
 }
 
-/** Several keys stand in lines of their own, or in a JSON list (of credentials files). A key of one line is one key, whatever is in it. */
+/**
+ * Several keys stand in lines of their own, or in a JSON list (of credentials files). A key of one
+ * line is one key, whatever is in it.
+ */
 function secretsIn(key: string, several: boolean): readonly string[] {
   const trimmed = key.trim();
   if (trimmed === '') return [];

@@ -4,7 +4,8 @@ export const importsMigrations: readonly Migration[] = [
   {
     id: '0032-imports',
     statements: [
-      // What came from where: `origin` is the name under which an installation was imported, `theirs` its own id, `ours` what it became. `was` tells whether it is still the same.
+      // What came from where: `origin` is the name under which an installation was imported,
+      // `theirs` its own id, `ours` what it became. `was` tells whether it is still the same.
       `CREATE TABLE imported (
         origin TEXT NOT NULL,
         kind TEXT NOT NULL,

@@ -39,7 +39,10 @@ export async function openSource(place: string): Promise<Source> {
   );
 }
 
-/** The file stays as it is, and whoever uses it may go on: it is opened for reading alone, beside an empty database in memory. */
+/**
+ * The file stays as it is, and whoever uses it may go on: it is opened for reading alone, beside an
+ * empty database in memory.
+ */
 async function attached(path: string): Promise<Database> {
   const database = await open('sqlite::memory:');
   await database.query('ATTACH DATABASE $1 AS source', [`${pathToFileURL(path).href}?mode=ro`]);

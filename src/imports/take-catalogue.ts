@@ -27,7 +27,10 @@ export interface Desk extends ChannelDesk {
 
 const multiplierPlaces = 6;
 
-/** Groups that users, keys or channels name, or that have a ratio. One that is here already keeps what it costs, unless nobody has ever touched it. */
+/**
+ * Groups that users, keys or channels name, or that have a ratio. One that is here already keeps
+ * what it costs, unless nobody has ever touched it.
+ */
 export function* takeGroups(
   foreign: Foreign,
   { imported, report, ratios, by }: Desk,
@@ -98,7 +101,10 @@ export const messages = (
   problems: readonly { readonly path: string; readonly message: string }[],
 ): string => problems.map(({ path, message }) => `${path} ${message}`).join('; ');
 
-/** Models that channels sell, with their prices. Gives those that are sold here from now on, or were before. */
+/**
+ * Models that channels sell, with their prices. Gives those that are sold here from now on, or were
+ * before.
+ */
 export function* takeModels(foreign: Foreign, desk: Desk): Script<ReadonlySet<string>> {
   const { imported, report } = desk;
   const recorded = yield* readRecorded();

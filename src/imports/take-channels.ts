@@ -12,7 +12,10 @@ const weightMax = 1_000_000n;
 /** As far apart as priorities may be here. */
 const spreadMax = 1_000_000n;
 
-/** Turned around, ours being lower first: as far from the highest as they are there, or, where that is out of reach, by their order. */
+/**
+ * Turned around, ours being lower first: as far from the highest as they are there, or, where that
+ * is out of reach, by their order.
+ */
 function prioritiesOf(channels: readonly ForeignChannel[]): (theirs: bigint) => bigint {
   const descending = [...new Set(channels.map(({ priority }) => priority)), 0n].sort((a, b) =>
     a > b ? -1 : a < b ? 1 : 0,
@@ -63,7 +66,10 @@ interface Portion extends Omit<Reached, 'secret'> {
   readonly enabled: boolean;
 }
 
-/** Most channels are one portion: others have keys that were switched off, or whose key names the place where it is good. */
+/**
+ * Most channels are one portion: others have keys that were switched off, or whose key names the
+ * place where it is good.
+ */
 function portionsOf(channel: ForeignChannel, kind: Foreign['kind']): readonly Portion[] {
   const portions: Portion[] = [];
   for (const { secret, enabled } of channel.secrets) {

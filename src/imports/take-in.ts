@@ -32,8 +32,8 @@ export interface ImportWish {
 class Undone extends Error {}
 
 /**
- * Takes in what another gateway's database says: all of it in one transaction, or nothing. What was taken before is left alone, so that a second
- * run brings what is new and changes nothing else.
+ * Takes in what another gateway's database says: all of it in one transaction, or nothing. What was
+ * taken before is left alone, so that a second run brings what is new and changes nothing else.
  */
 export async function takeIn(
   database: Database,
@@ -89,7 +89,10 @@ function summary(report: ImportReport): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Every balance that was to come is a transfer now, and somebody's balance, whoever else stayed behind. */
+/**
+ * Every balance that was to come is a transfer now, and somebody's balance, whoever else stayed
+ * behind.
+ */
 function* prove(origin: string, users: TakenUsers, { sums }: ImportReport): Script<void> {
   const rows = yield {
     sql: `SELECT a.id, t.amount, a.credits-a.debits AS balance FROM transfer t JOIN account a ON a.id=t.credit

@@ -9,7 +9,8 @@ export const checksMigrations: readonly Migration[] = [
   {
     id: '0023-ledger-checks',
     statements: [
-      // `seen_at` moves while its process lives. `ok` is null until it is over. `rules` and `sums` are JSON.
+      // `seen_at` moves while its process lives. `ok` is null until it is over. `rules` and `sums`
+      // are JSON.
       `CREATE TABLE ledger_check (
         id TEXT PRIMARY KEY,
         started_at BIGINT NOT NULL,
@@ -64,7 +65,10 @@ const aliveEveryMs = 5_000;
 const lostAfterMs = 30_000;
 const checksKept = 200;
 
-/** Begins a proof, unless one runs on some node; gives the id of the one that does. It goes on whoever looks. */
+/**
+ * Begins a proof, unless one runs on some node; gives the id of the one that does. It goes on
+ * whoever looks.
+ */
 export async function startCheck(
   database: Database,
   clock: Clock,

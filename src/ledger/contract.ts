@@ -1,7 +1,10 @@
 import type { Nano } from '../base/money.ts';
 import type { SqlValue } from '../storage/database.ts';
 
-/** A spending window of a key: an account of kind `limit`, made by its first draw. `id` is `key:K:total`, `key:K:day:2026-11-21`, … */
+/**
+ * A spending window of a key: an account of kind `limit`, made by its first draw. `id` is
+ * `key:K:total`, `key:K:day:2026-11-21`, …
+ */
 export interface LimitWindow {
   readonly id: string;
   readonly amount: Nano;
@@ -16,19 +19,24 @@ export interface ReserveAsk {
   /** Below this the request makes no sense and is refused. `minimum ≤ want`. */
   readonly minimum: Nano;
   /**
-   * `stream`: grows by `extend` while it runs · `whole`: takes a fair share now, cannot grow · `fixed`: `want` or nothing.
-   * Decides how long a request waits for money before it is refused (till.md §5).
+   * `stream`: grows by `extend` while it runs · `whole`: takes a fair share now, cannot grow ·
+   * `fixed`: `want` or nothing. Decides how long a request waits for money before it is refused
+   * (till.md §5).
    */
   readonly shape: 'stream' | 'whole' | 'fixed';
   /** One draw, and no wait after it: a better estimate follows. */
   readonly once?: true;
-  /** So long ago it was asked with a rougher estimate and refused: a draw that got nothing since then has answered this, too. */
+  /**
+   * So long ago it was asked with a rougher estimate and refused: a draw that got nothing since
+   * then has answered this, too.
+   */
   readonly askedMsAgo?: number;
 }
 
 /**
- * `insufficient`: 429 insufficient_quota. `unavailable`: the database is away, or draining: 503. `crowded`: too many of the account's requests wait
- * already: 503, too. `left`: the client's signal fired while waiting.
+ * `insufficient`: 429 insufficient_quota. `unavailable`: the database is away, or draining: 503.
+ * `crowded`: too many of the account's requests wait already: 503, too. `left`: the client's signal
+ * fired while waiting.
  */
 export type ReserveRefusal = 'insufficient' | 'unavailable' | 'crowded' | 'left';
 
@@ -36,16 +44,29 @@ export interface Charge {
   /** The request's id: the transfer's and the usage record's primary key. */
   readonly id: string;
   readonly cost: Nano;
+  /**
+   * What the vendor reported beyond what the request can have cost: the house bears it. Absent:
+   * nothing.
+   */
+  readonly loss?: Nano | undefined;
   /** Why, for the transfer: `chat`, `image`, … */
   readonly code: string;
   readonly at: number;
-  /** The usage record's columns, in the order of the `RecordTable` that the till was opened with. */
+  /**
+   * The usage record's columns, in the order of the `RecordTable` that the till was opened with.
+   */
   readonly record: readonly SqlValue[];
-  /** A whole answer that is withheld when the outcome is not `paid`: then nothing is charged for it in the end. Undefined: the client has it. */
+  /**
+   * A whole answer that is withheld when the outcome is not `paid`: then nothing is charged for it
+   * in the end. Undefined: the client has it.
+   */
   readonly delivered?: false | undefined;
 }
 
-/** `paid`: committed, the last byte may leave. `unavailable`: not known to be committed within `settleWaitMs`; the till goes on with it. `refused`: the database will never take it. */
+/**
+ * `paid`: committed, the last byte may leave. `unavailable`: not known to be committed within
+ * `settleWaitMs`; the till goes on with it. `refused`: the database will never take it.
+ */
 export interface Settled {
   readonly outcome: 'paid' | 'unavailable' | 'refused';
   readonly amount: Nano;
@@ -58,7 +79,10 @@ export interface Reservation {
   readonly amount: Nano;
   /** Takes up to `more` from what is free in memory, at once; returns how much it got. */
   extend(more: Nano): Nano;
-  /** Like `extend`, but waits up to `waitMs` for at least `minimum`; returns what it got, 0n when there was nothing. */
+  /**
+   * Like `extend`, but waits up to `waitMs` for at least `minimum`; returns what it got, 0n when
+   * there was nothing.
+   */
   extendOrWait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano>;
   /** Something was delivered (or finished): charge it. Resolves after the commit. */
   settle(charge: Charge): Promise<Settled>;
@@ -71,7 +95,10 @@ export interface Till {
   tryReserve(ask: ReserveAsk): Reservation | undefined;
   /** The slow path: draws, calls in, waits its turn. */
   reserve(ask: ReserveAsk, signal: AbortSignal): Promise<Reservation | ReserveRefusal>;
-  /** False while the database is away or far behind, and after `close`: then there are no reservations. */
+  /**
+   * False while the database is away or far behind, and after `close`: then there are no
+   * reservations.
+   */
   readonly admitting: boolean;
   /** Stops admission, waits for settlements, returns every float. */
   close(): Promise<void>;

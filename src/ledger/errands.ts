@@ -3,7 +3,9 @@ import { pause, type Timers } from '../base/timers.ts';
 import type { Database } from '../storage/database.ts';
 import { isFinal, retryMs } from './known.ts';
 
-/** A procedure that can be repeated until its outcome is known, because its ids make it happen once. */
+/**
+ * A procedure that can be repeated until its outcome is known, because its ids make it happen once.
+ */
 export interface Errand {
   readonly procedure: string;
   /** Asked anew for each try. */
@@ -13,7 +15,10 @@ export interface Errand {
   readonly refused: (error: unknown) => void;
 }
 
-/** What has to be done in the database besides batches, one after the other, each until it is known to be done. */
+/**
+ * What has to be done in the database besides batches, one after the other, each until it is known
+ * to be done.
+ */
 export class Errands {
   readonly #database: Database;
   readonly #random: Random;
@@ -69,7 +74,10 @@ export function fence(errands: Errands, id: string): void {
   errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
 }
 
-/** Resolves when the process is fenced and whatever it held has been given back, some floats at a time. */
+/**
+ * Resolves when the process is fenced and whatever it held has been given back, some floats at a
+ * time.
+ */
 export async function fenceAndSweep(
   errands: Errands,
   id: string,

@@ -9,8 +9,8 @@ const unknown: Nano = 1n << 62n;
 const rateWindowMs = 5_000;
 
 /**
- * What this process knows of one account, and the part of the account's money that only it may spend.
- * `free = granted − spent − queued − reserved − returning`, and is never negative.
+ * What this process knows of one account, and the part of the account's money that only it may
+ * spend. `free = granted − spent − queued − reserved − returning`, and is never negative.
  */
 export class Float {
   readonly account: string;
@@ -51,7 +51,9 @@ export class Float {
   ahead: Nano = 0n;
   /** The next batch gives back what is free. */
   givesBack = false;
-  /** What becomes free is given back at once: others want it, or the account has nothing else left. */
+  /**
+   * What becomes free is given back at once: others want it, or the account has nothing else left.
+   */
   low = false;
   /** The batch that last answered a draw. */
   answeredBy = 0;

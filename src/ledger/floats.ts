@@ -8,7 +8,10 @@ import { drawEveryMs, type Waiting } from './waiting.ts';
 
 type Floated = readonly [Float, ...Float[]];
 
-/** The accounts that this process holds money of, or has waiters for, and what each of them exchanges with the database. */
+/**
+ * The accounts that this process holds money of, or has waiters for, and what each of them
+ * exchanges with the database.
+ */
 export class Floats {
   readonly #floats = new Map<string, Float>();
   readonly #waiting: Waiting;
@@ -110,7 +113,10 @@ export class Floats {
     float.low = failed || float.frozen || float.spare <= 0n;
   }
 
-  /** Others want what is idle here: from now on everything that is free goes back, until a draw finds that there is more again. */
+  /**
+   * Others want what is idle here: from now on everything that is free goes back, until a draw
+   * finds that there is more again.
+   */
   calledIn(rows: readonly CallInRow[]): readonly Float[] {
     const called: Float[] = [];
     for (const { account, callIn, frozen } of rows) {
@@ -125,7 +131,10 @@ export class Floats {
     return called;
   }
 
-  /** Accounts whose money goes back because nobody has used it for a while, or there are too many of them. */
+  /**
+   * Accounts whose money goes back because nobody has used it for a while, or there are too many of
+   * them.
+   */
   unused(nowMs: number): readonly Float[] {
     const unused: Float[] = [];
     const before = nowMs - this.#settings.idleMs;

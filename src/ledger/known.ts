@@ -2,8 +2,9 @@ import type { Random } from '../base/random.ts';
 import { DatabaseError } from '../storage/database.ts';
 
 /**
- * Whether sending the same again would fail the same: the database refused these very rows, or a script of ours stumbled over them. Everything
- * else (a connection, a password, a table that is away) is not known to have failed, or not because of them, and is sent again (R3).
+ * Whether sending the same again would fail the same: the database refused these very rows, or a
+ * script of ours stumbled over them. Everything else (a connection, a password, a table that is
+ * away) is not known to have failed, or not because of them, and is sent again (R3).
  */
 export function isFinal(error: unknown): boolean {
   return !(error instanceof DatabaseError) || error.kind === 'constraint';

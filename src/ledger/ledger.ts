@@ -5,7 +5,10 @@ import { fence, fenceAll, sweep } from './scripts/process.ts';
 import { integer, text } from './scripts/read.ts';
 import { tillSettings } from './settings.ts';
 
-/** Money of one account. `balance` is what the user is shown; `spendable` is what nobody holds at this moment. */
+/**
+ * Money of one account. `balance` is what the user is shown; `spendable` is what nobody holds at
+ * this moment.
+ */
 export interface Balance {
   readonly account: string;
   readonly balance: Nano;
@@ -13,7 +16,10 @@ export interface Balance {
   readonly frozen: boolean;
 }
 
-/** An account for a user, or the other side of the operator's transfers (`wallet:…`). Does nothing when it is there. */
+/**
+ * An account for a user, or the other side of the operator's transfers (`wallet:…`). Does nothing
+ * when it is there.
+ */
 export function createAccount(
   database: Database,
   id: string,
@@ -22,7 +28,10 @@ export function createAccount(
   return database.transact(() => scripts.createAccount({ id, kind }));
 }
 
-/** Credits a user's account, once for each `id`; `beside` is done in the same transaction, when it is credited. Throws a `DatabaseError`; may be repeated with the same id. */
+/**
+ * Credits a user's account, once for each `id`; `beside` is done in the same transaction, when it
+ * is credited. Throws a `DatabaseError`; may be repeated with the same id.
+ */
 export async function credit(
   database: Database,
   input: scripts.Credit,
@@ -82,19 +91,28 @@ function balanceOf(row: Parameters<typeof integer>[0]): Balance {
   };
 }
 
-/** For whoever knows that this process is dead (a worker's exit event): its floats are back at once, not after 15 s of silence. */
+/**
+ * For whoever knows that this process is dead (a worker's exit event): its floats are back at once,
+ * not after 15 s of silence.
+ */
 export async function releaseProcess(database: Database, id: string): Promise<void> {
   await database.transact(() => fence({ id }));
   while (!(await database.transact(() => sweep({ id, floatsMax: tillSettings.sweepFloatsMax }))))
     continue;
 }
 
-/** For whoever holds the only lock on a SQLite file, or has restored a backup: no process lives, so all floats are back before the first request. */
+/**
+ * For whoever holds the only lock on a SQLite file, or has restored a backup: no process lives, so
+ * all floats are back before the first request.
+ */
 export async function releaseAllProcesses(database: Database): Promise<void> {
   for (const id of await database.transact(fenceAll)) await releaseProcess(database, id);
 }
 
-/** Whether each of these accounts has so much that is spent by nobody yet, idle floats of all processes included: then a hold may be had soon. */
+/**
+ * Whether each of these accounts has so much that is spent by nobody yet, idle floats of all
+ * processes included: then a hold may be had soon.
+ */
 export async function couldHold(
   database: Database,
   accounts: readonly string[],

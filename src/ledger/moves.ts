@@ -13,7 +13,10 @@ export interface Funds {
   readonly holds: number;
 }
 
-/** A transfer that is no charge, as its account sees it: `amount` is negative when the money went away. Times are wall clock, ms. */
+/**
+ * A transfer that is no charge, as its account sees it: `amount` is negative when the money went
+ * away. Times are wall clock, ms.
+ */
 export interface Move {
   readonly id: string;
   readonly at: number;
@@ -121,7 +124,10 @@ export interface Compared {
     | undefined;
 }
 
-/** Adds an account's charges up from transfers, and holds each to its usage record. Reads every one of them: keep the stretch short. */
+/**
+ * Adds an account's charges up from transfers, and holds each to its usage record. Reads every one
+ * of them: keep the stretch short.
+ */
 export function* compareCharges(account: string, { from, to }: Stretch): Script<Compared> {
   const records =
     'FROM usage u LEFT JOIN transfer t ON t.id=u.id WHERE u.account=$1 AND u.finished_at>=$2 AND u.finished_at<$3';

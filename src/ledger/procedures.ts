@@ -4,7 +4,10 @@ import { batchAtOnce, batchStepByStep } from './scripts/batch.ts';
 import { keepFailed, settleLate } from './scripts/late.ts';
 import { fence, look, lookForCalls, start, sweep } from './scripts/process.ts';
 
-/** What the till calls by name: on SQLite they run inside the database's thread. To be given to `open`, and to `serveSqlite` in the thread. */
+/**
+ * What the till calls by name: on SQLite they run inside the database's thread. To be given to
+ * `open`, and to `serveSqlite` in the thread.
+ */
 export const ledgerProcedures = {
   'till.start': start,
   'till.batch': batchStepByStep,

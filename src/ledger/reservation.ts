@@ -90,7 +90,10 @@ export class HeldReservation implements Reservation {
     for (const float of this.#floats) this.#counter.freed(float);
   }
 
-  /** After a fence, reserves once more what it had, if that is there; without it, it goes on unbacked (till.md §6). */
+  /**
+   * After a fence, reserves once more what it had, if that is there; without it, it goes on
+   * unbacked (till.md §6).
+   */
   #isBacked(): boolean {
     if (this.#epoch === this.#counter.epoch) return true;
     const floats = this.#counter.renew(this.#floats);
@@ -119,7 +122,9 @@ export class HeldReservation implements Reservation {
     return got;
   }
 
-  /** Unbacked, it waits for all that it should have. A fence in the meantime begins the wait anew. */
+  /**
+   * Unbacked, it waits for all that it should have. A fence in the meantime begins the wait anew.
+   */
   async #wait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
     const epoch = this.#counter.epoch;
     const backed = this.#isBacked();
@@ -149,7 +154,10 @@ export class HeldReservation implements Reservation {
     this.#waits?.leave();
   }
 
-  /** A limit never makes a shortfall: what is missing is asked of the user's float alone, and limits are charged beyond what they have. */
+  /**
+   * A limit never makes a shortfall: what is missing is asked of the user's float alone, and limits
+   * are charged beyond what they have.
+   */
   async #settleSlowly(charge: Charge): Promise<Settled> {
     let extra = 0n;
     if (charge.cost > this.amount && this.#isBacked()) {

@@ -9,8 +9,9 @@ export type Demand = Pick<ReserveAsk, 'want' | 'minimum' | 'shape' | 'once'>;
 const shares = 64n;
 
 /**
- * What a demand may take of an account. A whole answer cannot grow while it runs, so that it takes a flat share, or half of what is free when
- * nothing else runs. Before the account is known, only the least.
+ * What a demand may take of an account. A whole answer cannot grow while it runs, so that it takes
+ * a flat share, or half of what is free when nothing else runs. Before the account is known, only
+ * the least.
  */
 export function fairShare({ want, minimum, shape }: Demand, user: Float, alone: boolean): Nano {
   if (shape !== 'whole') return want;
@@ -25,8 +26,8 @@ export function fairShare({ want, minimum, shape }: Demand, user: Float, alone: 
 }
 
 /**
- * What can be taken from memory now, of all accounts alike; or the account that lacks it. Less than the share is taken only when the database
- * is known to have no more.
+ * What can be taken from memory now, of all accounts alike; or the account that lacks it. Less than
+ * the share is taken only when the database is known to have no more.
  */
 export function available(demand: Demand, floats: readonly [Float, ...Float[]]): Nano | Float {
   const [user] = floats;

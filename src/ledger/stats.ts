@@ -9,7 +9,10 @@ export class TillStats {
   late = 0;
   /** Times this process found itself fenced. */
   fenced = 0;
-  /** Times the database had forgotten what it had committed: a failover to a lagging replica, a backup restored. */
+  /**
+   * Times the database had forgotten what it had committed: a failover to a lagging replica, a
+   * backup restored.
+   */
   behind = 0;
   /** Times memory and database disagreed: a bug. */
   broken = 0;

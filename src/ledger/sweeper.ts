@@ -10,8 +10,8 @@ interface Silence {
 }
 
 /**
- * Watches the other processes and takes over what dead ones held. Silence is measured on this process's own clock, never by time stamps (R4);
- * a wrong verdict does no harm (R6).
+ * Watches the other processes and takes over what dead ones held. Silence is measured on this
+ * process's own clock, never by time stamps (R4); a wrong verdict does no harm (R6).
  */
 export class Sweeper {
   readonly #database: Database;

@@ -19,7 +19,10 @@ export interface Waiter {
   readonly untilMs: number;
   /** Batches built before it came: a later one answers it. */
   readonly since: number;
-  /** It came before, with a rougher estimate: a draw that has got nothing after this time has answered it, too. */
+  /**
+   * It came before, with a rougher estimate: a draw that has got nothing after this time has
+   * answered it, too.
+   */
   readonly cameMs?: number;
   /** `amount` may be taken from each float, and must be. */
   readonly take: (amount: Nano) => void;
@@ -43,7 +46,10 @@ export class Waiting {
   readonly #users = new Set<Float>();
   #looking = false;
 
-  /** `draw` is told of every account that needs to draw with the next batch; `isAway`: nothing was heard of the database for long. */
+  /**
+   * `draw` is told of every account that needs to draw with the next batch; `isAway`: nothing was
+   * heard of the database for long.
+   */
   constructor(clock: Clock, timers: Timers, draw: (float: Float) => void, isAway: () => boolean) {
     this.#clock = clock;
     this.#timers = timers;
@@ -149,7 +155,8 @@ export class Waiting {
       for (const user of [...this.#users]) {
         for (const waiter of user.waiters.filter(({ untilMs }) => untilMs <= nowMs)) {
           const answered = wasAnswered(waiter);
-          // A database that is busy, or a crowd that takes its time, is no reason to give up: one draw is waited for.
+          // A database that is busy, or a crowd that takes its time, is no reason to give up: one
+          // draw is waited for.
           if (!answered && !this.#isAway()) continue;
           this.remove(waiter);
           waiter.refuse(answered ? 'insufficient' : 'unavailable');
@@ -162,8 +169,9 @@ export class Waiting {
 }
 
 /**
- * After one draw for it: nothing more is lent, or all that is in use would not suffice if it came back. What runs already waits for a credit all
- * the same, since what was delivered of it would be cut short.
+ * After one draw for it: nothing more is lent, or all that is in use would not suffice if it came
+ * back. What runs already waits for a credit all the same, since what was delivered of it would be
+ * cut short.
  */
 function isHopeless(waiter: Waiter, lacking: Float): boolean {
   if (!hasAnswered(waiter, lacking)) return false;

@@ -13,7 +13,10 @@ interface Window extends Period {
   readonly charged: bigint;
 }
 
-/** The windows of a day or a month whose sum is not that of the records whose money was reserved in them; and those that are neither. */
+/**
+ * The windows of a day or a month whose sum is not that of the records whose money was reserved in
+ * them; and those that are neither.
+ */
 export function* wrongWindows(): Script<readonly Row[]> {
   const rows = yield {
     sql: `SELECT a.id, ${spent} AS charged FROM account a WHERE a.kind='limit' AND a.id NOT LIKE 'key:%:total'`,

@@ -11,11 +11,17 @@ export interface LimitState {
   readonly resetMs: number;
 }
 
-/** `requests` and `tokens` are absent where there is no such limit; they become the `x-ratelimit-*` headers. */
+/**
+ * `requests` and `tokens` are absent where there is no such limit; they become the `x-ratelimit-*`
+ * headers.
+ */
 export interface Pass {
   readonly requests: LimitState | undefined;
   readonly tokens: LimitState | undefined;
-  /** Ends the request's share of the concurrency; corrects the token estimate by what was used. Once. */
+  /**
+   * Ends the request's share of the concurrency; corrects the token estimate by what was used.
+   * Once.
+   */
   finish(tokensUsed: number): void;
 }
 
@@ -34,7 +40,10 @@ export interface Share {
 }
 
 export interface Limiter {
-  /** `also`: a second share, which must have room too. A refused request uses nothing up, of neither. Synchronous in one process. */
+  /**
+   * `also`: a second share, which must have room too. A refused request uses nothing up, of
+   * neither. Synchronous in one process.
+   */
   enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun;
 }
 

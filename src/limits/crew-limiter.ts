@@ -20,8 +20,9 @@ export interface LimitAnswer {
 }
 
 /**
- * The limits of one process of several on one machine: they are kept in another, which is asked. What arrives here together is asked together: a
- * message between processes costs as much as a good part of a request, whatever it says.
+ * The limits of one process of several on one machine: they are kept in another, which is asked.
+ * What arrives here together is asked together: a message between processes costs as much as a good
+ * part of a request, whatever it says.
  */
 export class CrewLimiter implements SharedLimiter {
   readonly #ask: (questions: readonly LimitQuestion[]) => void;

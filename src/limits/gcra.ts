@@ -2,26 +2,34 @@
 export const windowMs = 60_000;
 /** What a subject used beyond its allowance keeps it waiting at most this long on top. */
 export const debtMaxMs = 60_000;
-/** Sums of fractions of a millisecond are not exact; the last request of a full allowance must not fail by that. */
+/**
+ * Sums of fractions of a millisecond are not exact; the last request of a full allowance must not
+ * fail by that.
+ */
 export const roundingMs = 0.001;
 
 /**
- * The generic cell rate algorithm: one number per subject, the time until which its use is paid for. Each unit moves it on by
- * `windowMs / limit`; a request may enter when that leaves it within one window from now. `full` and `now` are of one clock, in ms.
+ * The generic cell rate algorithm: one number per subject, the time until which its use is paid
+ * for. Each unit moves it on by `windowMs / limit`; a request may enter when that leaves it within
+ * one window from now. `full` and `now` are of one clock, in ms.
  */
 export function spend(full: number, now: number, amount: number, limit: number): number {
   return Math.max(full, now) + cost(amount, limit);
 }
 
-/** How long until `spend` is allowed; 0 = now. More than the limit at once waits for a rested subject, and is not refused for ever. */
+/**
+ * How long until `spend` is allowed; 0 = now. More than the limit at once waits for a rested
+ * subject, and is not refused for ever.
+ */
 export function waitMs(full: number, now: number, amount: number, limit: number): number {
   const wait = Math.max(full, now) + cost(Math.min(amount, limit), limit) - windowMs - now;
   return wait < roundingMs ? 0 : wait;
 }
 
 /**
- * The true use is known. `more` is negative when too much was set aside; of that only what time has not yet worked off comes back,
- * which is what lies between now and `paidUntil`, the subject's `full` right after it was spent.
+ * The true use is known. `more` is negative when too much was set aside; of that only what time has
+ * not yet worked off comes back, which is what lies between now and `paidUntil`, the subject's
+ * `full` right after it was spent.
  */
 export function correct(
   full: number,

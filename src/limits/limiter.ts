@@ -4,7 +4,10 @@ import { correct, remaining, spend, waitMs, wholeMs } from './gcra.ts';
 
 /** Subjects remembered at most, but for those with requests running. */
 export const subjectsMax = 100_000;
-/** Old subjects looked at when a new one arrives: more than one, so that the memory shrinks while it is used. */
+/**
+ * Old subjects looked at when a new one arrives: more than one, so that the memory shrinks while it
+ * is used.
+ */
 const sweptPerArrival = 4;
 /** Nobody knows when a running request will end. */
 export const concurrencyRetryMs = 1_000;
@@ -110,7 +113,10 @@ export class MemoryLimiter implements Limiter {
     return state;
   }
 
-  /** Looks at the oldest few: the rested are forgotten, the others go to the end of the queue; at the limit one that merely rests not yet goes too. */
+  /**
+   * Looks at the oldest few: the rested are forgotten, the others go to the end of the queue; at
+   * the limit one that merely rests not yet goes too.
+   */
   private sweep(now: number): void {
     let looked = 0;
     for (const [id, state] of this.subjects) {

@@ -22,13 +22,18 @@ const numbersBefore = 3;
 
 export interface NodesLimiterOptions {
   readonly state: SharedState;
-  /** What holds while the state is away: each node by itself, so that nobody is refused for that. */
+  /**
+   * What holds while the state is away: each node by itself, so that nobody is refused for that.
+   */
   readonly own: Limiter;
   /** Microseconds; undefined: the state's own clock, which all nodes share. */
   readonly nowMicros?: () => number;
 }
 
-/** Limits that hold over all nodes together. Each request asks once, and is answered in one step where all meet. */
+/**
+ * Limits that hold over all nodes together. Each request asks once, and is answered in one step
+ * where all meet.
+ */
 export class NodesLimiter implements SharedLimiter {
   readonly #state: SharedState;
   readonly #own: Limiter;
@@ -106,7 +111,8 @@ export class NodesLimiter implements SharedLimiter {
         finish: this.#runs(shares, id, (used) => this.#leave(keys, id, used, paid)),
       };
     } catch {
-      // It may have been heard all the same, and then it is over. What did not arrive ends with its lease.
+      // It may have been heard all the same, and then it is over. What did not arrive ends with its
+      // lease.
       this.#leave(
         keys,
         id,
@@ -152,7 +158,10 @@ export class NodesLimiter implements SharedLimiter {
         .catch(() => undefined);
   }
 
-  /** Says that they still run, also to a state that has lost everything. Happens by itself, thrice in a lease. */
+  /**
+   * Says that they still run, also to a state that has lost everything. Happens by itself, thrice
+   * in a lease.
+   */
   renew(): void {
     for (const [place, running] of this.#running) {
       const ids = [...running];

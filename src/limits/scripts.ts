@@ -2,9 +2,10 @@ import { sharedScript } from '../storage/shared-state.ts';
 import { debtMaxMs, roundingMs, windowMs } from './gcra.ts';
 
 /**
- * The algorithm of gcra.ts where all nodes meet, by one clock: the server's, unless a time is given. A level is how far beyond `a` (microseconds)
- * use is paid for, in ms: time minus time keeps more digits than either, and a clock that is set back makes nobody wait. `run` are the requests that
- * run, each until its lease ends: those of a node that died are over by themselves.
+ * The algorithm of gcra.ts where all nodes meet, by one clock: the server's, unless a time is
+ * given. A level is how far beyond `a` (microseconds) use is paid for, in ms: time minus time keeps
+ * more digits than either, and a clock that is set back makes nobody wait. `run` are the requests
+ * that run, each until its lease ends: those of a node that died are over by themselves.
  */
 const begin = `
 local now = tonumber(ARGV[1])
@@ -26,8 +27,10 @@ local function cost(amount, limit) return amount * ${windowMs} / limit end
 `;
 
 /**
- * Keys: for each share its levels and its running requests. Params: now or '', id, tokens, lease; for each share rpm, tpm, concurrency or ''.
- * Answer: 0, or 1 to 3 (requests, tokens, concurrency) with limit and wait; then for each share remaining and reset of both, and the end of what is paid.
+ * Keys: for each share its levels and its running requests. Params: now or '', id, tokens, lease;
+ * for each share rpm, tpm, concurrency or ''. Answer: 0, or 1 to 3 (requests, tokens, concurrency)
+ * with limit and wait; then for each share remaining and reset of both, and the end of what is
+ * paid.
  */
 export const enterScript = sharedScript(`${begin}
 local id, amount, lease = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -76,7 +79,10 @@ end
 return answer
 `);
 
-/** Keys: as above. Params: now or '', id, tokens used; for each share tpm or '', tokens set aside, the end of what was paid. */
+/**
+ * Keys: as above. Params: now or '', id, tokens used; for each share tpm or '', tokens set aside,
+ * the end of what was paid.
+ */
 export const leaveScript = sharedScript(`${begin}
 for i = 1, #KEYS / 2 do
   redis.call('ZREM', KEYS[2 * i], ARGV[2])
@@ -90,7 +96,9 @@ end
 return {}
 `);
 
-/** Key: running requests of one share. Params: now or '', lease, and the ids of those that run here. */
+/**
+ * Key: running requests of one share. Params: now or '', lease, and the ids of those that run here.
+ */
 export const renewScript = sharedScript(`${begin}
 local lease = tonumber(ARGV[2])
 for i = 3, #ARGV do redis.call('ZADD', KEYS[1], now / 1000 + lease, ARGV[i]) end

@@ -7,15 +7,22 @@ export const filesPath = '/files/';
 
 /** A name as `urlOf` writes it: the id, and an ending for whoever saves it. */
 const named = /^\/files\/(file_[A-Za-z0-9]{32})\.[a-z0-9]{1,5}$/;
-/** A host and perhaps a port, and nothing that could begin a path, a user's name or another line. */
+/**
+ * A host and perhaps a port, and nothing that could begin a path, a user's name or another line.
+ */
 const plainHost = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Makes addresses that open one file until they expire, and for nobody who could have made one up. */
+/**
+ * Makes addresses that open one file until they expire, and for nobody who could have made one up.
+ */
 export class Addresses {
   readonly #key: Buffer;
   readonly #publicUrl: string | undefined;
 
-  /** `key`: 32 bytes of this purpose alone. `publicUrl`: how the gateway is reached, without `/` at its end; undefined: as whoever asks has reached it. */
+  /**
+   * `key`: 32 bytes of this purpose alone. `publicUrl`: how the gateway is reached, without `/` at
+   * its end; undefined: as whoever asks has reached it.
+   */
   constructor(key: Buffer, publicUrl: string | undefined) {
     this.#key = key;
     this.#publicUrl = publicUrl;

@@ -55,7 +55,10 @@ const texts: Readonly<Record<string, string>> = {
 
 const headBytes = 1024;
 
-/** The type of `bytes` by what they are; undefined when that cannot be told. `path` of the address distinguishes texts and old office files. */
+/**
+ * The type of `bytes` by what they are; undefined when that cannot be told. `path` of the address
+ * distinguishes texts and old office files.
+ */
 export function contentType(bytes: Buffer, path: string): string | undefined {
   const head = bytes.toString('latin1', 0, headBytes);
   const mark = marks.find(([at, begin]) => head.startsWith(begin, at));

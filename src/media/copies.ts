@@ -3,7 +3,10 @@ import type { FileSource, NotStored } from './files.ts';
 import { Gate } from './gate.ts';
 import { type FileLimits, type MediaLimits, mediaLimits } from './limits.ts';
 
-/** Reads files from where vendors keep them: from public hosts, and from the one that the operator named as the vendor's. */
+/**
+ * Reads files from where vendors keep them: from public hosts, and from the one that the operator
+ * named as the vendor's.
+ */
 export class Copies {
   readonly #fetcher: Fetcher;
   readonly #gate: Gate;
@@ -23,7 +26,10 @@ export class Copies {
     this.#writeMs = limits.writeMs;
   }
 
-  /** What `take` makes of the bytes, or why there are none. Throws what `take` throws of its own, and when `left` comes. */
+  /**
+   * What `take` makes of the bytes, or why there are none. Throws what `take` throws of its own,
+   * and when `left` comes.
+   */
   async pass<T>(
     source: FileSource,
     left: AbortSignal,

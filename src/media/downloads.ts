@@ -24,7 +24,10 @@ export interface Failed {
 export const isFailed = (result: ReadonlyMap<string, Content> | Failed): result is Failed =>
   'why' in result;
 
-/** Downloads what clients refer to by address: from public hosts only, within limits, never twice for one request. */
+/**
+ * Downloads what clients refer to by address: from public hosts only, within limits, never twice
+ * for one request.
+ */
 export class Downloads {
   readonly #limits: MediaLimits;
   readonly #fetcher: Fetcher;
@@ -36,7 +39,10 @@ export class Downloads {
     this.#gate = new Gate(limits.atOnceMax);
   }
 
-  /** Everything that one request wants, by address, or the first of it that cannot be had. `left` ends it early. */
+  /**
+   * Everything that one request wants, by address, or the first of it that cannot be had. `left`
+   * ends it early.
+   */
   async all(
     wanted: readonly WantedMedium[],
     left: AbortSignal,
@@ -100,7 +106,10 @@ const timeouts = new Set([
   'ETIMEDOUT',
 ]);
 
-/** What a client is told. A connection's own error may name what is inside our network, and is not repeated. */
+/**
+ * What a client is told. A connection's own error may name what is inside our network, and is not
+ * repeated.
+ */
 function whyOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof NotHad) return error.message;
   if (signal.reason instanceof NotHad) return signal.reason.message;

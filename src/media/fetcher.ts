@@ -24,7 +24,10 @@ interface Fetched {
   readonly path: string;
 }
 
-/** What an address is asked with, and what becomes of its bytes. `length`: how many there will be, where that is told. */
+/**
+ * What an address is asked with, and what becomes of its bytes. `length`: how many there will be,
+ * where that is told.
+ */
 interface Fetch<T> {
   readonly signal: AbortSignal;
   /** Sent to `home` alone. */
@@ -32,7 +35,10 @@ interface Fetch<T> {
   readonly take: (body: AsyncIterable<Buffer>, length: number | undefined, url: URL) => Promise<T>;
 }
 
-/** One text for a name that does not exist and one that leads inside: which of the two is nobody's business outside. */
+/**
+ * One text for a name that does not exist and one that leads inside: which of the two is nobody's
+ * business outside.
+ */
 const notPublic = 'its host was not found, or is not on the public internet.';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -41,12 +47,15 @@ const usualHeaders = {
   'accept-encoding': 'identity',
   'user-agent': 'tollgate',
 } as const;
-/** Below this, only the ports of the web: mail and the like would take a request for something else. */
+/**
+ * Below this, only the ports of the web: mail and the like would take a request for something else.
+ */
 const freePorts = 1024;
 
 /**
- * Reads one address. A name is resolved once, every address that it has is checked, and the connection goes to one of these and no other, so that
- * nothing can change in between; a redirect is a new address and checked like the first. Name and certificate stay those of the host.
+ * Reads one address. A name is resolved once, every address that it has is checked, and the
+ * connection goes to one of these and no other, so that nothing can change in between; a redirect
+ * is a new address and checked like the first. Name and certificate stay those of the host.
  */
 export class Fetcher {
   readonly #limits: MediaLimits;
@@ -70,7 +79,10 @@ export class Fetcher {
     });
   }
 
-  /** What `take` makes of the bytes, which it gets as they come. `home`: an origin that is trusted: it may be private. */
+  /**
+   * What `take` makes of the bytes, which it gets as they come. `home`: an origin that is trusted:
+   * it may be private.
+   */
   async open<T>(text: string, fetch: Fetch<T>, home?: string): Promise<T> {
     let url = parsed(text);
     for (let hops = 0; ; hops++) {
@@ -155,7 +167,9 @@ export class Fetcher {
   }
 }
 
-/** Hosts in any other form (decimal, octal, hexadecimal) are written as the address that they are. */
+/**
+ * Hosts in any other form (decimal, octal, hexadecimal) are written as the address that they are.
+ */
 function parsed(text: string, from?: URL): URL {
   if (!URL.canParse(text, from?.href)) throw new NotHad('it is not an address.');
   const url = new URL(text, from);

@@ -2,7 +2,10 @@ import type { Script } from '../storage/database.ts';
 import type { FileLimits } from './limits.ts';
 import type { StoredFile } from './files.ts';
 
-/** Makes room for a file of at least so many bytes, and its row, which is given up at `expiresAt`. False: the account has no room. */
+/**
+ * Makes room for a file of at least so many bytes, and its row, which is given up at `expiresAt`.
+ * False: the account has no room.
+ */
 export function* claim(file: StoredFile, { filesMax, bytesMax }: FileLimits): Script<boolean> {
   const { id, account, type, bytes, createdAt, expiresAt } = file;
   if (bytes > bytesMax) return false;
@@ -21,8 +24,9 @@ export function* claim(file: StoredFile, { filesMax, bytesMax }: FileLimits): Sc
 }
 
 /**
- * The file is there; false, and it is not, when the account has no room for what it turned out to be. `claimed`: the bytes that there is room for
- * already. Throws when the row was given up meanwhile.
+ * The file is there; false, and it is not, when the account has no room for what it turned out to
+ * be. `claimed`: the bytes that there is room for already. Throws when the row was given up
+ * meanwhile.
  */
 export function* finish(
   file: StoredFile,
@@ -30,7 +34,8 @@ export function* finish(
   { bytesMax }: FileLimits,
 ): Script<boolean> {
   const { id, account, bytes, expiresAt } = file;
-  // The file's row before the account's, as everywhere: two that take both never wait for each other.
+  // The file's row before the account's, as everywhere: two that take both never wait for each
+  // other.
   const kept = yield {
     sql: 'UPDATE file SET stored=1, bytes=$2, expires_at=$3 WHERE id=$1 AND stored=0 RETURNING id',
     params: [id, bytes, expiresAt],

@@ -1,4 +1,7 @@
-/** Limits of what is downloaded for clients; docs/reference/config.md lists them under `settings.media`. */
+/**
+ * Limits of what is downloaded for clients; docs/reference/config.md lists them under
+ * `settings.media`.
+ */
 export interface MediaLimits {
   /** Addresses that one request may have downloaded. */
   readonly urlsMax: number;
@@ -12,7 +15,10 @@ export interface MediaLimits {
   readonly idleMs: number;
   /** Downloads of this process that run at the same time; others wait, within their own time. */
   readonly atOnceMax: number;
-  /** Hosts, addresses and networks (`files.internal`, `10.1.2.3`, `10.0.0.0/8`) that may be read although they are not public. */
+  /**
+   * Hosts, addresses and networks (`files.internal`, `10.1.2.3`, `10.0.0.0/8`) that may be read
+   * although they are not public.
+   */
   readonly allowPrivate: readonly string[];
 }
 
@@ -29,7 +35,10 @@ export const mediaLimits: MediaLimits = {
   allowPrivate: [],
 };
 
-/** Limits of what is kept for clients; docs/reference/config.md lists them under `settings.media`, where their names begin with `kept`. */
+/**
+ * Limits of what is kept for clients; docs/reference/config.md lists them under `settings.media`,
+ * where their names begin with `kept`.
+ */
 export interface FileLimits {
   /** Files of one account at a time. */
   readonly filesMax: number;
@@ -42,7 +51,10 @@ export interface FileLimits {
   readonly writeMs: number;
   /** Silence of a host that a file is copied from. */
   readonly idleMs: number;
-  /** Files that this process copies from vendors at the same time; others wait, within their own time. */
+  /**
+   * Files that this process copies from vendors at the same time; others wait, within their own
+   * time.
+   */
   readonly copiesAtOnceMax: number;
 }
 

@@ -1,6 +1,9 @@
 import type { Migration } from '../storage/database.ts';
 
-/** Times are milliseconds of the wall clock. A row is there before its file is; until `stored` is 1, `expires_at` is when it is given up. */
+/**
+ * Times are milliseconds of the wall clock. A row is there before its file is; until `stored` is 1,
+ * `expires_at` is when it is given up.
+ */
 export const mediaMigrations: readonly Migration[] = [
   {
     id: '0010-media',

@@ -7,13 +7,17 @@ export interface PictureFacts {
   readonly alpha: boolean;
 }
 
-/** A picture of more pixels is taken for a bomb: small as a file, and gigabytes for whoever opens it. */
+/**
+ * A picture of more pixels is taken for a bomb: small as a file, and gigabytes for whoever opens
+ * it.
+ */
 export const pixelsMax = 64 * 1024 * 1024;
 
 const formats = 'PNG, JPEG, WebP or GIF';
 
 /**
- * Looks at the head and the end of every part of a picture, and opens none of it. A text says why it is none that a model could use: the end of a sentence that the client reads.
+ * Looks at the head and the end of every part of a picture, and opens none of it. A text says why
+ * it is none that a model could use: the end of a sentence that the client reads.
  */
 export function readPicture(bytes: Buffer): PictureFacts | string {
   if (bytes.length === 0) return 'it is empty.';
@@ -50,7 +54,9 @@ const readers: readonly Format[] = [
   { begins: (bytes) => says(bytes, 0, 'RIFF') && says(bytes, 8, 'WEBP'), read: webp },
 ];
 
-/** w3.org/TR/png-3: chunks of `length, type, data, CRC`, from IHDR to IEND, with the pixels in IDAT. */
+/**
+ * w3.org/TR/png-3: chunks of `length, type, data, CRC`, from IHDR to IEND, with the pixels in IDAT.
+ */
 function png(bytes: Buffer): PictureFacts | undefined {
   if (!says(bytes, 12, 'IHDR')) return undefined;
   const colour = bytes.readUInt8(25);
@@ -98,7 +104,9 @@ function jpeg(bytes: Buffer): PictureFacts | undefined {
   }
 }
 
-/** w3.org/Graphics/GIF/spec-gif89a.txt: it ends with a semicolon; some writers add a byte or two. */
+/**
+ * w3.org/Graphics/GIF/spec-gif89a.txt: it ends with a semicolon; some writers add a byte or two.
+ */
 function gif(bytes: Buffer): PictureFacts | undefined {
   const ends = bytes.subarray(-4).includes(0x3b);
   if (!ends || bytes.length < 26) return undefined;

@@ -43,15 +43,22 @@ function lies(address: ReturnType<typeof ipaddr.parse>, [network, bits]: Network
   return address.kind() === network.kind() && address.match(network, bits);
 }
 
-/** All that IANA gives to everybody: unicast of no special purpose, and of IPv6 only what it has given out at all. */
+/**
+ * All that IANA gives to everybody: unicast of no special purpose, and of IPv6 only what it has
+ * given out at all.
+ */
 const givenOut = ipaddr.parseCIDR('2000::/3');
 
-/** Looks public, and leads to a cloud's own services from within each of its machines (learn.microsoft.com/virtual-network/what-is-ip-address-168-63-129-16, 2026-08). */
+/**
+ * Looks public, and leads to a cloud's own services from within each of its machines
+ * (learn.microsoft.com/virtual-network/what-is-ip-address-168-63-129-16, 2026-08).
+ */
 const hostServices = '168.63.129.16';
 
 /**
- * Whether an address is one of the public internet. Private, loopback, link-local (clouds' metadata among them), shared, multicast and reserved
- * ones are not, nor any IPv6 form that carries an IPv4 address (mapped, NAT64, 6to4, Teredo): whoever translates it may translate it to one inside.
+ * Whether an address is one of the public internet. Private, loopback, link-local (clouds' metadata
+ * among them), shared, multicast and reserved ones are not, nor any IPv6 form that carries an IPv4
+ * address (mapped, NAT64, 6to4, Teredo): whoever translates it may translate it to one inside.
  */
 export function isPublic(address: string): boolean {
   const parsed = ipaddr.parse(address);

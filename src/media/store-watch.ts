@@ -7,7 +7,10 @@ const awayMs = 1_000;
 /** A store that is silent for so long is away. */
 const silenceMs = 3_000;
 
-/** Whether the store takes anything now, as the last write or check says: nobody is asked, and paid, for what cannot be kept. */
+/**
+ * Whether the store takes anything now, as the last write or check says: nobody is asked, and paid,
+ * for what cannot be kept.
+ */
 export class StoreWatch {
   readonly #blobs: Pick<Blobs, 'check'>;
   readonly #clock: Clock;
@@ -19,7 +22,10 @@ export class StoreWatch {
     this.#clock = clock;
   }
 
-  /** Asks the store when nothing was heard of it for a while, once for all who want to know. Never rejects. */
+  /**
+   * Asks the store when nothing was heard of it for a while, once for all who want to know. Never
+   * rejects.
+   */
   isThere(): Promise<boolean> {
     if (this.#clock.monotonicMs() >= this.#untilMs) {
       this.#believe(this.#ask(), silenceMs);

@@ -28,12 +28,17 @@ export interface FileParts {
   readonly limits: FileLimits;
 }
 
-/** Files as blobs, and a row for each in the database: the row comes first and goes last, so that no blob is ever without one. */
+/**
+ * Files as blobs, and a row for each in the database: the row comes first and goes last, so that no
+ * blob is ever without one.
+ */
 export function openFiles(parts: FileParts): Files {
   return new StoredFiles(parts);
 }
 
-/** A row whose file is still being written is given up after twice the time that writing may take. */
+/**
+ * A row whose file is still being written is given up after twice the time that writing may take.
+ */
 const givenUpAfter = 2;
 const expiredAtOnce = 500;
 const removedAtOnce = 8;

@@ -30,7 +30,10 @@ const reasons: Readonly<Record<string, { readonly zh: string; readonly en: strin
 };
 const otherReason = { zh: '供应商没有正常应答', en: 'the vendor does not answer as it should' };
 
-/** Nothing that a user can write stands in it: the address may be somebody else's. In the reader's language; in both, where it is not known. */
+/**
+ * Nothing that a user can write stands in it: the address may be somebody else's. In the reader's
+ * language; in both, where it is not known.
+ */
 export function mailOf(
   event: NoticeEvent,
   language: Language | undefined,

@@ -21,7 +21,10 @@ export interface Teller {
   readonly at: number;
 }
 
-/** Puts what is to be said where the sender finds it: operators hear of everything by webhook, and by mail of channels; a user by mail of his own balance. */
+/**
+ * Puts what is to be said where the sender finds it: operators hear of everything by webhook, and
+ * by mail of channels; a user by mail of his own balance.
+ */
 function* tell(
   event: NoticeEvent,
   mails: readonly { readonly to: string; readonly language: Language | undefined }[],
@@ -48,7 +51,8 @@ const balanceOf =
   'a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
 
 /**
- * Whoever has less than he asked to be told of, once, until there is as much again. Once an hour at most, too: whoever turns his own amount up and down writes nobody letters.
+ * Whoever has less than he asked to be told of, once, until there is as much again. Once an hour at
+ * most, too: whoever turns his own amount up and down writes nobody letters.
  */
 export function* lookAtBalances(teller: Teller): Script<void> {
   const rows = yield {
@@ -99,8 +103,9 @@ interface Matter {
 }
 
 /**
- * Channels in use that fail or are shut out: what a vendor refuses for our key or our account is told at once, the rest after a while. One that is well again is told
- * of, too, if its trouble was; one that comes and goes once an hour.
+ * Channels in use that fail or are shut out: what a vendor refuses for our key or our account is
+ * told at once, the rest after a while. One that is well again is told of, too, if its trouble was;
+ * one that comes and goes once an hour.
  */
 export function* lookAtChannels(
   channels: readonly RecordedChannel[],

@@ -8,7 +8,8 @@ export const noticesMigrations: readonly Migration[] = [
       // Whose turn it is to look and to send: one process of all.
       'CREATE TABLE notice_turn (id BIGINT PRIMARY KEY, node TEXT NOT NULL, until BIGINT NOT NULL)',
       "INSERT INTO notice_turn (id, node, until) VALUES (1, '', 0)",
-      // What is the matter now: since when, and when somebody was told of it. It goes when it is over.
+      // What is the matter now: since when, and when somebody was told of it. It goes when it is
+      // over.
       'CREATE TABLE notice_matter (about TEXT PRIMARY KEY, since BIGINT NOT NULL, told_at BIGINT, well_at BIGINT)',
       // What is to be said to one address. `content` is JSON.
       `CREATE TABLE notice (

@@ -65,7 +65,10 @@ interface Posted {
   readonly body: string;
 }
 
-/** What an operator has at the other end; `statuses` are what it answers, one after the other, then 204. */
+/**
+ * What an operator has at the other end; `statuses` are what it answers, one after the other, then
+ * 204.
+ */
 async function startHook(
   ...statuses: number[]
 ): Promise<{ readonly url: string; readonly posted: Posted[] }> {

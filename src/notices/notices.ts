@@ -21,13 +21,19 @@ export interface NoticeRooms {
 const lookEveryMs = 15_000;
 /** Longer than a look and its sendings take; who dies has it for so long. */
 const turnMs = 60_000;
-/** Said at most in one look: a thousand users whose balance is low at once are told within a quarter of an hour. */
+/**
+ * Said at most in one look: a thousand users whose balance is low at once are told within a quarter
+ * of an hour.
+ */
 const saidMax = 20;
 /** After a failed attempt so long until the next; after the last one it is given up. */
 const againAfterMs = [30_000, 120_000, 600_000, 3_600_000, 21_600_000] as const;
 const keptMs = 30 * 86_400_000;
 
-/** Looks for what somebody would want to know, and says it: on one process of all, whoever has the turn. */
+/**
+ * Looks for what somebody would want to know, and says it: on one process of all, whoever has the
+ * turn.
+ */
 export class Notices {
   readonly #rooms: NoticeRooms;
   readonly #senders: Senders;
@@ -90,7 +96,9 @@ export class Notices {
     return (await database.query(sql, [this.#node, now + turnMs, now])).length > 0;
   }
 
-  /** Taken before it is said: whoever dies in between has it said again by the next, a while later. */
+  /**
+   * Taken before it is said: whoever dies in between has it said again by the next, a while later.
+   */
   async #say(due: Row): Promise<void> {
     const { database, clock, said } = this.#rooms;
     const [id, way] = [String(due['id']), due['way'] === 'email' ? 'email' : 'webhook'] as const;

@@ -65,8 +65,9 @@ function emailSender({ url, from }: EmailSettings): Send {
 }
 
 /**
- * Signed as standardwebhooks.com has it (spec of 2023-12): HMAC-SHA256 over `id.timestamp.body`, so that libraries which know it verify it. The address is the
- * operator's own word and may be private: what keeps clients' addresses off private networks does not look at it.
+ * Signed as standardwebhooks.com has it (spec of 2023-12): HMAC-SHA256 over `id.timestamp.body`, so
+ * that libraries which know it verify it. The address is the operator's own word and may be
+ * private: what keeps clients' addresses off private networks does not look at it.
  */
 function webhookSender({ url, secret }: WebhookSettings): Send {
   const key = secret.startsWith('whsec_')

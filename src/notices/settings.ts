@@ -1,6 +1,9 @@
 import { isEmail } from '../accounts/email.ts';
 
-/** How operators and users are told what they would want to know without looking. What is absent is not done. */
+/**
+ * How operators and users are told what they would want to know without looking. What is absent is
+ * not done.
+ */
 export interface NoticeSettings {
   readonly email?: EmailSettings;
   readonly webhook?: WebhookSettings;

@@ -5,8 +5,9 @@ import type { PaymentParts } from './parts.ts';
 import type { Payment, Wallet, WalletFault } from './wallet.ts';
 
 /**
- * Asks a wallet how an order stands and does what follows: what was paid is credited, what has expired is closed. To be called by whoever claimed the
- * order; whatever the wallet does, the next question is planned. `closing`: somebody wants it closed before its time.
+ * Asks a wallet how an order stands and does what follows: what was paid is credited, what has
+ * expired is closed. To be called by whoever claimed the order; whatever the wallet does, the next
+ * question is planned. `closing`: somebody wants it closed before its time.
  */
 export async function askOrder(
   parts: PaymentParts,
@@ -47,7 +48,10 @@ async function settle(
   return close(parts, wallet, order);
 }
 
-/** A payment may have come between the question and this: then the wallet refuses to close, and the next question finds it. */
+/**
+ * A payment may have come between the question and this: then the wallet refuses to close, and the
+ * next question finds it.
+ */
 async function close(
   { database, clock }: PaymentParts,
   wallet: Wallet,

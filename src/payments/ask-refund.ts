@@ -7,8 +7,10 @@ import { endRefund, markAsked, planRefund } from './refunds.ts';
 import type { RefundStanding, Wallet } from './wallet.ts';
 
 /**
- * Brings a refund one step on: asks the wallet for it, or how it stands. To be called by whoever claimed it. It ends by the wallet's explicit word alone, and
- * the wallet's answer and the money are one transaction: whoever dies in between leaves a refund that is asked for again under the same number.
+ * Brings a refund one step on: asks the wallet for it, or how it stands. To be called by whoever
+ * claimed it. It ends by the wallet's explicit word alone, and the wallet's answer and the money
+ * are one transaction: whoever dies in between leaves a refund that is asked for again under the
+ * same number.
  */
 export async function askRefund(
   parts: PaymentParts,
@@ -48,7 +50,10 @@ type Outcome =
   | Exclude<RefundStanding, { readonly kind: 'failed' } | { readonly kind: 'absent' }>
   | { readonly kind: 'failed'; readonly why?: string };
 
-/** A refund that the wallet may have is asked about before it is asked for; the same number is paid once, so that asking again is harmless. */
+/**
+ * A refund that the wallet may have is asked about before it is asked for; the same number is paid
+ * once, so that asking again is harmless.
+ */
 async function standingOf(
   parts: PaymentParts,
   wallet: Wallet,
@@ -73,7 +78,10 @@ async function standingOf(
   return asked.kind === 'fault' && asked.sure ? refused(parts, wallet, refund, asked.why) : asked;
 }
 
-/** The wallet said no. It is over when the wallet has no such refund and no earlier question of ours can still be on its way. */
+/**
+ * The wallet said no. It is over when the wallet has no such refund and no earlier question of ours
+ * can still be on its way.
+ */
 async function refused(
   { clock, limits }: PaymentParts,
   wallet: Wallet,

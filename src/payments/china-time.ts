@@ -29,7 +29,10 @@ export function readTime(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** The bounds of a day, wall clock: `from` is in it, `to` is not. Undefined when there is no such day. */
+/**
+ * The bounds of a day, wall clock: `from` is in it, `to` is not. Undefined when there is no such
+ * day.
+ */
 export function dayBounds(
   date: string,
 ): { readonly from: number; readonly to: number } | undefined {

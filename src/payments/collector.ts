@@ -7,8 +7,9 @@ import { claimRefunds } from './refunds.ts';
 import type { Wallet, WalletId } from './wallet.ts';
 
 /**
- * Finds the payments that no notification told of: asks wallets for what is due, so many questions at a time and wallet, so that one that hangs holds
- * no place that another needs. Every process has one; a claim is one process's alone until its lease ends.
+ * Finds the payments that no notification told of: asks wallets for what is due, so many questions
+ * at a time and wallet, so that one that hangs holds no place that another needs. Every process has
+ * one; a claim is one process's alone until its lease ends.
  */
 export class Collector {
   readonly #parts: PaymentParts;
@@ -92,7 +93,10 @@ export class Collector {
     this.#keep(this.#compare().catch(this.#failed).then(ended));
   }
 
-  /** While the database is away nothing is claimed, and what was claimed is due again when its lease has run out. */
+  /**
+   * While the database is away nothing is claimed, and what was claimed is due again when its lease
+   * has run out.
+   */
   readonly #failed = (error: unknown): void => {
     if (!isAway(error)) this.#parts.bug(error);
   };

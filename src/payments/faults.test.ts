@@ -6,7 +6,10 @@ import { walletIds } from './wallet.ts';
 
 const soon = { timeout: 5_000, interval: 20 };
 
-/** What a notification of a payment says, changed and signed by the wallet all the same, or with its signature broken. */
+/**
+ * What a notification of a payment says, changed and signed by the wallet all the same, or with its
+ * signature broken.
+ */
 function told(
   paying: Paying,
   orderId: string,

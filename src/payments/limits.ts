@@ -8,7 +8,10 @@ export interface PaymentLimits {
   readonly unpaidKept: number;
   /** The most of one order, nano-yuan. */
   readonly amountMost: bigint;
-  /** The first question after an order was made, and the most that lies between two. In between they grow with its age. */
+  /**
+   * The first question after an order was made, and the most that lies between two. In between they
+   * grow with its age.
+   */
   readonly askMsLeast: number;
   readonly askMsMost: number;
   /** The most that lies between two questions of which the first was not answered. */
@@ -29,7 +32,10 @@ export interface PaymentLimits {
   readonly moneyWaitMs: number;
   /** How often is looked whether a bill is to be compared. */
   readonly billLookEveryMs: number;
-  /** When the bill of the day before is asked for, milliseconds after midnight in China: wallets make it until 10 o'clock. */
+  /**
+   * When the bill of the day before is asked for, milliseconds after midnight in China: wallets
+   * make it until 10 o'clock.
+   */
   readonly billAtMs: number;
 }
 

@@ -3,7 +3,10 @@ import type { Nano } from '../base/money.ts';
 import type { Row } from '../storage/database.ts';
 import { type PayMethod, type WalletId, walletIds } from './wallet.ts';
 
-/** `closed`: nobody can pay it any more, but who did in that moment is credited. `failed`: the wallet would not take it. */
+/**
+ * `closed`: nobody can pay it any more, but who did in that moment is credited. `failed`: the
+ * wallet would not take it.
+ */
 const orderStates = ['waiting', 'closed', 'failed', 'credited'] as const;
 export type OrderState = (typeof orderStates)[number];
 
@@ -21,7 +24,10 @@ export interface Order {
   readonly state: OrderState;
   /** The payer has the code before him, as far as the wallet tells. */
   readonly scanned: boolean;
-  /** What the QR code says, or the address of the wallet's page; undefined: the wallet has not answered. */
+  /**
+   * What the QR code says, or the address of the wallet's page; undefined: the wallet has not
+   * answered.
+   */
   readonly code: string | undefined;
   /** The wallet's own. */
   readonly number: string | undefined;

@@ -30,7 +30,9 @@ export type Ordered =
 
 const forgottenAtOnce = 100;
 
-/** An order is there before any wallet hears of it. The same idempotency key gives the same order. */
+/**
+ * An order is there before any wallet hears of it. The same idempotency key gives the same order.
+ */
 export function* insertOrder(
   order: NewOrder,
   { waitingMax, unpaidKept }: Pick<PaymentLimits, 'waitingMax' | 'unpaidKept'>,
@@ -113,7 +115,8 @@ export async function markScanned(database: Database, id: string, at: number): P
 export type Taken = 'credited' | 'known' | 'differs';
 
 /**
- * Credits what a wallet has for an order: once for each of the wallet's numbers, whatever the order's state, if amount and currency are the order's.
+ * Credits what a wallet has for an order: once for each of the wallet's numbers, whatever the
+ * order's state, if amount and currency are the order's.
  */
 export function* takePayment(wallet: WalletId, payment: Payment, at: number): Script<Taken> {
   const [row] = yield {
@@ -163,7 +166,10 @@ function* keepUnmatched(
 const places = (count: number, from: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + from}`).join(', ');
 
-/** Takes up to `most` orders of a wallet that are to be asked for, those that have waited longest first. Until `leaseUntil` they are whoever claimed them last. */
+/**
+ * Takes up to `most` orders of a wallet that are to be asked for, those that have waited longest
+ * first. Until `leaseUntil` they are whoever claimed them last.
+ */
 export async function claimOrders(
   database: Database,
   wallet: WalletId,
@@ -176,7 +182,10 @@ export async function claimOrders(
   return (await database.query(sql, [wallet, now, most, leaseUntil])).map(readOrder);
 }
 
-/** Takes one order for somebody who wants to know now; undefined when it is not there, or was asked for less than `everyMs` ago. */
+/**
+ * Takes one order for somebody who wants to know now; undefined when it is not there, or was asked
+ * for less than `everyMs` ago.
+ */
 export async function claimOrder(
   database: Database,
   id: string,
@@ -222,7 +231,10 @@ export async function findOrder(
   return row && readOrder(row);
 }
 
-/** Orders of an account that changed at `since` (wall clock, ms) or later: what an events stream has to tell. */
+/**
+ * Orders of an account that changed at `since` (wall clock, ms) or later: what an events stream has
+ * to tell.
+ */
 export async function ordersSince(
   database: Database,
   account: string,

@@ -40,7 +40,10 @@ export interface OrderAsk {
   readonly subject: string;
 }
 
-/** `unavailable`: the wallet does not answer; the same ask again finds the same order. Its `order` says `failed` when the wallet would not take it. */
+/**
+ * `unavailable`: the wallet does not answer; the same ask again finds the same order. Its `order`
+ * says `failed` when the wallet would not take it.
+ */
 export type OrderAnswered =
   | { readonly kind: 'order' | 'unavailable'; readonly order: Order }
   | { readonly kind: 'no such wallet' }
@@ -62,7 +65,10 @@ export type RefundAnswered = RefundBegun | { readonly kind: 'wrong amount' | 'no
 const nothing: Answer = { status: 404, type: 'text/plain', body: '' };
 const moneyLookMs = 100;
 
-/** Top-ups of all accounts: ordered here, paid at a wallet, credited by its word; paid back the same way; compared with its bills every day. */
+/**
+ * Top-ups of all accounts: ordered here, paid at a wallet, credited by its word; paid back the same
+ * way; compared with its bills every day.
+ */
 export class Payments {
   readonly #parts: PaymentParts;
   readonly #collector: Collector;
@@ -99,7 +105,10 @@ export class Payments {
     await this.#collector.idle();
   }
 
-  /** An order and what its payer scans. The order is there before the wallet hears of it: a notification may be faster than this answer. */
+  /**
+   * An order and what its payer scans. The order is there before the wallet hears of it: a
+   * notification may be faster than this answer.
+   */
   async order({
     account,
     wallet,
@@ -132,17 +141,26 @@ export class Payments {
     return this.#withCode(ordered.order, subject);
   }
 
-  /** Asks the wallet how an order stands, unless that was done just now. Undefined when there is no such order of this account (of any, where none is named). */
+  /**
+   * Asks the wallet how an order stands, unless that was done just now. Undefined when there is no
+   * such order of this account (of any, where none is named).
+   */
   async check(id: string, account?: string): Promise<Order | undefined> {
     return this.#ask(id, account, this.#parts.limits.wishEveryMs, false);
   }
 
-  /** Closes an order before its time; when it was paid meanwhile, it is credited instead. It may stay open when the wallet does not answer. */
+  /**
+   * Closes an order before its time; when it was paid meanwhile, it is credited instead. It may
+   * stay open when the wallet does not answer.
+   */
   async closeOrder(id: string, account?: string): Promise<Order | undefined> {
     return this.#ask(id, account, 0, true);
   }
 
-  /** Pays back to whoever paid, up to what is left of the order and of the balance. Tries the wallet at once; it goes on in the background. */
+  /**
+   * Pays back to whoever paid, up to what is left of the order and of the balance. Tries the wallet
+   * at once; it goes on in the background.
+   */
   async refund(ask: RefundAsk): Promise<RefundAnswered> {
     const { database, clock, limits, wallets } = this.#parts;
     if (ask.amount <= 0n || !isWholeFen(ask.amount)) return { kind: 'wrong amount' };
@@ -162,7 +180,10 @@ export class Payments {
     };
   }
 
-  /** What a wallet told us. Only what is believed and committed is answered with its word for "taken". */
+  /**
+   * What a wallet told us. Only what is believed and committed is answered with its word for
+   * "taken".
+   */
   async notice(id: WalletId, headers: IncomingHttpHeaders, body: Buffer): Promise<Answer> {
     const { database, clock, wallets, log } = this.#parts;
     const wallet = wallets.get(id);

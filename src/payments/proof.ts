@@ -1,6 +1,6 @@
 /**
- * For the ledger's proof: what is credited has its transfer and what was transferred its order, and a refund's end and its money's are one. Each must return no
- * row (till.md §8).
+ * For the ledger's proof: what is credited has its transfer and what was transferred its order, and
+ * a refund's end and its money's are one. Each must return no row (till.md §8).
  */
 export const paymentProof: Readonly<Record<string, string>> = {
   orders: `SELECT o.id, o.state, o.amount, t.amount AS transferred FROM payment_order o LEFT JOIN transfer t ON t.id=o.transfer

@@ -48,7 +48,10 @@ interface Entry {
   readonly at: number;
 }
 
-/** Compares a wallet's bill of one day with what was credited and paid back, line by line, by the wallet's number or our refund's. */
+/**
+ * Compares a wallet's bill of one day with what was credited and paid back, line by line, by the
+ * wallet's number or our refund's.
+ */
 export function reconcile(date: string, bill: readonly BillLine[], books: Books): Report {
   const theirs = bill.map(entryOfBill);
   const ours = new Map(

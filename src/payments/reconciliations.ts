@@ -22,13 +22,19 @@ export type ReconcileRun =
   | { readonly kind: 'no such day' }
   | WalletFault;
 
-/** What a run may take; a bill that is not there, or a wallet that does not answer, is asked for again after so long. */
+/**
+ * What a run may take; a bill that is not there, or a wallet that does not answer, is asked for
+ * again after so long.
+ */
 const leaseMs = 600_000;
 const namesAtOnce = 500;
 /** Days that were missed (a node that was down) are made up for. */
 const daysBack = 3;
 
-/** Compares a day's bill with our books and keeps the report. What was paid and is not credited is asked for at once. */
+/**
+ * Compares a day's bill with our books and keeps the report. What was paid and is not credited is
+ * asked for at once.
+ */
 export async function runReconciliation(
   parts: PaymentParts,
   wallet: Wallet,
@@ -77,7 +83,10 @@ export async function findReconciled(
     : undefined;
 }
 
-/** After 10:30 in China each wallet's bill of the day before, once for all processes, and those of days that were missed. */
+/**
+ * After 10:30 in China each wallet's bill of the day before, once for all processes, and those of
+ * days that were missed.
+ */
 export async function reconcileDaily(parts: PaymentParts): Promise<void> {
   const { clock, limits, wallets } = parts;
   const now = clock.now();
@@ -90,7 +99,10 @@ export async function reconcileDaily(parts: PaymentParts): Promise<void> {
   }
 }
 
-/** False: it has been done, or another process is at it, or it was tried a little while ago. A wallet without a single order has no bill to compare. */
+/**
+ * False: it has been done, or another process is at it, or it was tried a little while ago. A
+ * wallet without a single order has no bill to compare.
+ */
 async function claimDay(
   { database, clock }: PaymentParts,
   wallet: WalletId,
@@ -134,7 +146,10 @@ function* chunks(ids: readonly string[]): Generator<readonly string[]> {
     yield ids.slice(from, from + namesAtOnce);
 }
 
-/** Orders that the wallet has money for and we do not: the wallet itself is asked, for a bill credits nothing. */
+/**
+ * Orders that the wallet has money for and we do not: the wallet itself is asked, for a bill
+ * credits nothing.
+ */
 async function hasten(
   database: Database,
   lines: readonly BillLine[],

@@ -15,12 +15,18 @@ export interface NewRefund {
   readonly nextLookAt: number;
 }
 
-/** `not enough`: the user has spent it, or it is in idle floats that come in now. `too much`: more than is left of the order. */
+/**
+ * `not enough`: the user has spent it, or it is in idle floats that come in now. `too much`: more
+ * than is left of the order.
+ */
 export type RefundBegun =
   | { readonly kind: 'new' | 'known'; readonly refund: OrderRefund }
   | { readonly kind: 'key reused' | 'no such order' | 'not credited' | 'too much' | 'not enough' };
 
-/** The first step: the money is set aside, before the wallet hears of it. `beside`: what is written with it, once. */
+/**
+ * The first step: the money is set aside, before the wallet hears of it. `beside`: what is written
+ * with it, once.
+ */
 export function* beginRefund(
   wish: NewRefund,
   beside?: (order: Order, refundId: string) => Script<unknown>,
@@ -77,8 +83,9 @@ export type RefundEnd =
   | { readonly kind: 'failed'; readonly why: string };
 
 /**
- * The second step, when the wallet has said so: the money is gone, or the user's again. False when it had ended before, or when it is said to have failed and
- * another asks for it by now: what he hears decides.
+ * The second step, when the wallet has said so: the money is gone, or the user's again. False when
+ * it had ended before, or when it is said to have failed and another asks for it by now: what he
+ * hears decides.
  */
 export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Script<boolean> {
   yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1', params: [refund.orderId] };
@@ -109,7 +116,10 @@ export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Scr
   return true;
 }
 
-/** From here on the wallet may have it, and until its answer is written down nobody knows. False: another has the refund by now. */
+/**
+ * From here on the wallet may have it, and until its answer is written down nobody knows. False:
+ * another has the refund by now.
+ */
 export async function markAsked(
   database: Database,
   { id, claims }: OrderRefund,

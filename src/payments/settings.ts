@@ -14,12 +14,17 @@ export interface PaymentSettings {
   readonly expiryMs?: number | undefined;
 }
 
-/** Something is missing, or is not what it should be: the operator's to mend. Never tells a secret. */
+/**
+ * Something is missing, or is not what it should be: the operator's to mend. Never tells a secret.
+ */
 class PaymentSettingsError extends Error {}
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** By wallet: its members, and the variable of each. A key may be a file as well: `private_key_file`, `WECHAT_PAY_PRIVATE_KEY_FILE`. */
+/**
+ * By wallet: its members, and the variable of each. A key may be a file as well:
+ * `private_key_file`, `WECHAT_PAY_PRIVATE_KEY_FILE`.
+ */
 const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = {
   wechat_pay: {
     mch_id: 'WECHAT_PAY_MCH_ID',
@@ -56,7 +61,10 @@ export function paymentSettings(written: PaymentSettings, env: Env): PaymentSett
   return { ...written, wechat_pay: textsOf('wechat_pay'), alipay: textsOf('alipay') };
 }
 
-/** Opens the wallets that are configured. Throws a `PaymentSettingsError` for one that is configured by half. `stop` breaks off what is asked of them. */
+/**
+ * Opens the wallets that are configured. Throws a `PaymentSettingsError` for one that is configured
+ * by half. `stop` breaks off what is asked of them.
+ */
 export function openWallets(
   settings: PaymentSettings,
   clock: Clock,

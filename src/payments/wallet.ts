@@ -33,7 +33,10 @@ export interface Payment {
   readonly paidAt: number;
 }
 
-/** `sure`: the wallet itself said no, and nothing happened. Else nobody knows whether it did: no answer, none that can be believed, an error of its own. */
+/**
+ * `sure`: the wallet itself said no, and nothing happened. Else nobody knows whether it did: no
+ * answer, none that can be believed, an error of its own.
+ */
 export interface WalletFault {
   readonly kind: 'fault';
   readonly sure: boolean;
@@ -44,7 +47,10 @@ export interface WalletFault {
 /** `code`: what the QR code says, or the address of the page. */
 export type Made = { readonly kind: 'made'; readonly code: string } | WalletFault;
 
-/** `absent`: the wallet knows of no such order (yet). `returned`: it was paid, and the money went back without us. */
+/**
+ * `absent`: the wallet knows of no such order (yet). `returned`: it was paid, and the money went
+ * back without us.
+ */
 export type Standing =
   | { readonly kind: 'paid'; readonly payment: Payment }
   | { readonly kind: 'waiting'; readonly scanned: boolean }
@@ -64,7 +70,10 @@ export interface RefundWish {
   readonly notifyUrl: string;
 }
 
-/** `pending`: the wallet has it and is at it. `stuck`: it cannot go on without the operator, at the wallet. `failed`: it will not, for good. */
+/**
+ * `pending`: the wallet has it and is at it. `stuck`: it cannot go on without the operator, at the
+ * wallet. `failed`: it will not, for good.
+ */
 export type RefundStanding =
   | { readonly kind: 'done'; readonly number: string | undefined }
   | { readonly kind: 'pending' }

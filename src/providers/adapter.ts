@@ -6,6 +6,7 @@ import type {
   WholeCapability,
 } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
+import type { Change } from '../base/json-edit.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Enclosed } from '../http/enclosed.ts';
 import type { ImageWish } from './image-wish.ts';
@@ -19,7 +20,10 @@ import type { TaskAdapter } from './task-adapter.ts';
 export interface Call {
   /** The client's body, parsed and validated by api/. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The client's body as it was sent. An adapter of the same format edits spans of these bytes and never re-encodes them. */
+  /**
+   * The client's body as it was sent. An adapter of the same format edits spans of these bytes and
+   * never re-encodes them.
+   */
   readonly bytes: Buffer;
   /** The id the client wrote in `model`, and what answers carry in `model`. */
   readonly publicModel: string;
@@ -29,28 +33,70 @@ export interface Call {
   readonly stream: boolean;
   /** The client set `stream_options.include_usage`. */
   readonly includeUsage: boolean;
-  /** Ask the vendor for a stream: always when `stream`, and for whole answers when money is short (till.md §5). */
+  /**
+   * Ask the vendor for a stream: always when `stream`, and for whole answers when money is short
+   * (till.md §5).
+   */
   readonly streamUpstream: boolean;
-  /** Set only when the vendor's limit has to be lower than the client's: the model cannot write so much, or the reserve cannot pay for it. */
+  /**
+   * Set only when the vendor's limit has to be lower than the client's: the model cannot write so
+   * much, or the reserve cannot pay for it.
+   */
   readonly outputTokensMax: number | undefined;
   /** The client's headers, in formats where some of them belong to the request. */
   readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>> | undefined;
   /** What is remembered of the calls that `unsigned` named. */
   readonly signatures?: Signatures;
-  /** Where pictures are asked for: what the body and the files beside it say. `bytes` is empty when the client did not send JSON. */
+  /**
+   * Where pictures are asked for: what the body and the files beside it say. `bytes` is empty when
+   * the client did not send JSON.
+   */
   readonly image?: ImageWish | undefined;
   /** Where sound is to be written down, and where text is to be read aloud. */
   readonly listen?: ListenWish | undefined;
   readonly speak?: SpeakWish | undefined;
+  /**
+   * Changes of the client's body that keep the answer within the reserved amount: limits on tools
+   * that the vendor runs, and the vendor's names of other models that the body names.
+   */
+  readonly bounds?: readonly Change[] | undefined;
+  /**
+   * The client asked for another tier or speed than the standard one. The adapter reads from the
+   * answer which one served it.
+   */
+  readonly asksMode?: boolean | undefined;
   /** Id of the answer: `chatcmpl-…`. */
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */
   readonly created: number;
+  /**
+   * Set by a bridge: the members of the client's request that chat has no word for, in the client's
+   * names (`Ask.dropped`).
+   */
+  readonly dropped?: readonly string[] | undefined;
+  /**
+   * Set by a bridge: values of the client's format that chat has no word for. An adapter lists
+   * those that it reads (`Adapter.reads`).
+   */
+  readonly beside?: Beside | undefined;
   /** A bridge's note on this very call: a copy of the call has it, too, and means another. */
   bridged?: { readonly of: Call; readonly chat: Call } | undefined;
 }
 
-/** What a vendor wants back with its tool calls: which call → what was signed. Both are opaque to everybody but adapters. */
+/** Values of Anthropic's format that OpenAI's chat has no word for. */
+export interface Beside {
+  /** `top_k`. */
+  readonly topK?: number | undefined;
+  /** `thinking.budget_tokens`, of which `reasoning_effort` is an approximation. */
+  readonly budget?: number | undefined;
+  /** The header `anthropic-beta`. */
+  readonly betas?: readonly string[] | undefined;
+}
+
+/**
+ * What a vendor wants back with its tool calls: which call → what was signed. Both are opaque to
+ * everybody but adapters.
+ */
 export type Signatures = ReadonlyMap<string, string>;
 
 /** Something that the client gave by its address. */
@@ -70,23 +116,76 @@ export interface Ask {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** What follows the body: files that nobody holds in memory, bytes between and after them, parts of the client's own body. Nothing of a request whose body is signed. */
+  /**
+   * Members of the client's request that are not sent to this vendor, by their paths in the
+   * client's format (`metadata`, `messages[].name`). `x-tollgate-dropped` names them.
+   */
+  readonly dropped?: readonly string[] | undefined;
+  /**
+   * A member that the vendor itself is known to refuse. Other channels are asked first. Where none
+   * takes the request, this vendor is asked, for its message.
+   */
+  readonly untaken?: NotTaken;
+  /**
+   * What follows the body: files that nobody holds in memory, bytes between and after them, parts
+   * of the client's own body. Nothing of a request whose body is signed.
+   */
   readonly rest?: readonly (Buffer | Enclosed)[];
 }
 
-/** A whole answer in the client's format. `quantities` is undefined when the vendor told no usage; then `outputText` is what to count (it is empty otherwise). */
+/** The facts in an answer, beside its quantities, on which its price depends. */
+export interface Told {
+  /** The vendor's name of the tier or speed that served it. */
+  readonly served?: string | undefined;
+  /** The vendor's name of the model that answered, where it may be another than the asked one. */
+  readonly model?: string | undefined;
+  /**
+   * The calls of models that made the answer, where they are several. The answer's quantities are
+   * their sum.
+   */
+  readonly parts?: readonly ToldPart[] | undefined;
+}
+
+/**
+ * `model`: the vendor's name of it, where the answer has it. `painted`: pictures within a text
+ * answer, with the `variant` of a price.
+ */
+export interface ToldPart {
+  readonly quantities: Quantities;
+  readonly model?: string | undefined;
+  readonly painted?: true;
+  readonly variant?: string | undefined;
+}
+
+/**
+ * A member that a vendor does not take, by its path in the client's format, and the reason as a
+ * sentence.
+ */
+export interface NotTaken {
+  readonly param: string;
+  readonly why: string;
+}
+
+/**
+ * A whole answer in the client's format. `quantities` is undefined when the vendor told no usage;
+ * then `outputText` is what to count (it is empty otherwise).
+ */
 export interface Answer {
   readonly body: Buffer;
   /** The content type, where it is no JSON. */
   readonly type?: string;
   readonly quantities: Quantities | undefined;
+  readonly told?: Told | undefined;
   readonly upstreamId: string | undefined;
   readonly outputText: string;
   /** Of its tool calls: to be remembered, because most clients do not bring it back. */
   readonly signatures?: Signatures | undefined;
   /** The quantities are an estimate of ours. */
   readonly estimated?: boolean;
-  /** What it shows. Then `body` is the answer without them, and they are had and written in before anything is charged. */
+  /**
+   * What it shows. Then `body` is the answer without them, and they are had and written in before
+   * anything is charged.
+   */
   readonly pictures?: readonly Picture[];
 }
 
@@ -102,13 +201,22 @@ export interface Picture {
   readonly revisedPrompt?: string | undefined;
 }
 
-/** The vendor has taken the request and is asked again for what became of it. What it has taken is never sent to another. */
+/**
+ * The vendor has taken the request and is asked again for what became of it. What it has taken is
+ * never sent to another.
+ */
 export interface Later {
-  /** GET, mostly. `url` is where the vendor wants to be asked, and used if that is a host of its own (`Vendor.domains`); otherwise it is `path`. */
+  /**
+   * GET, mostly. `url` is where the vendor wants to be asked, and used if that is a host of its own
+   * (`Vendor.domains`); otherwise it is `path`.
+   */
   readonly ask: Ask & { readonly url?: string };
   /** Before it is sent. Faults make it longer. */
   readonly afterMs: number;
-  /** A fault that `ended` is the vendor's own word that nothing will come. Any other (HTML, a state that nobody wrote down) is asked again until the time is over. */
+  /**
+   * A fault that `ended` is the vendor's own word that nothing will come. Any other (HTML, a state
+   * that nobody wrote down) is asked again until the time is over.
+   */
   readonly read: (reply: Buffer, contentType: string, call: Call) => Answer | Later | LaterFault;
   /** The adapter's, unless said. Here, too, only `ended` ends the wait. */
   readonly fault?: (...reply: Parameters<Inquiry['fault']>) => LaterFault;
@@ -116,20 +224,41 @@ export interface Later {
   readonly cancel?: Ask;
 }
 
-/** `gone`: the vendor knows nothing of what it took, which is believed of nobody at first (`limits.later.goneAfterMs`). */
+/**
+ * `gone`: the vendor knows nothing of what it took, which is believed of nobody at first
+ * (`limits.later.goneAfterMs`).
+ */
 export type LaterFault = Fault & { readonly gone?: true };
 
-/** What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by this. */
+/**
+ * What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by
+ * this.
+ */
 export interface StreamMeter {
   /** The vendor's own count, as soon as it has told it. */
   quantities: Quantities | undefined;
-  /** The vendor's count of the input, where it tells it before the answer: a cut stream is charged by this and by what was delivered. */
+  told?: Told | undefined;
+  /**
+   * The vendor's count of the input, where it tells it before the answer: a cut stream is charged
+   * by this and by what was delivered.
+   */
   input?: Quantities | undefined;
-  /** Bytes of text, reasoning and tool arguments delivered so far: the measure of progress, and of the charge when there is no count. */
+  /**
+   * Calls of tools that the vendor has run so far, by their results in the stream: a cut stream is
+   * charged for them.
+   */
+  calls?: Quantities | undefined;
+  /**
+   * Bytes of text, reasoning and tool arguments delivered so far: the measure of progress, and of
+   * the charge when there is no count.
+   */
   outputBytes: number;
   /** The client was given its finish reason. */
   finished: boolean;
-  /** The vendor has said all that it will say (`[DONE]`, or its format's last event): settle now, do not wait for the socket. */
+  /**
+   * The vendor has said all that it will say (`[DONE]`, or its format's last event): settle now, do
+   * not wait for the socket.
+   */
   done: boolean;
   /** The vendor reported an error inside the stream. Nothing after it is forwarded. */
   fault: Fault | undefined;
@@ -141,8 +270,10 @@ export interface StreamMeter {
 }
 
 /**
- * One vendor stream on its way to one client. Synchronous and pure: bytes in, cut anywhere; complete client events out, as `latin1` strings
- * (one character a byte) so that untouched bytes stay untouched. Never emits the final `data: [DONE]`: the pipeline does, after the charge is committed.
+ * One vendor stream on its way to one client. Synchronous and pure: bytes in, cut anywhere;
+ * complete client events out, as `latin1` strings (one character a byte) so that untouched bytes
+ * stay untouched. Never emits the final `data: [DONE]`: the pipeline does, after the charge is
+ * committed.
  */
 export interface StreamTranslator {
   readonly meter: StreamMeter;
@@ -150,9 +281,15 @@ export interface StreamTranslator {
   readonly type?: string;
   /** Returns the client's bytes for this piece, `''` when there are none yet. */
   push(piece: Buffer): string;
-  /** The vendor closed the stream (or `meter.done`). Returns what was held back: a missing usage chunk, for instance. Sets `meter.fault` when the terminal event never came. */
+  /**
+   * The vendor closed the stream (or `meter.done`). Returns what was held back: a missing usage
+   * chunk, for instance. Sets `meter.fault` when the terminal event never came.
+   */
   end(): string;
-  /** Money ended: the client's last events with finish reason `length`, usage included when it asked. */
+  /**
+   * Money ended: the client's last events with finish reason `length`, usage included when it
+   * asked.
+   */
   cutShort(quantities: Quantities): string;
 }
 
@@ -165,19 +302,31 @@ export interface StreamCollector {
 }
 
 /**
- * One capability in one wire format. Pure: no I/O, no clock, no ledger, no framework; writes to no client and knows no price.
- * `read` returns a Fault when a reply with a good status cannot be read or is an error in disguise.
+ * One capability in one wire format. Pure: no I/O, no clock, no ledger, no framework; writes to no
+ * client and knows no price. `read` returns a Fault when a reply with a good status cannot be read
+ * or is an error in disguise.
  */
 export interface Adapter {
   ask(call: Call): Ask;
   read(reply: Buffer, contentType: string, call: Call): Answer | Fault;
   stream(call: Call): StreamTranslator;
   collect(call: Call): StreamCollector;
-  /** Where the vendor takes less at a time than clients send: calls that make up this one, all of them whole. Absent, or undefined: this call is one. */
+  /**
+   * Where the vendor takes less at a time than clients send: calls that make up this one, all of
+   * them whole. Absent, or undefined: this call is one.
+   */
   readonly parts?: ((call: Call) => Parts | undefined) | undefined;
-  /** Whether the bytes of a medium have to be in the request: this vendor does not read such an address itself. Absent: it reads them all. */
+  /**
+   * Whether the bytes of a medium have to be in the request: this vendor does not read such an
+   * address itself. Absent: it reads them all.
+   */
   readonly needsBytes?: ((medium: Medium, call: Call) => boolean) | undefined;
-  /** The earlier tool calls of a request that came back without what was signed with them. Absent: this vendor signs nothing. */
+  /** The members of `Call.beside` that the adapter reads. */
+  readonly reads?: readonly (keyof Beside)[] | undefined;
+  /**
+   * The earlier tool calls of a request that came back without what was signed with them. Absent:
+   * this vendor signs nothing.
+   */
   readonly unsigned?: ((call: Call) => readonly string[]) | undefined;
   fault(
     status: number,
@@ -186,25 +335,42 @@ export interface Adapter {
   ): Fault;
 }
 
-/** A question that costs nothing and is answered at once: how many tokens a request has. `body` is the client's answer. */
+/**
+ * A question that costs nothing and is answered at once: how many tokens a request has. `body` is
+ * the client's answer.
+ */
 export type Inquiry = Pick<Adapter, 'ask' | 'read' | 'fault'>;
 
 /** A capability that is always answered as a whole. */
 export interface WholeAdapter extends Inquiry {
-  /** Where the vendor takes less at a time than clients send: calls that make up this one, and how their answers do. Undefined: this call is one. */
+  /**
+   * Where the vendor takes less at a time than clients send: calls that make up this one, and how
+   * their answers do. Undefined: this call is one.
+   */
   readonly parts?: ((call: Call) => Parts | undefined) | undefined;
+  /** For embeddings: the vendor reads text alone. Token ids are decoded before it is asked. */
+  readonly textOnly?: boolean | undefined;
 }
 
 /** The same, where the answer may come later. */
 export interface PictureAdapter extends Omit<WholeAdapter, 'read'> {
   read(reply: Buffer, contentType: string, call: Call): Answer | Later | Fault;
-  /** It is always answered later, and can be cancelled: a submission that nobody waits for any more is seen through, and taken back. */
+  /**
+   * It is always answered later, and can be cancelled: a submission that nobody waits for any more
+   * is seen through, and taken back.
+   */
   readonly answersLater?: (call: Call) => boolean;
-  /** Why this vendor's model does not make what is wished for: then it is not asked, and where nobody makes it, this is the client's 400. */
+  /**
+   * Why this vendor's model does not make what is wished for: then it is not asked, and where
+   * nobody makes it, this is the client's 400.
+   */
   readonly misfit?: (call: Call) => PictureMisfit | undefined;
 }
 
-/** The same, where clients that want to see the picture come about can be shown. `outputBytes` of the meter counts what they were shown. */
+/**
+ * The same, where clients that want to see the picture come about can be shown. `outputBytes` of
+ * the meter counts what they were shown.
+ */
 export interface StreamedPictureAdapter extends WholeAdapter, Pick<PictureAdapter, 'misfit'> {
   stream(call: Call, contentType: string): StreamTranslator;
 }
@@ -215,7 +381,10 @@ export interface PictureMisfit {
   readonly why: string;
 }
 
-/** Sound. A stream is only for clients that want one; `contentType` is that of the reply. What is said in `outputBytes` is text, written down or read aloud. */
+/**
+ * Sound. A stream is only for clients that want one; `contentType` is that of the reply. What is
+ * said in `outputBytes` is text, written down or read aloud.
+ */
 export interface SoundAdapter extends Inquiry {
   stream(call: Call, contentType: string): StreamTranslator;
 }
@@ -223,7 +392,10 @@ export interface SoundAdapter extends Inquiry {
 export interface Parts {
   readonly calls: readonly Call[];
   readonly join: (answers: readonly Answer[]) => Answer;
-  /** Each is worth something by itself: when one fails, no more are asked, and the others are the answer. */
+  /**
+   * Each is worth something by itself: when one fails, no more are asked, and the others are the
+   * answer.
+   */
   readonly alone?: true;
 }
 
@@ -246,7 +418,10 @@ export function isLater(result: Answer | Later | Fault): result is Later {
   return 'afterMs' in result;
 }
 
-/** A request as it is about to leave: its whole address, and all headers but those that prove who we are. */
+/**
+ * A request as it is about to leave: its whole address, and all headers but those that prove who we
+ * are.
+ */
 export interface Outgoing {
   readonly method: Method;
   readonly url: string;
@@ -254,17 +429,26 @@ export interface Outgoing {
   readonly body: Buffer;
 }
 
-/** What proves who we are for this request, or why that could not be had (`credentials`, `network`, `timeout`: another channel is tried). */
+/**
+ * What proves who we are for this request, or why that could not be had (`credentials`, `network`,
+ * `timeout`: another channel is tried).
+ */
 export type Proof = { readonly headers: Readonly<Record<string, string>> } | Fault;
 
-/** Made once per channel, so that derived keys and tokens live as long as the channel does. Answers at once where it can: a promise costs a turn. */
+/**
+ * Made once per channel, so that derived keys and tokens live as long as the channel does. Answers
+ * at once where it can: a promise costs a turn.
+ */
 export type Authorize = (outgoing: Outgoing) => Proof | Promise<Proof>;
 
 /** What the making of a proof may need from outside. */
 export interface Means {
   /** Milliseconds since 1970: signatures carry the time, tokens end. */
   readonly now: () => number;
-  /** A small call of our own, to a token server for instance. Rejects when there was no reply in time. */
+  /**
+   * A small call of our own, to a token server for instance. Rejects when there was no reply in
+   * time.
+   */
   readonly post: (
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -280,17 +464,32 @@ export interface Vendor {
   readonly provider?: string;
   /** The `owned_by` that its models carry where the catalogue says nothing. */
   readonly ownedBy: string;
-  /** Default base URL (wire-formats §5.0); absent when every installation has its own, and then `base_url` is required. */
+  /**
+   * Default base URL (wire-formats §5.0); absent when every installation has its own, and then
+   * `base_url` is required.
+   */
   readonly baseUrl?: string;
   /** Headers that prove who we are. Local servers may have no secret. */
   readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
-  /** For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof enough for this secret, and costs nothing per request. */
+  /**
+   * For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof
+   * enough for this secret, and costs nothing per request.
+   */
   readonly authorizer?: (secret: string | undefined, means: Means) => Authorize | undefined;
-  /** Its hosts beside that of the base URL end like this (`.example.com`). Our key is shown to them when an answer sends us there, over TLS. */
+  /**
+   * Its hosts beside that of the base URL end like this (`.example.com`). Our key is shown to them
+   * when an answer sends us there, over TLS.
+   */
   readonly domains?: readonly string[];
-  /** The base URL in full, where the secret tells a part of it (the project of a service account). Asked once per channel. */
+  /**
+   * The base URL in full, where the secret tells a part of it (the project of a service account).
+   * Asked once per channel.
+   */
   readonly home?: (baseUrl: string, secret: string | undefined) => string;
-  /** What to append to a base URL of this prefix instead of the adapter's path: for vendors with several generations of addresses. */
+  /**
+   * What to append to a base URL of this prefix instead of the adapter's path: for vendors with
+   * several generations of addresses.
+   */
   readonly place?: (prefix: string, path: string, upstreamModel: string) => string;
   /** Where its account is looked after in a browser: keys, money, limits. */
   readonly consoleUrl?: string;
@@ -301,6 +500,13 @@ export interface Vendor {
   readonly readsCacheMarks?: boolean;
   /** What it signs is worth something to the same account alone. */
   readonly signsForAccount?: true;
+  /** Its models think beyond the output limit. Thinking is bounded by the model's own limit. */
+  readonly thinksBeyondLimit?: true;
+  /**
+   * Whether a model reads more than the request holds, such as web pages, without a tool. Its input
+   * is bounded by its context.
+   */
+  readonly readsBeyond?: (upstreamModel: string) => boolean;
   /** Counts the tokens of a request to this capability. */
   readonly counts?: Readonly<Partial<Record<StreamedCapability, Inquiry>>>;
 }

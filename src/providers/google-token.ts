@@ -3,7 +3,10 @@ import type { Fault } from '../base/fault.ts';
 import type { Authorize, Means, Proof } from './adapter.ts';
 import { isObject, parse, textOf } from './wire/json.ts';
 
-/** What a credentials file of Google Cloud says: a service account that signs for itself, or a user who once signed in (`gcloud auth application-default login`). */
+/**
+ * What a credentials file of Google Cloud says: a service account that signs for itself, or a user
+ * who once signed in (`gcloud auth application-default login`).
+ */
 export interface GoogleCredentials {
   readonly project: string | undefined;
   readonly tokenUrl: string;
@@ -58,7 +61,10 @@ interface Account {
   readonly tokenUrl: string;
 }
 
-/** A statement signed with the account's own key (RFC 7523; developers.google.com/identity/protocols/oauth2/service-account, 2026-06). */
+/**
+ * A statement signed with the account's own key (RFC 7523;
+ * developers.google.com/identity/protocols/oauth2/service-account, 2026-06).
+ */
 function accountGrant(
   { email, keyId, key, tokenUrl }: Account,
   nowMs: number,
@@ -86,7 +92,10 @@ const renewMs = 5 * 60_000;
 /** A token is not used in its last moments: the request has a way to go. */
 const marginMs = 30_000;
 
-/** Proves requests with an access token that is fetched when needed, once at a time, and renewed behind the requests' back. */
+/**
+ * Proves requests with an access token that is fetched when needed, once at a time, and renewed
+ * behind the requests' back.
+ */
 export function tokenAuthorizer(credentials: GoogleCredentials, means: Means): Authorize {
   let proof: Proof | undefined;
   let endsAtMs = 0;
@@ -116,7 +125,8 @@ export function tokenAuthorizer(credentials: GoogleCredentials, means: Means): A
   return () => {
     const leftMs = endsAtMs - means.now();
     if (proof === undefined || leftMs < marginMs) return fetch();
-    // Whatever becomes of this attempt: the next request makes another, and the token at hand still serves.
+    // Whatever becomes of this attempt: the next request makes another, and the token at hand still
+    // serves.
     if (leftMs < renewMs) fetch().catch(() => {});
     return proof;
   };

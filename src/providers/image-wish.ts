@@ -1,7 +1,10 @@
 import { assert } from '../base/assert.ts';
 import type { Call } from './adapter.ts';
 
-/** Pictures as a client wants them, checked, whichever endpoint it asked. What is undefined was left to the model. */
+/**
+ * Pictures as a client wants them, checked, whichever endpoint it asked. What is undefined was left
+ * to the model.
+ */
 export interface ImageWish {
   /** Empty where only variations of a picture are wanted. */
   readonly prompt: string;
@@ -24,7 +27,9 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** A picture that the client gave, whose bytes were found to be what `type` says and of that size. */
+/**
+ * A picture that the client gave, whose bytes were found to be what `type` says and of that size.
+ */
 export interface GivenImage extends ImageSize {
   readonly type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
   readonly bytes: Buffer;

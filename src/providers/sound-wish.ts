@@ -19,7 +19,10 @@ export const soundTypes: Readonly<Record<SoundFormat, string>> = {
 export const scripts = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
 export type ScriptFormat = (typeof scripts)[number];
 
-/** A recording that is to be written down, in its own language or in English, as a client wants it, checked. What is undefined was left to the model. */
+/**
+ * A recording that is to be written down, in its own language or in English, as a client wants it,
+ * checked. What is undefined was left to the model.
+ */
 export interface ListenWish {
   readonly file: Spool;
   /** As the client calls it. */

@@ -2,7 +2,10 @@ import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Ask } from './adapter.ts';
 
-/** A video as a client wants it, whichever of our formats it was asked in. What is undefined was left to the model. */
+/**
+ * A video as a client wants it, whichever of our formats it was asked in. What is undefined was
+ * left to the model.
+ */
 export interface VideoWish {
   readonly prompt: string;
   readonly negativePrompt: string | undefined;
@@ -17,27 +20,38 @@ export interface VideoWish {
   readonly audio: boolean | undefined;
   readonly seed: number | undefined;
   readonly images: readonly VideoImage[];
-  /** Members that the client sent beside these. An adapter takes out what it knows and its variants tell; the rest might be paid for by nobody. */
+  /**
+   * Members that the client sent beside these. An adapter takes out what it knows and its variants
+   * tell; the rest might be paid for by nobody.
+   */
   readonly more: Readonly<Record<string, unknown>>;
 }
 
 /** A picture that the video begins with, ends with, or takes its subjects from. */
 export interface VideoImage {
   readonly role: 'first' | 'last' | 'reference';
-  /** `https://…`, or `data:…;base64,…`: always the latter where `needsBytes` said so, and for files that the client sent. */
+  /**
+   * `https://…`, or `data:…;base64,…`: always the latter where `needsBytes` said so, and for files
+   * that the client sent.
+   */
   readonly url: string;
 }
 
 /** A wish on its way to one vendor. */
 export interface VideoCall {
   readonly wish: VideoWish;
-  /** Our own id of the task, which vendors that take one are given as their customer's reference. */
+  /**
+   * Our own id of the task, which vendors that take one are given as their customer's reference.
+   */
   readonly taskId: string;
   readonly publicModel: string;
   readonly upstreamModel: string;
 }
 
-/** Why this vendor's model does not make such a video: the client's 400 where no channel makes it. `param` as in `VideoWish`; `why` is a sentence that tells what is allowed. */
+/**
+ * Why this vendor's model does not make such a video: the client's 400 where no channel makes it.
+ * `param` as in `VideoWish`; `why` is a sentence that tells what is allowed.
+ */
 export interface Misfit {
   readonly param:
     | 'duration'
@@ -52,7 +66,10 @@ export interface Misfit {
 
 /** A task that the vendor has accepted, as it is remembered until its end. */
 export interface AcceptedTask {
-  /** What `submitted` made of the vendor's answer: opaque to everybody but the adapter, which may put more than one word into it. */
+  /**
+   * What `submitted` made of the vendor's answer: opaque to everybody but the adapter, which may
+   * put more than one word into it.
+   */
   readonly upstreamId: string;
   readonly upstreamModel: string;
   /** As asked for. */
@@ -65,15 +82,19 @@ export interface Submitted {
 }
 
 /**
- * How far a task is. `completed` and `failed` are the vendor's explicit ends and nothing else is: `unknown` (a state that nobody wrote down) is asked again
- * until the task's time is over. Cancelled, expired and moderated tasks are `failed`.
+ * How far a task is. `completed` and `failed` are the vendor's explicit ends and nothing else is:
+ * `unknown` (a state that nobody wrote down) is asked again until the task's time is over.
+ * Cancelled, expired and moderated tasks are `failed`.
  */
 export type Progress =
   | { readonly state: 'queued' | 'running' | 'unknown' /** 0 to 100. */; readonly percent?: number }
   | {
       readonly state: 'completed';
       readonly file: TaskFile;
-      /** What the vendor has metered; what it does not tell is one request and the seconds asked for. */
+      /**
+       * What the vendor has metered; what it does not tell is one request and the seconds asked
+       * for.
+       */
       readonly quantities?: Quantities;
     }
   | {
@@ -86,26 +107,39 @@ export type Progress =
 export type TaskFile =
   /** Read without our key, from wherever it is. */
   | { readonly kind: 'address'; readonly url: string }
-  /** Read with our key; `path` is under the channel's base URL. Redirects are followed, and only the channel's own host sees the key. */
+  /**
+   * Read with our key; `path` is under the channel's base URL. Redirects are followed, and only the
+   * channel's own host sees the key.
+   */
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   /** Has to be asked for: the reply to `ask` is read by `located`. */
   | { readonly kind: 'asked'; readonly ask: Ask };
 
 /**
- * Work that outlives its request, in one wire format: submitted once, asked for until it ends. Pure like every adapter: no I/O, no clock, no price.
- * Replies come with a status of 200 to 299; all others go to `fault`. Of a submission, the kinds `protocol`, `server_error`, `network` and `timeout` mean that the
- * vendor may have accepted it (it is never sent again), every other kind that it has refused. While polling, every fault is asked again later, but for
- * `gone`.
+ * Work that outlives its request, in one wire format: submitted once, asked for until it ends. Pure
+ * like every adapter: no I/O, no clock, no price. Replies come with a status of 200 to 299; all
+ * others go to `fault`. Of a submission, the kinds `protocol`, `server_error`, `network` and
+ * `timeout` mean that the vendor may have accepted it (it is never sent again), every other kind
+ * that it has refused. While polling, every fault is asked again later, but for `gone`.
  */
 export interface TaskAdapter {
   /** Undefined: this model makes it, as far as this vendor has told. */
   readonly misfit?: (call: VideoCall) => Misfit | undefined;
-  /** What the price may distinguish, the most telling name first (`1080p+audio`, `1080p`): the first that the model's price lists decides. */
+  /**
+   * What the price may distinguish, the most telling name first (`1080p+audio`, `1080p`): the first
+   * that the model's price lists decides.
+   */
   readonly variants: (call: VideoCall) => readonly string[];
-  /** Where the vendor meters something else than seconds and requests: the most of it that this video can come to. */
+  /**
+   * Where the vendor meters something else than seconds and requests: the most of it that this
+   * video can come to.
+   */
   readonly worst?: (call: VideoCall) => Quantities;
-  /** Whether the bytes of an image have to be in the request. Absent: the vendor reads addresses itself. */
+  /**
+   * Whether the bytes of an image have to be in the request. Absent: the vendor reads addresses
+   * itself.
+   */
   readonly needsBytes?: (url: string, call: VideoCall) => boolean;
   submit(call: VideoCall): Ask;
   submitted(reply: Buffer, call: VideoCall): Submitted | Fault;
@@ -115,7 +149,10 @@ export interface TaskAdapter {
   readonly located?: (reply: Buffer, task: AcceptedTask) => TaskFile | Fault;
   /** Stops the vendor's work, where it can be stopped. */
   readonly cancel?: (task: AcceptedTask) => Ask;
-  /** `gone`: a poll's reply says that there is no such task, and will not be. In the first minute that is believed of nobody. */
+  /**
+   * `gone`: a poll's reply says that there is no such task, and will not be. In the first minute
+   * that is believed of nobody.
+   */
   fault(
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,

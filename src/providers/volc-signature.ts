@@ -15,7 +15,10 @@ interface Keys {
   readonly secretKey: string;
 }
 
-/** Proves a request as Volcengine's open interface wants it (volcengine.com/docs/6369/67269, 2026-08): Amazon's fourth version in other words. Paths are plain, queries sorted already. */
+/**
+ * Proves a request as Volcengine's open interface wants it (volcengine.com/docs/6369/67269,
+ * 2026-08): Amazon's fourth version in other words. Paths are plain, queries sorted already.
+ */
 export function volcProof(
   { accessKey, secretKey }: Keys,
   { region, service }: VolcScope,

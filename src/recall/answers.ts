@@ -2,7 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import type { Database, Row, Script } from '../storage/database.ts';
 import { expiredMax } from './expiry.ts';
 
-/** A request that shall happen once: `key` is the client's word for it, `digest` what was asked, `id` the request's and so its charge's. */
+/**
+ * A request that shall happen once: `key` is the client's word for it, `digest` what was asked,
+ * `id` the request's and so its charge's.
+ */
 export interface Submission {
   readonly account: string;
   readonly key: string;
@@ -17,8 +20,9 @@ export interface KeptAnswer {
 }
 
 /**
- * `mine`: to be answered by whoever asks; with `orphan`, after another request of this id has begun it and was not heard of again. `running`: somebody
- * else is at it. `other`: the key was used for another request.
+ * `mine`: to be answered by whoever asks; with `orphan`, after another request of this id has begun
+ * it and was not heard of again. `running`: somebody else is at it. `other`: the key was used for
+ * another request.
  */
 export type Claim =
   | { readonly kind: 'mine'; readonly orphan?: string }

@@ -1,4 +1,7 @@
-/** Something that forgets: at most `expiredMax` at a time, so that no commit is long. Returns how many. */
+/**
+ * Something that forgets: at most `expiredMax` at a time, so that no commit is long. Returns how
+ * many.
+ */
 interface Forgetful {
   expire(): Promise<number>;
 }
@@ -8,7 +11,10 @@ const everyMs = 3_600_000;
 /** A process that never gets an hour old forgets as well. */
 const firstMs = 60_000;
 
-/** Forgets what has expired, a minute from now and then every hour; a database that is away then is asked again in the next one. */
+/**
+ * Forgets what has expired, a minute from now and then every hour; a database that is away then is
+ * asked again in the next one.
+ */
 export function expireHourly(memories: readonly Forgetful[]): { stop(): void } {
   const expire = async (memory: Forgetful): Promise<void> => {
     while ((await memory.expire()) === expiredMax);

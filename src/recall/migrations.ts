@@ -1,6 +1,9 @@
 import type { Migration } from '../storage/database.ts';
 
-/** What is remembered for a while. `input` and `body` are JSON text; times are milliseconds of the wall clock. */
+/**
+ * What is remembered for a while. `input` and `body` are JSON text; times are milliseconds of the
+ * wall clock.
+ */
 export const recallMigrations: readonly Migration[] = [
   {
     id: '0006-recall',
@@ -30,7 +33,8 @@ export const recallMigrations: readonly Migration[] = [
   {
     id: '0007-recall-answers',
     statements: [
-      // `lease_until` is NULL once there is an answer; until then `holder` is the request that is at it.
+      // `lease_until` is NULL once there is an answer; until then `holder` is the request that is
+      // at it.
       `CREATE TABLE answer (
         account TEXT NOT NULL,
         key TEXT NOT NULL,

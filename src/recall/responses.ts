@@ -11,7 +11,10 @@ export type ResponseStatus =
   | 'cancelled';
 type Item = Readonly<Record<string, unknown>>;
 
-/** A response as it is remembered: what was asked in this turn, and the response object as the client was given it. */
+/**
+ * A response as it is remembered: what was asked in this turn, and the response object as the
+ * client was given it.
+ */
 export interface KeptResponse {
   readonly id: string;
   readonly status: ResponseStatus;
@@ -20,18 +23,29 @@ export interface KeptResponse {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Stored responses of all accounts. Whoever asks names the account; what belongs to another is not there. */
+/**
+ * Stored responses of all accounts. Whoever asks names the account; what belongs to another is not
+ * there.
+ */
 export interface ResponseMemory {
   /** Remembers a response that has ended. */
   keep(account: string, response: KeptResponse): Promise<void>;
-  /** Remembers one that runs in the background; whoever runs it says every now and then that it still does. */
+  /**
+   * Remembers one that runs in the background; whoever runs it says every now and then that it
+   * still does.
+   */
   begin(account: string, response: KeptResponse): Promise<void>;
   /** Still running: false when it was cancelled or deleted meanwhile. */
   renew(id: string, status: ResponseStatus): Promise<boolean>;
-  /** The end of one that ran in the background; nothing when it was cancelled or deleted meanwhile. */
+  /**
+   * The end of one that ran in the background; nothing when it was cancelled or deleted meanwhile.
+   */
   finish(account: string, response: KeptResponse): Promise<void>;
   find(account: string, id: string): Promise<KeptResponse | undefined>;
-  /** All that was said up to and with this response, oldest first; undefined when a part of it is no longer there. */
+  /**
+   * All that was said up to and with this response, oldest first; undefined when a part of it is no
+   * longer there.
+   */
   conversation(account: string, id: string): Promise<readonly Item[] | undefined>;
   /** The items that have these ids. */
   items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>>;
@@ -45,7 +59,10 @@ export interface ResponseMemory {
 
 const dayMs = 86_400_000;
 export const keptForMs = 30 * dayMs;
-/** A background response whose node has not been heard of for so long has failed. It is told every two seconds, so that nodes' clocks may differ by far. */
+/**
+ * A background response whose node has not been heard of for so long has failed. It is told every
+ * two seconds, so that nodes' clocks may differ by far.
+ */
 export const leaseMs = 30_000;
 /** Turns of one conversation. */
 const turnsMax = 1_000;

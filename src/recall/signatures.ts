@@ -7,11 +7,15 @@ import { expiredMax } from './expiry.ts';
 type Signatures = ReadonlyMap<string, string>;
 
 /**
- * What vendors signed with their tool calls, for clients that do not bring it back. It belongs to an account and to who signed it: whoever asks names
- * both. It may hold a model's thoughts, so it is sealed at rest.
+ * What vendors signed with their tool calls, for clients that do not bring it back. It belongs to
+ * an account and to who signed it: whoever asks names both. It may hold a model's thoughts, so it
+ * is sealed at rest.
  */
 export interface SignatureMemory {
-  /** What is remembered of these calls: at once where this process knows it, else asked of the database. */
+  /**
+   * What is remembered of these calls: at once where this process knows it, else asked of the
+   * database.
+   */
   recall(
     account: string,
     signer: string,

@@ -1,6 +1,9 @@
 import type { Fault, FaultKind } from '../base/fault.ts';
 
-/** The last results that decide whether a breaker opens. At most 31: they are the bits of one number. */
+/**
+ * The last results that decide whether a breaker opens. At most 31: they are the bits of one
+ * number.
+ */
 const windowResults = 20;
 /** Results are forgotten when nothing was heard for this long. */
 const windowIdleMs = 60_000;
@@ -10,13 +13,19 @@ const failuresMin = 5;
 const failureRate = 0.5;
 /** An open breaker lets one request through as a probe this often. */
 export const probeEveryMs = 5_000;
-/** First stay of a channel whose credentials were refused or whose vendor account is empty; doubles with each further refusal. */
+/**
+ * First stay of a channel whose credentials were refused or whose vendor account is empty; doubles
+ * with each further refusal.
+ */
 export const parkMs = 15_000;
 export const parkMaxMs = 600_000;
 /** Longest that a vendor's own retry-after is believed. */
 export const coolDownMaxMs = 600_000;
 
-/** What a fault says of its channel. Absent: the vendor answered and blames the request or its model; the channel is well. */
+/**
+ * What a fault says of its channel. Absent: the vendor answered and blames the request or its
+ * model; the channel is well.
+ */
 const verdicts: Readonly<Partial<Record<FaultKind, 'park' | 'count'>>> = {
   credentials: 'park',
   quota: 'park',
@@ -35,8 +44,9 @@ function ones(bits: number): number {
 }
 
 /**
- * The health of one channel. *Shut* is hard: no request until then; only refused credentials, an empty account and a vendor's own
- * retry-after do that. *Open* is soft: a failing channel that others are preferred to, probed until it answers.
+ * The health of one channel. *Shut* is hard: no request until then; only refused credentials, an
+ * empty account and a vendor's own retry-after do that. *Open* is soft: a failing channel that
+ * others are preferred to, probed until it answers.
  */
 export class Breaker {
   shutUntil = 0;
@@ -49,7 +59,10 @@ export class Breaker {
   private seen = 0;
   private heardAt = 0;
 
-  /** One request at a time finds an open breaker due; `claimProbe` sends the others away for another while. */
+  /**
+   * One request at a time finds an open breaker due; `claimProbe` sends the others away for another
+   * while.
+   */
   probeDue(now: number): boolean {
     return now >= this.probeAt;
   }

@@ -4,9 +4,14 @@ import type { Weighted } from './candidate.ts';
 /** What one request asks of the choice. */
 export interface Choice {
   readonly policy: Policy;
-  /** A number that requests have in common which should meet again; undefined: this one belongs to no other. */
+  /**
+   * A number that requests have in common which should meet again; undefined: this one belongs to
+   * no other.
+   */
   readonly together: number | undefined;
-  /** Speeds of streams and of whole answers cannot be compared: to the first byte, or to the last. */
+  /**
+   * Speeds of streams and of whole answers cannot be compared: to the first byte, or to the last.
+   */
   readonly streamed: boolean;
 }
 
@@ -30,12 +35,17 @@ export function shareOf({ weight }: Weighted, ms: number | undefined, fastestMs:
 }
 
 /**
- * When a candidate arrives in a race that it wins as often as its share says (exponentially distributed times). `luck` is in [0, 1): at random, or always
- * the same for the same two, and then a candidate that joins or leaves moves only those requests that it wins or had won (rendezvous hashing).
+ * When a candidate arrives in a race that it wins as often as its share says (exponentially
+ * distributed times). `luck` is in [0, 1): at random, or always the same for the same two, and then
+ * a candidate that joins or leaves moves only those requests that it wins or had won (rendezvous
+ * hashing).
  */
 export const arrival = (luck: number, share: number): number => -Math.log(luck) / share;
 
-/** The luck of these two with each other, on every node the same. `hash` is what `togetherOf` makes of the candidate's id. */
+/**
+ * The luck of these two with each other, on every node the same. `hash` is what `togetherOf` makes
+ * of the candidate's id.
+ */
 export function luckOf(together: number, hash: number): number {
   let mixed = together ^ hash;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

@@ -5,7 +5,10 @@ import { arrival, byWeight, luckOf, order, togetherOf } from './choice.ts';
 /** Fewer candidates than these are looked at one by one. */
 export const crowdMin = 8;
 
-/** Those of a long list who come first as long as all are well, with what finds one of them without a look at each. */
+/**
+ * Those of a long list who come first as long as all are well, with what finds one of them without
+ * a look at each.
+ */
 export interface Crowd {
   /** Where they stand in the list. */
   readonly places: readonly number[];
@@ -40,7 +43,10 @@ export function crowdOf(candidates: readonly Weighted[], policy: Policy): Crowd 
   };
 }
 
-/** The place of whom this luck, in [0, 1), falls on: as often as the weights say. -1: the crowd is empty. */
+/**
+ * The place of whom this luck, in [0, 1), falls on: as often as the weights say. -1: the crowd is
+ * empty.
+ */
 export function drawnFrom({ places, sums }: Crowd, luck: number): number {
   const wanted = luck * (sums.at(-1) ?? 0);
   let [low, high] = [0, sums.length - 1];
@@ -52,7 +58,10 @@ export function drawnFrom({ places, sums }: Crowd, luck: number): number {
   return places[low] ?? -1;
 }
 
-/** The place of who wins the race for what belongs together: the same one that a look at each candidate finds. -1: the crowd is empty. */
+/**
+ * The place of who wins the race for what belongs together: the same one that a look at each
+ * candidate finds. -1: the crowd is empty.
+ */
 export function winnerOf({ places, weights, hashes }: Crowd, together: number): number {
   let winner = 0;
   let first = Infinity;

@@ -7,7 +7,10 @@ import { arrival, byWeight, type Choice, luckOf, order, shareOf, togetherOf } fr
 import { type Crowd, crowdMin, crowdOf, drawnFrom, winnerOf } from './crowd.ts';
 import { Paces } from './pace.ts';
 
-/** Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can bring it there. */
+/**
+ * Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can
+ * bring it there.
+ */
 export const breakersMax = 10_000;
 /** What a client is told to wait when no channel says how long it will be away. */
 export const retryLaterMs = 5_000;
@@ -31,9 +34,15 @@ const untouched: ChannelState = {
   lastFault: undefined,
 };
 
-/** Classes of candidates, best first: 0 healthy, 1 healthy without weight, 2 and 3 the same with an open breaker. */
+/**
+ * Classes of candidates, best first: 0 healthy, 1 healthy without weight, 2 and 3 the same with an
+ * open breaker.
+ */
 const unusable = 4;
-/** How often somebody well is looked for by luck before all are looked at; by latency also somebody fast. */
+/**
+ * How often somebody well is looked for by luck before all are looked at; by latency also somebody
+ * fast.
+ */
 const drawsMax = 4;
 const fastDrawsMax = 48;
 /** Among many, the fastest is looked for so often. */
@@ -49,8 +58,9 @@ interface Known {
 }
 
 /**
- * What this process knows of its channels, one breaker for each candidate id. `now` is everywhere in milliseconds of one steady clock.
- * Every attempt that reached a vendor ends in `answered` or `faulted`, an attempt that a client left in neither.
+ * What this process knows of its channels, one breaker for each candidate id. `now` is everywhere
+ * in milliseconds of one steady clock. Every attempt that reached a vendor ends in `answered` or
+ * `faulted`, an attempt that a client left in neither.
  */
 export class Health {
   private readonly breakers = new Map<string, Breaker>();
@@ -77,8 +87,9 @@ export class Health {
   }
 
   /**
-   * The candidate to try next: healthy before failing, then the lowest priority, then as `choice` says. Undefined when all were tried or are shut.
-   * Picking an open breaker's candidate makes it the probe.
+   * The candidate to try next: healthy before failing, then the lowest priority, then as `choice`
+   * says. Undefined when all were tried or are shut. Picking an open breaker's candidate makes it
+   * the probe.
    */
   pick<C extends Weighted>(
     candidates: readonly C[],
@@ -111,7 +122,10 @@ export class Health {
     return best;
   }
 
-  /** For the final 503: how long until the first of these channels is open again, `retryLaterMs` when one of them is not shut. */
+  /**
+   * For the final 503: how long until the first of these channels is open again, `retryLaterMs`
+   * when one of them is not shut.
+   */
   retryAfterMs(candidates: readonly Weighted[], now: number): number {
     let soonest = Infinity;
     for (const { id } of candidates) {
@@ -139,8 +153,9 @@ export class Health {
   }
 
   /**
-   * By luck among those who come first, as often as it takes to meet one who is well: a thousand channels cost no more than ten. Undefined: look at all of them. Who was met and is not well leaves the
-   * others' shares as they are to each other.
+   * By luck among those who come first, as often as it takes to meet one who is well: a thousand
+   * channels cost no more than ten. Undefined: look at all of them. Who was met and is not well
+   * leaves the others' shares as they are to each other.
    */
   private draw<C extends Weighted>(
     list: readonly C[],

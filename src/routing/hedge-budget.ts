@@ -2,12 +2,16 @@
 export const requestsPerHedge = 10;
 /** What quiet times save up at most. */
 export const hedgesSavedMax = 5;
-/** Models remembered at most; the one met first is forgotten. Only ids that are sold no more can bring it there. */
+/**
+ * Models remembered at most; the one met first is forgotten. Only ids that are sold no more can
+ * bring it there.
+ */
 const modelsMax = 10_000;
 
 /**
- * Who may ask twice. Each model earns its hedges by its requests, so that a vendor that hangs doubles nobody's load: a tenth of what is asked is asked
- * once more, and the rest waits as it would have waited without.
+ * Who may ask twice. Each model earns its hedges by its requests, so that a vendor that hangs
+ * doubles nobody's load: a tenth of what is asked is asked once more, and the rest waits as it
+ * would have waited without.
  */
 export class HedgeBudget {
   /** In tenths of a hedge. */

@@ -15,7 +15,10 @@ export interface Call<Answer> {
 
 const statusOver = 500;
 
-/** Asks once. Providers answer 200 to much that they refuse, so that the members decide. No secret is in `why`. */
+/**
+ * Asks once. Providers answer 200 to much that they refuse, so that the members decide. No secret
+ * is in `why`.
+ */
 export async function ask<Answer>({
   url,
   answer,

@@ -18,14 +18,16 @@ export interface Attempt {
 }
 
 /**
- * What the browser keeps for as long as it signs in. Who comes back with a state must be the browser that was given it: nobody is
- * signed in as somebody who sent him a link.
+ * What the browser keeps for as long as it signs in. Who comes back with a state must be the
+ * browser that was given it: nobody is signed in as somebody who sent him a link.
  */
 export function browserSecret(kept: string | undefined): string {
   return kept !== undefined && secretPattern.test(kept) ? kept : randomText(secretCharacters);
 }
 
-/** PKCE without anything to be stored: what proves who began follows from what the browser keeps. */
+/**
+ * PKCE without anything to be stored: what proves who began follows from what the browser keeps.
+ */
 export function verifierOf(browser: string, state: string): string {
   return createHmac('sha256', browser).update(`tollgate/pkce/${state}`).digest('base64url');
 }
@@ -48,7 +50,10 @@ export async function beginAttempt(
   return state;
 }
 
-/** The attempt, which nobody can take a second time; `mismatch`: it is another browser's or provider's, was taken or was never made. */
+/**
+ * The attempt, which nobody can take a second time; `mismatch`: it is another browser's or
+ * provider's, was taken or was never made.
+ */
 export async function takeAttempt(
   database: Database,
   {

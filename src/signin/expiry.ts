@@ -8,7 +8,10 @@ const tables = [
   ['sign_in_attempts', 'state'],
 ] as const;
 
-/** Forgets sessions, links and attempts that are over: at most 500 of each at a time. Gives the most of any. */
+/**
+ * Forgets sessions, links and attempts that are over: at most 500 of each at a time. Gives the most
+ * of any.
+ */
 export async function expireSignIns(database: Database, clock: Clock): Promise<number> {
   let most = 0;
   for (const [table, key] of tables) {

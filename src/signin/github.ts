@@ -6,7 +6,10 @@ import type { GithubSettings } from './settings.ts';
 
 const userAgent = 'tollgate';
 
-/** docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps, 2026-11: it answers 200 with `error` where it refuses. */
+/**
+ * docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps, 2026-11: it
+ * answers 200 with `error` where it refuses.
+ */
 const refusedCode = z.object({ error: z.string() }).transform(({ error }) => error);
 const token = z.object({ access_token: z.string().min(1) });
 const refusedToken = z.object({ message: z.string() }).transform(({ message }) => message);
@@ -17,7 +20,9 @@ const account = z.object({
   name: z.string().nullish(),
 });
 
-/** Sign-in with GitHub's OAuth web flow, with PKCE. Nothing but who it is, is asked for: no scope. */
+/**
+ * Sign-in with GitHub's OAuth web flow, with PKCE. Nothing but who it is, is asked for: no scope.
+ */
 export function github({ clientId, clientSecret, baseUrl, apiUrl }: GithubSettings): Provider {
   return {
     name: 'github',

@@ -1,8 +1,9 @@
 const nowhere = 'http://next.invalid';
 
 /**
- * Where somebody goes after having signed in: a path of this site's pages, or `/`. Whatever a browser could take for another site is not
- * followed: what it does with backslashes, tabs and dots, the parser of addresses does as well.
+ * Where somebody goes after having signed in: a path of this site's pages, or `/`. Whatever a
+ * browser could take for another site is not followed: what it does with backslashes, tabs and
+ * dots, the parser of addresses does as well.
  */
 export function nextPath(written: string | null | undefined): string {
   if (typeof written !== 'string' || written.length > 2_000 || !written.startsWith('/')) return '/';

@@ -8,7 +8,10 @@ import { enrol } from './enrol.ts';
 export const linkAddress = (baseUrl: string, secret: string): string =>
   `${baseUrl}/auth/link?token=${secret}`;
 
-/** A link that an operator's command makes, written down. Undefined when there is no such user. `at`: wall clock, ms. */
+/**
+ * A link that an operator's command makes, written down. Undefined when there is no such user.
+ * `at`: wall clock, ms.
+ */
 export function* issueLink(
   userId: string,
   at: number,
@@ -26,8 +29,8 @@ export function* issueLink(
 }
 
 /**
- * A link for the operator, who is made if there is none: as long as no operator can sign in with one of `providers`, it is the only way in.
- * Undefined when one can.
+ * A link for the operator, who is made if there is none: as long as no operator can sign in with
+ * one of `providers`, it is the only way in. Undefined when one can.
  */
 export async function operatorLink(
   database: Database,

@@ -16,7 +16,10 @@ export interface Return {
   readonly redirectUri: string;
 }
 
-/** The provider said no to the code (it was used, has expired, is not ours), or could not be asked. `why` is for the log. */
+/**
+ * The provider said no to the code (it was used, has expired, is not ours), or could not be asked.
+ * `why` is for the log.
+ */
 export interface NoPerson {
   readonly fault: 'refused' | 'unreachable';
   readonly why: string;

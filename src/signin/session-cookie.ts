@@ -3,7 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { lifeMs } from '../accounts/sessions.ts';
 import { cookieIn, setCookie } from '../http/cookies.ts';
 
-/** `__Host-`: no other host, path or plain connection can have set it. Browsers take such a name over https alone. */
+/**
+ * `__Host-`: no other host, path or plain connection can have set it. Browsers take such a name
+ * over https alone.
+ */
 const nameOf = (secure: boolean): string => (secure ? '__Host-tollgate' : 'tollgate');
 
 export function sessionSecretIn(
@@ -22,7 +25,10 @@ export function noSessionCookie(secure: boolean): string {
   return setCookie({ name: nameOf(secure), value: '', secure, seconds: 0 });
 }
 
-/** What a page of ours proves itself with: follows from the session's secret, which no script can read. */
+/**
+ * What a page of ours proves itself with: follows from the session's secret, which no script can
+ * read.
+ */
 export function csrfOf(secret: string): string {
   return createHmac('sha256', secret).update('tollgate/csrf').digest('base64url');
 }

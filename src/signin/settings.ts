@@ -29,7 +29,10 @@ type Env = Readonly<Record<string, string | undefined>>;
 const githubUrls = { baseUrl: 'https://github.com', apiUrl: 'https://api.github.com' };
 const wechatUrls = { baseUrl: 'https://open.weixin.qq.com', apiUrl: 'https://api.weixin.qq.com' };
 
-/** What the file says of a provider, else what the environment says of it; or a sentence about what is missing. */
+/**
+ * What the file says of a provider, else what the environment says of it; or a sentence about what
+ * is missing.
+ */
 export function signinSettings(
   written: WrittenSignin | undefined,
   env: Env,

@@ -84,7 +84,10 @@ export class Signin {
     return [...this.#providers.values()].map(({ name }) => name);
   }
 
-  /** The provider's address, to which the browser is to go. Undefined: it is not offered. `userId`: who is linking. */
+  /**
+   * The provider's address, to which the browser is to go. Undefined: it is not offered. `userId`:
+   * who is linking.
+   */
   async begin(
     name: string,
     {
@@ -137,7 +140,8 @@ export class Signin {
     });
     const provider = this.#providers.get(name);
     if (code === undefined || provider === undefined) return failed('denied');
-    // Whoever began to link has left, or somebody else has come: it would be linked to the wrong one.
+    // Whoever began to link has left, or somebody else has come: it would be linked to the wrong
+    // one.
     if (userId !== undefined && signedIn?.user.id !== userId) return failed('state_mismatch');
     const person = await provider.person({ code, verifier: verifierOf(kept, state), redirectUri });
     if ('fault' in person) {

@@ -8,12 +8,17 @@ export interface Site {
   readonly secure: boolean;
   /** Without `/` at its end: what is configured, else as the request itself reached us. */
   urlFor(headers: IncomingHttpHeaders): string;
-  /** Whether a page of ours asks. Browsers tell the origin of everything that may change something. */
+  /**
+   * Whether a page of ours asks. Browsers tell the origin of everything that may change something.
+   */
   isOwn(headers: IncomingHttpHeaders): boolean;
   readonly addressOf: ClientAddress;
 }
 
-/** `publicUrl`: `https://ai.example.com`; undefined: whatever host the browser names. `proxies`: addresses and networks such as `10.0.0.0/8`. */
+/**
+ * `publicUrl`: `https://ai.example.com`; undefined: whatever host the browser names. `proxies`:
+ * addresses and networks such as `10.0.0.0/8`.
+ */
 export function openSite(publicUrl: string | undefined, proxies: readonly string[] = []): Site {
   const configured = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   return {
@@ -32,8 +37,8 @@ export function openSite(publicUrl: string | undefined, proxies: readonly string
 const ofNetwork = 4;
 
 /**
- * Whom strangers are counted as: an IPv4 address, and of IPv6 the network of 64 bits, since whoever has one address has all of them
- * (rfc-editor.org/rfc/rfc6177).
+ * Whom strangers are counted as: an IPv4 address, and of IPv6 the network of 64 bits, since whoever
+ * has one address has all of them (rfc-editor.org/rfc/rfc6177).
  */
 export function strangerAt(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;

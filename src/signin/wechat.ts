@@ -4,7 +4,10 @@ import { ask } from './ask.ts';
 import type { Provider } from './provider.ts';
 import type { WechatSettings } from './settings.ts';
 
-/** developers.weixin.qq.com, website sign-in, 2026-11: refusals are 200 with `errcode`, and answers say text/plain. */
+/**
+ * developers.weixin.qq.com, website sign-in, 2026-11: refusals are 200 with `errcode`, and answers
+ * say text/plain.
+ */
 const refused = z
   .object({ errcode: z.number().refine((code) => code !== 0) })
   .transform(({ errcode }) => String(errcode));
@@ -15,7 +18,10 @@ const profile = z.object({
   unionid: z.string().nullish(),
 });
 
-/** Sign-in by a QR code that is scanned with WeChat. It knows no PKCE: the state alone binds a code to its browser. */
+/**
+ * Sign-in by a QR code that is scanned with WeChat. It knows no PKCE: the state alone binds a code
+ * to its browser.
+ */
 export function wechat({ appId, appSecret, baseUrl, apiUrl }: WechatSettings): Provider {
   const get = <Answer>(
     path: string,
@@ -47,7 +53,8 @@ export function wechat({ appId, appSecret, baseUrl, apiUrl }: WechatSettings): P
       const found = await get('/sns/userinfo', { access_token, openid, lang: 'zh_CN' }, profile);
       if ('fault' in found) return found;
       const { nickname, unionid } = found.answer;
-      // One person has an openid with each application, and one unionid with all of a company's, once those are joined.
+      // One person has an openid with each application, and one unionid with all of a company's,
+      // once those are joined.
       const here = `${appId}:${openid}`;
       const name = plainName(nickname) || '微信用户';
       return unionid

@@ -3,7 +3,10 @@ import type { Migration } from './database.ts';
 const sqliteForbids = (table: string, verb: 'update' | 'delete'): string =>
   `CREATE TRIGGER ${table}_never_${verb}d BEFORE ${verb} ON ${table} BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`;
 
-/** Statements of a migration after which the database itself refuses to change or remove a row of `table`. */
+/**
+ * Statements of a migration after which the database itself refuses to change or remove a row of
+ * `table`.
+ */
 export function appendOnly(table: string): Migration['statements'] {
   return [
     {

@@ -1,7 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { type Database, DatabaseError } from './database.ts';
 
-/** Writes a whole, consistent copy of a SQLite database into `file`, which must not exist, while others go on writing. */
+/**
+ * Writes a whole, consistent copy of a SQLite database into `file`, which must not exist, while
+ * others go on writing.
+ */
 export async function backup(database: Database, file: string): Promise<void> {
   if (database.dialect === 'postgres') {
     throw new DatabaseError(

@@ -7,12 +7,16 @@ export const changesMigrations: readonly Migration[] = [
   },
 ];
 
-/** A change is effective in every process within one second: a look every 300 ms leaves time for a slow one. */
+/**
+ * A change is effective in every process within one second: a look every 300 ms leaves time for a
+ * slow one.
+ */
 const lookEveryMs = 300;
 
 /**
- * To be yielded in the transaction that changes something under `topic`: every process hears of it once it is committed. Gives the new `version`;
- * changes of one topic are committed in the order of their versions, because the row stays locked until then.
+ * To be yielded in the transaction that changes something under `topic`: every process hears of it
+ * once it is committed. Gives the new `version`; changes of one topic are committed in the order of
+ * their versions, because the row stays locked until then.
  */
 export function bump(topic: string): Statement {
   return {
@@ -27,8 +31,9 @@ export interface ChangeWatch {
 }
 
 /**
- * Calls the handler of every topic that changed, and each once at the start, so that what was loaded before is not stale. A handler that throws,
- * and a database that is away, are asked again at the next look.
+ * Calls the handler of every topic that changed, and each once at the start, so that what was
+ * loaded before is not stale. A handler that throws, and a database that is away, are asked again
+ * at the next look.
  */
 export function watchChanges(
   database: Database,

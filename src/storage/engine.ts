@@ -9,7 +9,10 @@ export interface Result {
 /** `write`: BEGIN IMMEDIATE or READ COMMITTED · `read`: one unchanging view, writes refused. */
 export type Mode = 'write' | 'read';
 
-/** One open transaction. `commit` and `rollback` end it and give its connection back, whatever they throw. */
+/**
+ * One open transaction. `commit` and `rollback` end it and give its connection back, whatever they
+ * throw.
+ */
 export interface Session {
   run(statement: Statement): Promise<Result>;
   commit(): Promise<void>;
@@ -28,7 +31,10 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Runs a script to its end inside the session, which is committed, or rolled back when anything throws. */
+/**
+ * Runs a script to its end inside the session, which is committed, or rolled back when anything
+ * throws.
+ */
 export async function drive<T>(session: Session, script: () => Script<T>): Promise<T> {
   let result: T;
   try {

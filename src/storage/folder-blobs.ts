@@ -6,8 +6,9 @@ import type { ByteRange } from '../base/byte-range.ts';
 import type { Blobs } from './blobs.ts';
 
 /**
- * Blobs as files of `folder`, spread over folders of two characters, since folders of very many files are slow. A file is written under another name, made durable and
- * renamed: whatever ends the process, a name stands for a whole file or for none.
+ * Blobs as files of `folder`, spread over folders of two characters, since folders of very many
+ * files are slow. A file is written under another name, made durable and renamed: whatever ends the
+ * process, a name stands for a whole file or for none.
  */
 export function openFolderBlobs(folder: string): Blobs {
   return new FolderBlobs(folder);

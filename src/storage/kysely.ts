@@ -15,7 +15,10 @@ import {
 import type { SqlValue, Statement } from './database.ts';
 import type { Engine, Result, Session } from './engine.ts';
 
-/** Outside a transaction it is nothing but a way to the engine, so that plain queries wait for nobody. */
+/**
+ * Outside a transaction it is nothing but a way to the engine, so that plain queries wait for
+ * nobody.
+ */
 class Connection implements DatabaseConnection {
   readonly #engine: Engine;
   session: Session | undefined;

@@ -10,7 +10,9 @@ const fileName = 'master.key';
 /** A key that was made at random has some thirty different bytes. */
 const differentBytesMin = 16;
 
-/** Whether somebody typed it: what is sealed under a pattern can be opened by whoever guesses it. */
+/**
+ * Whether somebody typed it: what is sealed under a pattern can be opened by whoever guesses it.
+ */
 export const isTyped = (key: Buffer): boolean => new Set(key).size < differentBytesMin;
 
 export const makeOneWith = `openssl rand -base64 ${masterKeyBytes}`;
@@ -25,8 +27,9 @@ function parse(text: string, where: string): Buffer {
 }
 
 /**
- * The master key: of the variable TOLLGATE_MASTER_KEY, else of the file `master.key` in the data folder, which is made (readable by its owner
- * alone) when absent. Processes that start at once get the same key.
+ * The master key: of the variable TOLLGATE_MASTER_KEY, else of the file `master.key` in the data
+ * folder, which is made (readable by its owner alone) when absent. Processes that start at once get
+ * the same key.
  */
 export async function loadMasterKey(
   dataFolder: string,

@@ -65,7 +65,10 @@ onPostgres((_, _openFresh, fresh) => {
     statements: ['ALTER TABLE desk ADD COLUMN room TEXT', 'ALTER TABLE shelf ADD COLUMN room TEXT'],
   };
 
-  /** Somebody is at work on the shelf while a migration wants the desk and then the shelf; `gaveWay` is what it has met so far. */
+  /**
+   * Somebody is at work on the shelf while a migration wants the desk and then the shelf; `gaveWay`
+   * is what it has met so far.
+   */
   async function atWork() {
     const { url, open } = await fresh([desk, first]);
     const database = await open();

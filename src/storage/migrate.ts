@@ -4,9 +4,15 @@ import { pause, systemTimers, type Timers } from '../base/timers.ts';
 import { type Database, DatabaseError, type Migration, type Script } from './database.ts';
 import { patience } from './patient.ts';
 
-/** Any constant will do, as long as it stays the same: it makes the nodes of one deployment migrate one after the other. */
+/**
+ * Any constant will do, as long as it stays the same: it makes the nodes of one deployment migrate
+ * one after the other.
+ */
 const advisoryLock = 7_461_003_919n;
-/** Whoever waits for a table holds up everybody who comes after it, so it does not wait for long: traffic goes first, and the migration comes again. */
+/**
+ * Whoever waits for a table holds up everybody who comes after it, so it does not wait for long:
+ * traffic goes first, and the migration comes again.
+ */
 const lockTimeoutMs = 1_500;
 const pauseMs = { first: 200, max: 3_000 };
 /** Where traffic leaves no gap for so long, somebody has to look. */
@@ -21,9 +27,11 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date: runs what has not been run, in the order of the ids, in one transaction. Safe to start from many processes
- * at once: one of them does it while the others wait. Returns the ids that it ran. On PostgreSQL others may be at work on the tables: where it
- * meets them in a deadlock, or waits for a table, it gives way and tries again, for two minutes at most; then it throws what stood in the way.
+ * Brings the schema up to date: runs what has not been run, in the order of the ids, in one
+ * transaction. Safe to start from many processes at once: one of them does it while the others
+ * wait. Returns the ids that it ran. On PostgreSQL others may be at work on the tables: where it
+ * meets them in a deadlock, or waits for a table, it gives way and tries again, for two minutes at
+ * most; then it throws what stood in the way.
  */
 export async function migrate(
   database: Database,
@@ -47,7 +55,10 @@ export async function migrate(
   }
 }
 
-/** Deadlocks, locks not had in time, and connections that broke: all of it was rolled back, or what was committed is found at the next try. */
+/**
+ * Deadlocks, locks not had in time, and connections that broke: all of it was rolled back, or what
+ * was committed is found at the next try.
+ */
 function isPassing(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
 }
@@ -90,8 +101,9 @@ function* run(
 }
 
 /**
- * SQLite's tables are STRICT, where BIGINT is called INTEGER, and lie in the order of their primary key: a table beside an index on its key
- * would be two trees to write for every row. An empty text means that a database needs no such step.
+ * SQLite's tables are STRICT, where BIGINT is called INTEGER, and lie in the order of their primary
+ * key: a table beside an index on its key would be two trees to write for every row. An empty text
+ * means that a database needs no such step.
  */
 function textFor(dialect: Database['dialect'], sql: string): string {
   if (dialect === 'postgres') return sql;

@@ -14,9 +14,15 @@ import { SqliteEngine } from './sqlite.ts';
 import { InlineLink, ThreadLink, type ThreadOptions } from './sqlite-link.ts';
 
 export interface OpenOptions {
-  /** What `call` can run, where the database is not SQLite in a thread: there the thread's entry file names them. */
+  /**
+   * What `call` can run, where the database is not SQLite in a thread: there the thread's entry
+   * file names them.
+   */
   readonly procedures?: Procedures;
-  /** Puts SQLite into a thread of its own, as a server must, and long reads into a second one (when there are any). Without effect on PostgreSQL. */
+  /**
+   * Puts SQLite into a thread of its own, as a server must, and long reads into a second one (when
+   * there are any). Without effect on PostgreSQL.
+   */
   readonly thread?: ThreadOptions;
   readonly postgres?: PostgresOptions;
 }
@@ -54,8 +60,9 @@ class EngineDatabase implements Database {
 }
 
 /**
- * Opens `sqlite:/path/file.db` (made when absent), `sqlite::memory:` or `postgres://user@host/name`.
- * Throws a `DatabaseError` when the database cannot be reached or would not keep its promises.
+ * Opens `sqlite:/path/file.db` (made when absent), `sqlite::memory:` or
+ * `postgres://user@host/name`. Throws a `DatabaseError` when the database cannot be reached or
+ * would not keep its promises.
  */
 export async function open(url: string, options: OpenOptions = {}): Promise<Database> {
   const engine = url.startsWith('sqlite:')

@@ -1,6 +1,7 @@
 /**
- * Long arrays on their way to the database's thread go as one JSON text: V8 copies values one by one, which for a batch of charges took four times
- * as long (864 values: 230 µs to read on the other side, against 70). Short ones and everything else cross as they are.
+ * Long arrays on their way to the database's thread go as one JSON text: V8 copies values one by
+ * one, which for a batch of charges took four times as long (864 values: 230 µs to read on the
+ * other side, against 70). Short ones and everything else cross as they are.
  */
 interface Packed {
   readonly json: string;

@@ -1,8 +1,13 @@
 import { DatabaseError, type DatabaseErrorKind } from './database.ts';
 
-/** By SQLSTATE, the longer prefix first: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+/**
+ * By SQLSTATE, the longer prefix first:
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html.
+ */
 const kinds: readonly (readonly [prefix: string, kind: DatabaseErrorKind])[] = [
-  ['0A000', 'busy'], // "cached plan must not change result type", after another node migrated: the connection is thrown away, the statement sent again
+  // "cached plan must not change result type", after another node migrated: the connection is
+  // thrown away, the statement sent again
+  ['0A000', 'busy'],
   ['22', 'constraint'], // data exceptions: out of range, division by zero
   ['23', 'constraint'],
   ['25006', 'busy'], // read-only transaction: the old primary after a failover
@@ -26,7 +31,10 @@ interface ServerError extends Error {
   readonly severity: string;
 }
 
-/** Whether the server itself said so, as against a connection that broke or a client that gave up waiting. */
+/**
+ * Whether the server itself said so, as against a connection that broke or a client that gave up
+ * waiting.
+ */
 function isServerError(error: unknown): error is ServerError {
   return (
     error instanceof Error &&
@@ -41,7 +49,10 @@ export function isFatal(error: unknown): boolean {
   return !isServerError(error) || error.severity !== 'ERROR' || error.code === '0A000';
 }
 
-/** `lost` is what a broken connection means for the statement: `unknown`, or `busy` where nothing can have been committed yet. */
+/**
+ * `lost` is what a broken connection means for the statement: `unknown`, or `busy` where nothing
+ * can have been committed yet.
+ */
 export function postgresError(error: unknown, lost: 'unknown' | 'busy'): DatabaseError {
   const message =
     error instanceof Error
@@ -50,7 +61,8 @@ export function postgresError(error: unknown, lost: 'unknown' | 'busy'): Databas
   let kind: DatabaseErrorKind = lost;
   if (isServerError(error)) {
     kind = kinds.find(([prefix]) => error.code.startsWith(prefix))?.[1] ?? 'other';
-    // Without a constraint's name it is a partition's: one was attached under the statement, which finds the right one next time.
+    // Without a constraint's name it is a partition's: one was attached under the statement, which
+    // finds the right one next time.
     if (error.code === checkViolation && error.constraint === undefined) kind = 'busy';
     if (kind === 'unknown') kind = lost;
   }

@@ -20,18 +20,27 @@ const connectTimeoutMs = 5_000;
 /** The server gives up on a statement after this. */
 const statementTimeoutMs = 10_000;
 const lockTimeoutMs = 5_000;
-/** Whoever is stopped inside a transaction keeps its locks no longer than this: others are to give it up after fifteen seconds, and may need them for that. */
+/**
+ * Whoever is stopped inside a transaction keeps its locks no longer than this: others are to give
+ * it up after fifteen seconds, and may need them for that.
+ */
 const idleInTransactionTimeoutMs = 10_000;
 /** The client gives up on the server after this: it answers nothing, not even that it timed out. */
 const replyTimeoutMs = statementTimeoutMs + 2_000;
-/** The same where statements may take their time: longer than any of ours, shorter than a connection is kept whose server has vanished. */
+/**
+ * The same where statements may take their time: longer than any of ours, shorter than a connection
+ * is kept whose server has vanished.
+ */
 const patientReplyTimeoutMs = 3_600_000;
 /** Texts that each connection keeps prepared; the rest are parsed each time. */
 const preparedMax = 500;
 
 const begin = { write: 'BEGIN', read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' } as const;
 
-/** The text of each type → what `Row` promises. Types not listed stay text. Sums of BIGINT are NUMERIC, and whole. */
+/**
+ * The text of each type → what `Row` promises. Types not listed stay text. Sums of BIGINT are
+ * NUMERIC, and whole.
+ */
 const parsers = new Map<number, (text: string) => SqlValue>([
   [pg.types.builtins.BOOL, (text) => (text === 't' ? 1n : 0n)],
   [pg.types.builtins.INT2, BigInt],
@@ -45,8 +54,10 @@ const asText = (text: string): string => text;
 const types = { getTypeParser: (type: number) => parsers.get(type) ?? asText };
 
 /**
- * Texts of PostgreSQL hold every character but U+0000 (postgresql.org/docs/current/datatype-character.html), and a statement with one fails. Whoever
- * named something so, a client or a vendor, fails nothing: it is kept, and looked for, with a replacement character.
+ * Texts of PostgreSQL hold every character but U+0000
+ * (postgresql.org/docs/current/datatype-character.html), and a statement with one fails. Whoever
+ * named something so, a client or a vendor, fails nothing: it is kept, and looked for, with a
+ * replacement character.
  */
 const storable = (value: SqlValue): SqlValue =>
   typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
@@ -79,12 +90,16 @@ export class PostgresEngine implements Engine {
       keepAlive: true,
       types,
     });
-    // A connection that breaks fails the statement in hand, and is dropped when idle; the event itself needs no answer, but it kills the process without a listener.
+    // A connection that breaks fails the statement in hand, and is dropped when idle; the event
+    // itself needs no answer, but it kills the process without a listener.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  /** A commit must be on disk when we say so (till.md §2): a server that is told to promise less is refused. */
+  /**
+   * A commit must be on disk when we say so (till.md §2): a server that is told to promise less is
+   * refused.
+   */
   async requireDurableCommits(): Promise<void> {
     const { rows } = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);
     const setting = rows[0]?.['synchronous_commit'];

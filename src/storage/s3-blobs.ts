@@ -16,8 +16,9 @@ export interface S3Place {
 }
 
 /**
- * Blobs as objects of a bucket of Amazon's S3, or of any store that speaks its interface. A content of up to `partBytes` is one request; a larger one goes up part by part, so
- * that no more than a part of it is ever held, and stands under its key only when all parts are there.
+ * Blobs as objects of a bucket of Amazon's S3, or of any store that speaks its interface. A content
+ * of up to `partBytes` is one request; a larger one goes up part by part, so that no more than a
+ * part of it is ever held, and stands under its key only when all parts are there.
  */
 export function openS3Blobs(
   place: S3Place,
@@ -27,7 +28,10 @@ export function openS3Blobs(
   return new S3Blobs(place, clock, partBytes);
 }
 
-/** At least 5 MiB, which S3 asks of every part but the last; at most 10,000 of them (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html, 2026-11). */
+/**
+ * At least 5 MiB, which S3 asks of every part but the last; at most 10,000 of them
+ * (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html, 2026-11).
+ */
 const usualPartBytes = 8 * 1024 * 1024;
 
 class S3Blobs implements Blobs {
@@ -79,10 +83,14 @@ class S3Blobs implements Blobs {
     return this.#calls.remove(this.#path(key), {});
   }
 
-  /** Parts of an upload that nobody completes are stored, and charged for, until somebody says that he will not. */
+  /**
+   * Parts of an upload that nobody completes are stored, and charged for, until somebody says that
+   * he will not.
+   */
   async abandon(key: string): Promise<void> {
     const path = this.#path(key);
-    // Where that may not be asked, the store forgets them by a rule of its operator's; where it is away, the last call says so.
+    // Where that may not be asked, the store forgets them by a rule of its operator's; where it is
+    // away, the last call says so.
     const uploads = await this.#calls
       .text('GET', '', { uploads: '', prefix: path })
       .catch(() => '');
@@ -113,7 +121,8 @@ class S3Blobs implements Blobs {
       `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`,
     );
     const answer = await this.#calls.text('POST', path, { uploadId }, body);
-    // It can begin with 200 and end with an error (docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html, 2026-11).
+    // It can begin with 200 and end with an error
+    // (docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html, 2026-11).
     if (!answer.includes('<CompleteMultipartUploadResult'))
       throw new Error(`the store did not complete an upload: ${memberOf(answer, 'Code')}`);
   }

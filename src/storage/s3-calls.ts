@@ -18,7 +18,10 @@ const passing = new Set([429, 500, 502, 503, 504]);
 /** Answers of ours are lists of a few uploads at most. */
 const answerBytesMax = 4 * 1024 * 1024;
 
-/** Signed calls to one bucket. Each can be repeated without harm, and is where the store was busy or the connection broke. */
+/**
+ * Signed calls to one bucket. Each can be repeated without harm, and is where the store was busy or
+ * the connection broke.
+ */
 export class S3Calls {
   readonly #bucketUrl: string;
   readonly #signer: AwsSigner;

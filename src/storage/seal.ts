@@ -9,7 +9,10 @@ const version = 'v1.';
 /** The master key is unusable or another one: the operator's to mend, and said without a stack. */
 export class MasterKeyError extends Error {}
 
-/** Secrets at rest. Each purpose has its own key, so that what was sealed for one cannot be opened as another. */
+/**
+ * Secrets at rest. Each purpose has its own key, so that what was sealed for one cannot be opened
+ * as another.
+ */
 export interface Sealer {
   /** Text → `v1.` and base64url of nonce, ciphertext and tag. */
   seal(purpose: string, text: string): string;

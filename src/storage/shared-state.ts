@@ -8,8 +8,9 @@ export interface SharedScript {
 }
 
 /**
- * What all nodes share, in Valkey or Redis: small, forgotten after minutes, and never money. Whoever uses it has an answer of his own for when it
- * is away: `run` rejects soon, and while `there` is false nobody needs to ask.
+ * What all nodes share, in Valkey or Redis: small, forgotten after minutes, and never money.
+ * Whoever uses it has an answer of his own for when it is away: `run` rejects soon, and while
+ * `there` is false nobody needs to ask.
  */
 export interface SharedState {
   readonly there: boolean;
@@ -30,20 +31,26 @@ export interface SharedStateOptions {
   readonly times?: Partial<typeof stateTimes>;
 }
 
-/** An answer takes a fraction of a millisecond, but a process that has just started may be busy with itself for longer than that. Who waits longer goes on alone. */
+/**
+ * An answer takes a fraction of a millisecond, but a process that has just started may be busy with
+ * itself for longer than that. Who waits longer goes on alone.
+ */
 const stateTimes = { answerMs: 1_000, connectMs: 2_000, silenceMs: 5_000, lookMs: 500 };
 
 export function sharedScript(text: string): SharedScript {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Connects in the background: a state that is away when a node starts is one that comes back later. */
+/**
+ * Connects in the background: a state that is away when a node starts is one that comes back later.
+ */
 export async function openSharedState({
   url,
   changed,
   times,
 }: SharedStateOptions): Promise<SharedState> {
-  // Loaded where it is used: a node without it starts sooner. In a bundle, a CommonJS package that is loaded late has a default export and no other.
+  // Loaded where it is used: a node without it starts sooner. In a bundle, a CommonJS package that
+  // is loaded late has a default export and no other.
   const { default: ioredis } = await import('ioredis');
   const { answerMs, connectMs, silenceMs, lookMs } = { ...stateTimes, ...times };
   const redis = new ioredis.Redis(url, {
@@ -105,7 +112,10 @@ class ValkeyState implements SharedState {
     }
   }
 
-  /** Whole at first on each connection, then by name: nothing waits, and no later call is faster than an earlier one. */
+  /**
+   * Whole at first on each connection, then by name: nothing waits, and no later call is faster
+   * than an earlier one.
+   */
   #send(script: SharedScript, rest: (string | number)[]): Promise<unknown> {
     if (this.#sent.has(script)) return this.#redis.call('EVALSHA', script.sha, ...rest);
     this.#sent.add(script);

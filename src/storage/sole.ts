@@ -2,15 +2,19 @@ import { DatabaseError } from './database.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { isLocked } from './sqlite-errors.ts';
 
-/** Held for as long as this process lives; the operating system lets go of it when the process dies, however it dies. */
+/**
+ * Held for as long as this process lives; the operating system lets go of it when the process dies,
+ * however it dies.
+ */
 export interface Sole {
   release(): void;
 }
 
 /**
- * Proves that no other server works on the SQLite database of this address: an exclusive lock on a second file beside it. Throws a
- * `DatabaseError` that tells the operator what to do when another one does. Undefined for a database in memory, which nobody else can reach,
- * and for PostgreSQL, which is made for many.
+ * Proves that no other server works on the SQLite database of this address: an exclusive lock on a
+ * second file beside it. Throws a `DatabaseError` that tells the operator what to do when another
+ * one does. Undefined for a database in memory, which nobody else can reach, and for PostgreSQL,
+ * which is made for many.
  */
 export function holdSole(url: string): Sole | undefined {
   const path = url.slice('sqlite:'.length);

@@ -1,8 +1,9 @@
 import { DatabaseError, type DatabaseErrorKind } from './database.ts';
 
 /**
- * SQLite's primary result codes, https://sqlite.org/rescode.html, with the text that SQLite gives each: on Node 20 the engine
- * (@photostructure/sqlite 1.2.1) tells no code when a statement with rows fails, only the text.
+ * SQLite's primary result codes, https://sqlite.org/rescode.html, with the text that SQLite gives
+ * each: on Node 20 the engine (@photostructure/sqlite 1.2.1) tells no code when a statement with
+ * rows fails, only the text.
  */
 const codes: readonly {
   readonly code: number;

@@ -3,7 +3,10 @@ import type { Engine, Mode, Result, Session } from './engine.ts';
 import type { Job } from './sqlite-host.ts';
 import type { Link } from './sqlite-link.ts';
 
-/** One connection and the turns at it: an open session has it for itself, everything else waits for its end. */
+/**
+ * One connection and the turns at it: an open session has it for itself, everything else waits for
+ * its end.
+ */
 class Lane {
   readonly #link: Link;
   #session: Promise<void> | undefined;
@@ -55,7 +58,10 @@ class Lane {
   }
 }
 
-/** SQLite over one link, or over two: then what only reads has a connection of its own, and a long look at the records delays no charge. */
+/**
+ * SQLite over one link, or over two: then what only reads has a connection of its own, and a long
+ * look at the records delays no charge.
+ */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   readonly #writer: Lane;

@@ -1,6 +1,9 @@
 import { remembered } from '../base/remembered.ts';
 
-/** What is told of one request when it is over: one line in the log. No prompt, no answer, no secret. */
+/**
+ * What is told of one request when it is over: one line in the log. No prompt, no answer, no
+ * secret.
+ */
 export interface AccessLine {
   readonly id: string;
   readonly userId: string;
@@ -27,7 +30,10 @@ export interface AccessLine {
 /** A name as JSON text. Names come from the catalogue and return all the time. */
 const quote = remembered((name) => JSON.stringify(name));
 
-/** The line's members as JSON text, without the braces. Written by hand: it is made for every request. Ids and outcomes are our own words. */
+/**
+ * The line's members as JSON text, without the braces. Written by hand: it is made for every
+ * request. Ids and outcomes are our own words.
+ */
 export function accessText(line: AccessLine): string {
   const channel = line.channel === undefined ? '' : `,"channel":${quote(line.channel)}`;
   const firstByte =

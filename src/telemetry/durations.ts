@@ -1,4 +1,7 @@
-/** Sixteen classes to a factor of ten: each is a seventh wider than the one before, and what is told of a class is that exact. */
+/**
+ * Sixteen classes to a factor of ten: each is a seventh wider than the one before, and what is told
+ * of a class is that exact.
+ */
 const perDecade = 16;
 export const growth = 10 ** (1 / perDecade);
 /** Of these, one in four is told to Prometheus. */
@@ -6,7 +9,10 @@ const told = 4;
 const decades = 8;
 const last = decades * perDecade;
 
-/** How long something took. Counting costs a logarithm and two additions; who wants to know more adds the classes up. */
+/**
+ * How long something took. Counting costs a logarithm and two additions; who wants to know more
+ * adds the classes up.
+ */
 export class Durations {
   /** How many lay in each class; class n ends at `leastMs × growth ** n`. */
   readonly counts: readonly number[];
@@ -16,7 +22,10 @@ export class Durations {
   readonly #to: number;
   #sumMs = 0;
 
-  /** What is shorter than `leastMs` is of the first class. Prometheus is told bounds of `fromMs` to `toMs`, which are powers of ten. */
+  /**
+   * What is shorter than `leastMs` is of the first class. Prometheus is told bounds of `fromMs` to
+   * `toMs`, which are powers of ten.
+   */
   constructor({ leastMs, fromMs, toMs }: DurationsRange) {
     this.#counts = Array.from({ length: last + 1 }, () => 0);
     this.counts = this.#counts;
@@ -34,7 +43,10 @@ export class Durations {
     this.#sumMs += ms;
   }
 
-  /** Its samples in the text format (prometheus.io, "Exposition formats", version 0.0.4), in seconds; `labels`: `model="x"`, escaped. */
+  /**
+   * Its samples in the text format (prometheus.io, "Exposition formats", version 0.0.4), in
+   * seconds; `labels`: `model="x"`, escaped.
+   */
   samples(name: string, labels: string): string {
     const [more, only] = labels === '' ? ['', ''] : [`,${labels}`, `{${labels}}`];
     let total = 0;

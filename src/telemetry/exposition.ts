@@ -3,11 +3,17 @@ export interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** Lines of the text format (prometheus.io, "Exposition formats", version 0.0.4), each with its end. */
+  /**
+   * Lines of the text format (prometheus.io, "Exposition formats", version 0.0.4), each with its
+   * end.
+   */
   readonly samples: string;
 }
 
-/** A label's value by its name. Values come from the catalogue or are words of ours, never a client's, so that their number is bounded. */
+/**
+ * A label's value by its name. Values come from the catalogue or are words of ours, never a
+ * client's, so that their number is bounded.
+ */
 export type Labels = Readonly<Record<string, string>>;
 
 export function labelText(labels: Labels): string {

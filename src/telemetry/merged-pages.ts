@@ -1,4 +1,7 @@
-/** The metrics pages of several processes as one. Counters and histograms add up; a gauge says whose it is (`worker`). */
+/**
+ * The metrics pages of several processes as one. Counters and histograms add up; a gauge says whose
+ * it is (`worker`).
+ */
 export function mergePages(pages: ReadonlyMap<string, string>): string {
   const families = new Map<string, Family>();
   for (const [worker, page] of pages)

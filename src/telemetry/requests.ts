@@ -34,8 +34,9 @@ interface OfModel {
 }
 
 /**
- * Every finished request is counted here, once: metrics read it, and so do the reports of this process. Plain numbers in maps by name, since this
- * is done for every request and read a few times a minute. They only grow.
+ * Every finished request is counted here, once: metrics read it, and so do the reports of this
+ * process. Plain numbers in maps by name, since this is done for every request and read a few times
+ * a minute. They only grow.
  */
 export class Requests {
   readonly #models = new Map<string, OfModel>();

@@ -130,7 +130,10 @@ class Spans implements Traces {
 const ends: ReadonlySet<string> = new Set(['ok', 'length', 'submitted', 'ok, not kept']);
 const left = 'left';
 
-/** A path with its ids left out, so that there are few. Of a word of ours, only the version has a figure in it. */
+/**
+ * A path with its ids left out, so that there are few. Of a word of ours, only the version has a
+ * figure in it.
+ */
 function routeOf(url: string): string {
   const [path = ''] = url.split('?', 1);
   return path
@@ -139,7 +142,10 @@ function routeOf(url: string): string {
     .join('/');
 }
 
-/** opentelemetry.io/docs/specs/semconv/http/http-spans, 1.41, and what only a gateway knows. Paths beside routes hold names of models and ids. */
+/**
+ * opentelemetry.io/docs/specs/semconv/http/http-spans, 1.41, and what only a gateway knows. Paths
+ * beside routes hold names of models and ids.
+ */
 function requestAttributes(
   id: string,
   { method }: TracedRequest,
@@ -171,7 +177,10 @@ function lineAttributes(line: AccessLine | undefined): Attributes {
   };
 }
 
-/** opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans, 2026-11. What was asked and answered is no part of it. */
+/**
+ * opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans, 2026-11. What was asked and answered is
+ * no part of it.
+ */
 function attemptAttributes(attempt: TracedAttempt, line: AccessLine | undefined): Attributes {
   const { hostname, port, protocol } = new URL(attempt.url);
   const counted = attempt.error === undefined && line !== undefined;

@@ -27,8 +27,8 @@ export interface TracedAttempt {
 }
 
 /**
- * Who is told of requests, by their ids, where they are traced. Nothing is asked of it while a request runs: the client's `traceparent` says where
- * its trace begins, and no vendor hears of it.
+ * Who is told of requests, by their ids, where they are traced. Nothing is asked of it while a
+ * request runs: the client's `traceparent` says where its trace begins, and no vendor hears of it.
  */
 export interface Traces {
   /** `at`: wall clock, ms. */

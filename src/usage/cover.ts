@@ -4,7 +4,10 @@ export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 /** Later than any record, and small enough for sums. */
 export const endOfTime = 2 ** 52;
-/** Longer than any request or task takes: on PostgreSQL a record lies in the month in which it began, which is at most so long before it was charged. */
+/**
+ * Longer than any request or task takes: on PostgreSQL a record lies in the month in which it
+ * began, which is at most so long before it was charged.
+ */
 const longestMs = 7 * 86_400_000;
 
 export interface Span {
@@ -13,14 +16,20 @@ export interface Span {
   readonly to: number;
 }
 
-/** Where a span's figures are: in whole days and hours (UTC) that are rolled up, and in records for the rest. */
+/**
+ * Where a span's figures are: in whole days and hours (UTC) that are rolled up, and in records for
+ * the rest.
+ */
 export interface Cover {
   readonly days: readonly Span[];
   readonly hours: readonly Span[];
   readonly records: readonly Span[];
 }
 
-/** `until`: records charged before it are in the hours, later ones are not. Days are those whose hours are all rolled up; with `unit` hour there are none. */
+/**
+ * `until`: records charged before it are in the hours, later ones are not. Days are those whose
+ * hours are all rolled up; with `unit` hour there are none.
+ */
 export function coverOf({ from, to }: Span, until: number, unit: 'hour' | 'day' = 'day'): Cover {
   const first = Math.ceil(from / hourMs) * hourMs;
   const last = Math.floor(to / hourMs) * hourMs;

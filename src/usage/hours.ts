@@ -11,8 +11,10 @@ export const settledAfterMs = 120_000;
 const stepMsMin = 300_000;
 
 /**
- * Adds the records that were charged since the last time to the hourly figures, at most an hour of them; gives up to when it has come, undefined when there is nothing left to do. The figures and how far
- * they go are one transaction: whoever dies in it has done nothing, and of two who do it at once one waits and goes on where the other ended.
+ * Adds the records that were charged since the last time to the hourly figures, at most an hour of
+ * them; gives up to when it has come, undefined when there is nothing left to do. The figures and
+ * how far they go are one transaction: whoever dies in it has done nothing, and of two who do it at
+ * once one waits and goes on where the other ended.
  */
 export function rollUp(database: Database, now: number): Promise<number | undefined> {
   return database.transact(() => rolling(database, now));
@@ -57,7 +59,9 @@ function* firstHour(): Script<number | undefined> {
   return first === undefined ? undefined : Math.floor(first / hourMs) * hourMs;
 }
 
-/** Adds complete hours to their days. `account`: of this one alone. All of the span is one day's. */
+/**
+ * Adds complete hours to their days. `account`: of this one alone. All of the span is one day's.
+ */
 export function intoDay({ from, to }: Span, account?: string): readonly Statement[] {
   const day = Math.floor(from / dayMs) * dayMs;
   const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
@@ -150,7 +154,10 @@ interface Addition {
   readonly join?: string;
 }
 
-/** From every user's own stretch of the index: nothing else is read. The order of the join is SQLite's to keep, and PostgreSQL's to choose. */
+/**
+ * From every user's own stretch of the index: nothing else is read. The order of the join is
+ * SQLite's to keep, and PostgreSQL's to choose.
+ */
 function addition(
   span: Span,
   account: string | undefined,

@@ -5,10 +5,16 @@ import { rollUp } from './hours.ts';
 import { lookAgain } from './mend.ts';
 
 const keepEveryMs = 60_000;
-/** Hours are looked at again so much later, for what came late: a database may have been away meanwhile. */
+/**
+ * Hours are looked at again so much later, for what came late: a database may have been away
+ * meanwhile.
+ */
 const againAfterMs = [hourMs, 24 * hourMs];
 
-/** Rolls up now and every minute, up to date before it rests. What fails is tried again the next time: until then figures are read from records. */
+/**
+ * Rolls up now and every minute, up to date before it rests. What fails is tried again the next
+ * time: until then figures are read from records.
+ */
 export function keepHours(database: Database, clock: Clock): { stop(): void } {
   let busy = false;
   let stopped = false;

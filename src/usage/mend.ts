@@ -11,14 +11,19 @@ import {
 } from './cover.ts';
 import { additions, intoDay } from './hours.ts';
 
-/** So much is compared in one transaction: on SQLite nobody else writes meanwhile. A day has some of them. */
+/**
+ * So much is compared in one transaction: on SQLite nobody else writes meanwhile. A day has some of
+ * them.
+ */
 const stepMs = 6 * hourMs;
 /** Figures of one account that a late record changes; `speed_hour` is everybody's, and no money. */
 const tables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
 
 /**
- * Makes an account's hourly figures say again what its records say; how many hours were wrong. A record that is committed hours after it was charged (its database was away meanwhile) comes too late to
- * be rolled up with the others of its hour. Whoever finds that an account's figures and its ledger differ asks for this.
+ * Makes an account's hourly figures say again what its records say; how many hours were wrong. A
+ * record that is committed hours after it was charged (its database was away meanwhile) comes too
+ * late to be rolled up with the others of its hour. Whoever finds that an account's figures and its
+ * ledger differ asks for this.
  */
 export async function mendHours(database: Database, account: string): Promise<number> {
   const [bounds] = await database.query(

@@ -3,7 +3,10 @@ import { monthOf } from '../base/period.ts';
 import type { Database, Script } from '../storage/database.ts';
 import { patience } from '../storage/patient.ts';
 
-/** Months that are there before they begin: whoever is not started for so long finds its records in the default partition, and sorts them then. */
+/**
+ * Months that are there before they begin: whoever is not started for so long finds its records in
+ * the default partition, and sorts them then.
+ */
 const monthsAhead = 2;
 const keepEveryMs = 6 * 3_600_000;
 /** Any constant will do, as long as it stays the same: nodes sort one after the other. */
@@ -22,15 +25,19 @@ export function monthAt(at: number): Month {
 }
 
 /**
- * On PostgreSQL the usage records of each month are a table of their own: its indexes stay small, and an old month can be detached as it is. SQLite
- * has no such thing and needs none. Makes this month's and the next ones, and those of records that were written before there was one.
+ * On PostgreSQL the usage records of each month are a table of their own: its indexes stay small,
+ * and an old month can be detached as it is. SQLite has no such thing and needs none. Makes this
+ * month's and the next ones, and those of records that were written before there was one.
  */
 export async function makeMonths(database: Database, clock: Clock): Promise<void> {
   if (database.dialect !== 'postgres') return;
   await database.transact(() => make(clock.now()));
 }
 
-/** The same now and every few hours. What fails, by a lock that is not to be had for instance, is tried again the next time: records have their place meanwhile. */
+/**
+ * The same now and every few hours. What fails, by a lock that is not to be had for instance, is
+ * tried again the next time: records have their place meanwhile.
+ */
 export async function keepMonths(database: Database, clock: Clock): Promise<{ stop(): void }> {
   const keep = () => makeMonths(database, clock).catch(() => undefined);
   await keep();
@@ -62,7 +69,10 @@ function* make(now: number): Script<void> {
   }
 }
 
-/** What the default partition has of the month moves over. Nobody writes there meanwhile, or the month could not be attached. */
+/**
+ * What the default partition has of the month moves over. Nobody writes there meanwhile, or the
+ * month could not be attached.
+ */
 function* makeOne({ table, from, to }: Month): Script<void> {
   yield { sql: 'LOCK TABLE usage_default IN ACCESS EXCLUSIVE MODE', params: [] };
   yield { sql: `CREATE TABLE ${table} (LIKE usage INCLUDING ALL)`, params: [] };

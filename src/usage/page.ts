@@ -18,16 +18,22 @@ export interface UsageQuestion extends Span {
 
 export interface UsagePage {
   readonly rows: readonly Row[];
-  /** Where the next page begins; undefined: there is none. A page may be shorter than was asked and yet not the last one. */
+  /**
+   * Where the next page begins; undefined: there is none. A page may be shorter than was asked and
+   * yet not the last one.
+   */
   readonly next: UsagePlace | undefined;
 }
 
-/** Of so many records at most a page is picked: a filter that few match shows them page by page instead of keeping its reader waiting. */
+/**
+ * Of so many records at most a page is picked: a filter that few match shows them page by page
+ * instead of keeping its reader waiting.
+ */
 const lookedThroughMax = 30_000;
 
 /**
- * One page of an account's usage records by when they were charged. As fast on the last page as on the first, whoever else has how many records. To be run in
- * a snapshot.
+ * One page of an account's usage records by when they were charged. As fast on the last page as on
+ * the first, whoever else has how many records. To be run in a snapshot.
  */
 export function* paging(question: UsageQuestion): Script<UsagePage> {
   const { filter = {}, limit } = question;
@@ -99,7 +105,10 @@ interface Stretch extends Span {
 /** Hours that are looked at for one page. */
 const stretchesMax = 400;
 
-/** Where matching records are, as the hourly figures know; and what is not rolled up yet, as it is. In the order of the page. */
+/**
+ * Where matching records are, as the hourly figures know; and what is not rolled up yet, as it is.
+ * In the order of the page.
+ */
 function* matching(
   { account, filter = {}, order }: UsageQuestion,
   left: Span,

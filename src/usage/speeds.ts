@@ -31,7 +31,10 @@ export interface SpeedQuestion extends Span {
   readonly model?: string;
 }
 
-/** All channels' figures by model and hour, as far as they are rolled up: those of the last minutes are not yet in them. */
+/**
+ * All channels' figures by model and hour, as far as they are rolled up: those of the last minutes
+ * are not yet in them.
+ */
 export function* speeds({ model, from, to }: SpeedQuestion): Script<readonly Speed[]> {
   const places = new Places();
   const ofModel = model === undefined ? '' : ` AND model=${places.add(model)}`;

@@ -37,7 +37,10 @@ export interface Metered {
   readonly cost: Nano;
 }
 
-/** Of days and hours that are rolled up where they are whole, and of records for the rest: exact to this moment. To be run in a snapshot. */
+/**
+ * Of days and hours that are rolled up where they are whole, and of records for the rest: exact to
+ * this moment. To be run in a snapshot.
+ */
 export function* spending(question: SpendingQuestion, by: readonly By[]): Script<readonly Spent[]> {
   const cover = coverOf(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
   const places = new Places();
@@ -141,7 +144,10 @@ const grouped = (by: readonly By[]): string =>
 const told = (row: Row, by: readonly By[]): Spent['of'] =>
   Object.fromEntries(by.map((name) => [name, String(row[name])]));
 
-/** All that an account was charged within a span, from the shortest table that knows it. To be run in a snapshot. */
+/**
+ * All that an account was charged within a span, from the shortest table that knows it. To be run
+ * in a snapshot.
+ */
 export function* charged(
   account: string,
   span: Span,
@@ -186,7 +192,10 @@ export function* spentByKey(
   );
 }
 
-/** The same for spans that follow each other (days, for instance): one figure for each. At once where all begin at full hours. */
+/**
+ * The same for spans that follow each other (days, for instance): one figure for each. At once
+ * where all begin at full hours.
+ */
 export function* chargedBySpan(
   account: string,
   spans: readonly Span[],
@@ -235,7 +244,10 @@ function sorted(
   return figures;
 }
 
-/** When the youngest `most` requests of the span began, to the hour: what is only in records is not added up beyond that. */
+/**
+ * When the youngest `most` requests of the span began, to the hour: what is only in records is not
+ * added up beyond that.
+ */
 export function* withinReach(account: string, { from, to }: Span, most: number): Script<number> {
   const rows = yield {
     sql: 'SELECT hour, requests FROM spend_hour WHERE account=$1 AND hour>=$2 AND hour<$3 ORDER BY hour DESC',

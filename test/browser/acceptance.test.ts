@@ -46,7 +46,10 @@ const operatorPagesOf = ({ paths }: LivedIn): Readonly<Record<string, string>> =
 
 const languages = ['zh', 'en'] as const;
 const themes = ['light', 'dark'] as const;
-/** Each width, theme and language once; all of them together where pictures are kept and in the long run. */
+/**
+ * Each width, theme and language once; all of them together where pictures are kept and in the long
+ * run.
+ */
 const looks: readonly Required<Omit<Look, 'height'>>[] = everyLook
   ? [360, 768, 1440, 3840].flatMap((width) =>
       languages.flatMap((language) => themes.map((theme) => ({ width, language, theme }))),

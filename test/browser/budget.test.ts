@@ -7,7 +7,10 @@ import { builtConsole } from './chromium.ts';
 const entryBytesMax = 200_000;
 const stylesBytesMax = 20_000;
 
-/** Scripts that a browser reads before it shows anything: those of the page, and all that they import at once. */
+/**
+ * Scripts that a browser reads before it shows anything: those of the page, and all that they
+ * import at once.
+ */
 function entryScripts(folder: string): string[] {
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const waiting = [...page.matchAll(/(?:src|href)="\/assets\/([^"]+\.js)"/g)].map(

@@ -14,7 +14,10 @@ function findChromium(): string | undefined {
 
 const executablePath = findChromium();
 
-/** No Chromium here: neither `CHROMIUM`, nor Debian's, nor Playwright's own. What needs one is skipped, which the closing line of `npm test` tells. */
+/**
+ * No Chromium here: neither `CHROMIUM`, nor Debian's, nor Playwright's own. What needs one is
+ * skipped, which the closing line of `npm test` tells.
+ */
 export const noChromium = executablePath === undefined;
 
 let browser: Browser | undefined;
@@ -45,8 +48,8 @@ const pictures = process.env['SCREENSHOTS'];
 export const everyLook = pictures !== undefined || process.env['LONG_TESTS'] === 'true';
 
 /**
- * Themes and widths to look at in `language`: Chinese in the dark on a phone, English by light on a desk. `npm run test:long`, and a run that
- * keeps pictures, have all four in each.
+ * Themes and widths to look at in `language`: Chinese in the dark on a phone, English by light on a
+ * desk. `npm run test:long`, and a run that keeps pictures, have all four in each.
  */
 export function looksIn(language: 'zh' | 'en'): readonly Required<Pick<Look, 'theme' | 'width'>>[] {
   if (!everyLook)
@@ -61,11 +64,17 @@ export interface Window {
   readonly context: BrowserContext;
   /** Opens a path of the console and waits until nothing is loaded any more. */
   go(path: string): Promise<void>;
-  /** Whatever the browser complained about: errors of scripts, breaches of the policy, files that are not there. */
+  /**
+   * Whatever the browser complained about: errors of scripts, breaches of the policy, files that
+   * are not there.
+   */
   readonly complaints: readonly string[];
 }
 
-/** A window with an empty profile, signed in by `cookie` (`name=value`) where one is given. It is closed with the test, which fails if it complained. */
+/**
+ * A window with an empty profile, signed in by `cookie` (`name=value`) where one is given. It is
+ * closed with the test, which fails if it complained.
+ */
 export async function openWindow(
   url: string,
   cookie: string | undefined,
@@ -147,7 +156,9 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
 
 const tallestPx = 2_400;
 
-/** Keeps a picture of the page in the folder that `SCREENSHOTS` names; without it there are none. */
+/**
+ * Keeps a picture of the page in the folder that `SCREENSHOTS` names; without it there are none.
+ */
 export async function picture(
   page: Page,
   name: string,
@@ -159,14 +170,17 @@ export async function picture(
   const whole: number = options.whole
     ? await page.evaluate('document.documentElement.scrollHeight')
     : 0;
-  // The window grows to the page, so that what keeps its place in a window (the bars) stands where it does for a reader.
+  // The window grows to the page, so that what keeps its place in a window (the bars) stands where
+  // it does for a reader.
   if (size !== null && whole > size.height)
     await page.setViewportSize({ ...size, height: Math.min(whole, tallestPx) });
   await page.screenshot({ path: join(pictures, `${name}.png`) });
   if (size !== null && whole > size.height) await page.setViewportSize(size);
 }
 
-/** The console as `npm run build` leaves it, or another build in the folder that `CONSOLE` names. */
+/**
+ * The console as `npm run build` leaves it, or another build in the folder that `CONSOLE` names.
+ */
 export function builtConsole(): string {
   const folder =
     process.env['CONSOLE'] ?? fileURLToPath(new URL('../../dist/console', import.meta.url));

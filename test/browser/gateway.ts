@@ -33,7 +33,10 @@ export interface LiveConsole {
   }): Promise<Browser>;
 }
 
-/** The real gateway with the built console, on a database of its own, with all of the simulator behind it. All of it ends with the test. */
+/**
+ * The real gateway with the built console, on a database of its own, with all of the simulator
+ * behind it. All of it ends with the test.
+ */
 export async function startLiveConsole(
   more: (
     simulatorUrl: string,

@@ -24,7 +24,9 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** A request whose arithmetic shows each rule: cached input rounded up, reasoning, no cache at all. */
+/**
+ * A request whose arithmetic shows each rule: cached input rounded up, reasoning, no cache at all.
+ */
 const lines = [
   ['input', 1155, 2_125_000_000n, 2_454_375n],
   ['cached_input', 11_263, 212_500_000n, 2_393_388n],
@@ -42,7 +44,10 @@ const models = [
   'mistral-small-latest',
 ];
 
-/** A user with a month behind him: two top-ups, requests on most days, pictures, one that was cut, one that was paid back. */
+/**
+ * A user with a month behind him: two top-ups, requests on most days, pictures, one that was cut,
+ * one that was paid back.
+ */
 async function withHistory(
   live: LiveConsole,
 ): Promise<{ readonly user: Browser; readonly keyId: string; readonly now: number }> {

@@ -26,7 +26,9 @@ channels:
   - { name: a, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up-key, groups: [default, few], models: [m1, painter] }
 `;
 
-/** A gateway as operators run it, its clock to be set, with a rich user; and what is asked of it. */
+/**
+ * A gateway as operators run it, its clock to be set, with a rich user; and what is asked of it.
+ */
 async function startStepped() {
   const vendor = await startVendor();
   vendor.answer(({ url, text }, response) => {
@@ -133,7 +135,8 @@ test('what ends on a date ends by the wall clock, and is there again when the cl
   // Some hours either way: what has still a day goes on.
   await step(-6 * hour);
   expect(await seen()).toEqual({ brief: 200, session: 200, file: 200 });
-  // A day too late: a key of half a day is over, an address of a day too; a session of weeks is not; another day has its own limit.
+  // A day too late: a key of half a day is over, an address of a day too; a session of weeks is
+  // not; another day has its own limit.
   await step(25 * hour);
   expect(await seen()).toEqual({ brief: 401, session: 200, file: 404 });
   expect((await ask(daily.secret)).status).toBe(200);

@@ -15,7 +15,10 @@ const sleepMs = Number(process.env['SLEEP_MS'] ?? 4_000);
 const silenceMs = 1_500;
 const clients = 9;
 
-/** A network of its own: one node in this process, which is quick to give others up, and two that are processes as operators run them. */
+/**
+ * A network of its own: one node in this process, which is quick to give others up, and two that
+ * are processes as operators run them.
+ */
 async function startNetwork() {
   const vendor = await startVendor();
   vendor.answer(({ text }, response) => {
@@ -74,7 +77,8 @@ describe.skipIf(!postgresCanBeHurt || findRedis() === undefined)(
       };
       await Promise.all([0, 1, 2].map(moreFrom));
 
-      // The third node sleeps with requests under way, and is given up by the first: its money is back while it sleeps.
+      // The third node sleeps with requests under way, and is given up by the first: its money is
+      // back while it sleeps.
       const processes = async (): Promise<number> =>
         (await database.query('SELECT id FROM process WHERE fenced=0')).length;
       expect(await processes()).toBe(3);
@@ -112,7 +116,8 @@ describe.skipIf(!postgresCanBeHurt || findRedis() === undefined)(
       expect(load.unexplained).toEqual([]);
       // A node that was killed broke what it had under way, and nobody else broke anything.
       expect(load.broken[0]).toBe(0);
-      // Who waited for the node that slept has waited for it to wake: what it was answering arrived, what it had not admitted is one of the 503s.
+      // Who waited for the node that slept has waited for it to wake: what it was answering
+      // arrived, what it had not admitted is one of the 503s.
       expect(load.broken[2]).toBe(0);
       expect(await Promise.all([back.stop(), third.stop()])).toEqual([0, 0]);
       await expectNothingLost(database, load);

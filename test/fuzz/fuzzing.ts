@@ -1,6 +1,8 @@
 import { type Random, seededRandom } from '../../src/base/random.ts';
 
-/** Longer than the share of a second that each parser gets in CI: `FUZZ_SECONDS=120 npm run fuzz`. */
+/**
+ * Longer than the share of a second that each parser gets in CI: `FUZZ_SECONDS=120 npm run fuzz`.
+ */
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 0.25);
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 1e9));
 /** For `{ timeout }` of a test that fuzzes. */
@@ -11,15 +13,18 @@ const inputMsMax = 1_500;
 export interface Fuzzed {
   /** Real examples, from which inputs are made. */
   readonly samples: readonly Buffer[];
-  /** What has a meaning to the parser, and stands in inputs more often than chance would have it. */
+  /**
+   * What has a meaning to the parser, and stands in inputs more often than chance would have it.
+   */
   readonly words?: readonly (string | Buffer)[];
   /** Throws where a promise is broken. What it draws of chance belongs to the input. */
   readonly holds: (input: Buffer, random: Random) => unknown;
 }
 
 /**
- * Changed samples, for as long as there is time. Each has a seed of its own, which is told when a promise breaks, with the shortest input
- * found that breaks it as well: `FUZZ_SEED=… FUZZ_SECONDS=0` tries that one alone.
+ * Changed samples, for as long as there is time. Each has a seed of its own, which is told when a
+ * promise breaks, with the shortest input found that breaks it as well:
+ * `FUZZ_SEED=… FUZZ_SECONDS=0` tries that one alone.
  */
 export async function fuzz(name: string, { samples, words = [], holds }: Fuzzed): Promise<void> {
   const untilMs = performance.now() + seconds * 1_000;
@@ -130,8 +135,9 @@ export function inPieces(input: Buffer, random: Random): Buffer[] {
 }
 
 /**
- * Fails where eight times the input takes more than thirty times as long: what is quadratic takes sixty-four. Begins with few, and measures where there is something to measure; whoever
- * else is at work on the machine disturbs one measurement, not three.
+ * Fails where eight times the input takes more than thirty times as long: what is quadratic takes
+ * sixty-four. Begins with few, and measures where there is something to measure; whoever else is at
+ * work on the machine disturbs one measurement, not three.
  */
 export async function expectLinear(name: string, run: (times: number) => unknown): Promise<void> {
   let times = 1_024;

@@ -147,7 +147,8 @@ test('a body is read as JSON.parse reads it, or refused; so is what it asks', { 
           created: 1,
         },
       };
-      // Whatever was taken can be said to every vendor, or that vendor's format refuses it by name; and what is said is JSON.
+      // Whatever was taken can be said to every vendor, or that vendor's format refuses it by name;
+      // and what is said is JSON.
       for (const adapter of wire) {
         const ask = orRefusal(() => adapter.ask(call));
         if (ask !== undefined) expect(parsed(ask.body.toString('utf8'))).toBeTypeOf('object');

@@ -118,7 +118,10 @@ function nodes(input: Buffer): Promise<Read> {
   });
 }
 
-/** What Node refuses and we pass over, since it frames nothing: the words of an extension, and what an informational reply says of the connection. */
+/**
+ * What Node refuses and we pass over, since it frames nothing: the words of an extension, and what
+ * an informational reply says of the connection.
+ */
 const passedOver = /[\da-f] *;|HTTP\/1.1 1\d\d /i;
 
 test('a reply is read as Node reads it, or refused; never otherwise', { timeout }, () =>

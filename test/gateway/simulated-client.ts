@@ -17,7 +17,10 @@ export class SimulatedClient implements Wire {
   #closed: ((complete: boolean) => void)[] = [];
   #drained: (() => void) | undefined;
 
-  /** `takes`: false where the client takes its time; then it calls its argument when it has. `completed`: the last byte has come. */
+  /**
+   * `takes`: false where the client takes its time; then it calls its argument when it has.
+   * `completed`: the last byte has come.
+   */
   constructor(id: string, takes: (taken: () => void) => boolean, completed: () => void) {
     this.#takes = takes;
     this.#completed = completed;

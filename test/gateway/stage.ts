@@ -8,8 +8,9 @@ import { open } from '../../src/storage/open.ts';
 const forbids = 'transfer_never_deleted';
 
 /**
- * One migrated database in memory for many histories, since migrating takes longer than living through one. Each finds it as if nobody had been there:
- * the rows that migrations leave, and no others.
+ * One migrated database in memory for many histories, since migrating takes longer than living
+ * through one. Each finds it as if nobody had been there: the rows that migrations leave, and no
+ * others.
  */
 export class Stage {
   readonly database: Database;
@@ -29,7 +30,8 @@ export class Stage {
       query: (sql, params) => real.query(sql, params),
       call: (procedure, input) => real.call(procedure, input),
       transact: (script) => real.transact(script),
-      // Nobody else writes here, and where writing is forbidden and allowed again all statements are prepared anew.
+      // Nobody else writes here, and where writing is forbidden and allowed again all statements
+      // are prepared anew.
       snapshot: (script) => real.transact(script),
       close: () => real.close(),
     };

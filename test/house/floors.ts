@@ -1,6 +1,9 @@
 import { isTest, type Source } from './source.ts';
 
-/** The rooms of `src/` and the floor that each is on. A file imports from its own room or from a lower floor. */
+/**
+ * The rooms of `src/` and the floor that each is on. A file imports from its own room or from a
+ * lower floor.
+ */
 const floors: Readonly<Record<string, number>> = {
   base: 1,
   storage: 2,
@@ -25,13 +28,18 @@ const floors: Readonly<Record<string, number>> = {
   cli: 6,
 };
 
-/** The simulator is a second reading of the vendors' documents: it may use tools, never our reading. */
+/**
+ * The simulator is a second reading of the vendors' documents: it may use tools, never our reading.
+ */
 const openToSim: readonly string[] = ['base', 'http'];
 
 /** All that the web console knows of the gateway: the shape of its JSON. */
 const openToWeb = 'src/console/contract.ts';
 
-/** `src/ledger/till.ts` is in `ledger`, `src/main.ts` in `cli`, which it shares its floor with; `sim/x.ts` in `sim`. */
+/**
+ * `src/ledger/till.ts` is in `ledger`, `src/main.ts` in `cli`, which it shares its floor with;
+ * `sim/x.ts` in `sim`.
+ */
 export function roomOf(path: string): string {
   const [area = '', room = '', rest] = path.split('/');
   if (area !== 'src') return area;

@@ -41,7 +41,10 @@ interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A lockfile that names a host would install from there; one that lacks other platforms' optional packages is refused by `npm ci`. */
+/**
+ * A lockfile that names a host would install from there; one that lacks other platforms' optional
+ * packages is refused by `npm ci`.
+ */
 export function lockfileViolations(packages: Readonly<Record<string, LockedPackage>>): string[] {
   return Object.entries(packages).flatMap(([path, { resolved, optionalDependencies = {} }]) => {
     const host = resolved === undefined ? [] : [`${path} names ${resolved}`];

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-/** A node of the syntax tree (ESTree with TypeScript), seen loosely: what a rule asks for, it checks. */
+/**
+ * A node of the syntax tree (ESTree with TypeScript), seen loosely: what a rule asks for, it
+ * checks.
+ */
 export interface SyntaxNode {
   readonly type: string;
   readonly start: number;

@@ -78,7 +78,10 @@ export class Audit {
     return this.#delivered[Math.floor(random() * this.#delivered.length)];
   }
 
-  /** The instant after a crash: the ledger is whole, what was delivered is recorded, and no more is lost than the process had set aside. */
+  /**
+   * The instant after a crash: the ledger is whole, what was delivered is recorded, and no more is
+   * lost than the process had set aside.
+   */
   async verifyCrash(process: SimulatedProcess): Promise<void> {
     await this.#prove();
     await this.#verifyDelivered();

@@ -13,7 +13,10 @@ export interface Sabotage {
   readonly rule: string;
   readonly procedures: Procedures;
   readonly onUnknown?: OnUnknown;
-  /** What the till itself complains of is not counted: the damage must show in the books or at a client. */
+  /**
+   * What the till itself complains of is not counted: the damage must show in the books or at a
+   * client.
+   */
   readonly deaf?: true;
 }
 
@@ -50,7 +53,9 @@ const replaced =
 
 const batches = ['till.batch', 'till.batch-at-once'];
 
-/** Reads the account as it was when it was last read, as a draw does that does not lock it first. */
+/**
+ * Reads the account as it was when it was last read, as a draw does that does not lock it first.
+ */
 function staleReads(): Answer {
   const known = new Map<string, Row>();
   return ({ sql, params }, rows) => {

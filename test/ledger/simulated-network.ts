@@ -14,7 +14,9 @@ export interface Faults {
 
 export const noFaults: Faults = { lostBefore: 0, lostAfter: 0, late: 0, slow: 0 };
 
-/** What becomes of one call. `late`: after so many milliseconds the database does it all the same. */
+/**
+ * What becomes of one call. `late`: after so many milliseconds the database does it all the same.
+ */
 export type Fate =
   | 'answered'
   | 'lost before'
@@ -23,10 +25,14 @@ export type Fate =
   | { readonly late: number }
   | { readonly delayed: number };
 
-/** What becomes of a call whose outcome the caller does not learn; the sabotage of R3 answers here. */
+/**
+ * What becomes of a call whose outcome the caller does not learn; the sabotage of R3 answers here.
+ */
 export type OnUnknown = (procedure: string) => unknown;
 
-/** The way from the simulated processes to the one real database, on which calls run one at a time. */
+/**
+ * The way from the simulated processes to the one real database, on which calls run one at a time.
+ */
 export class SimulatedNetwork {
   calls = 0;
   unknown = 0;
@@ -56,7 +62,10 @@ export class SimulatedNetwork {
     this.#onUnknown = onUnknown;
   }
 
-  /** The database as one process sees it. What arrives for it goes through `deliver`, which may drop it, keep it, or call `lost` instead. */
+  /**
+   * The database as one process sees it. What arrives for it goes through `deliver`, which may drop
+   * it, keep it, or call `lost` instead.
+   */
   for(deliver: (arrival: () => void, lost: () => void) => void): Database {
     const { dialect, kysely } = this.#database;
     const only = (): never => {

@@ -20,7 +20,10 @@ export interface ProcessOptions {
   readonly log: (event: TillEvent) => void;
 }
 
-/** One process with a real till. It can be killed, and stopped for a while: what arrives meanwhile waits, or is lost with its connection. */
+/**
+ * One process with a real till. It can be killed, and stopped for a while: what arrives meanwhile
+ * waits, or is lost with its connection.
+ */
 export class SimulatedProcess {
   readonly till: LiveTill;
   readonly timers: Timers;

@@ -45,7 +45,10 @@ const accountCount = 9;
 /** Operations per virtual second. */
 const pace = 25;
 
-/** Several processes with real tills on one real database, through everything that can happen to them. Deterministic by its seed. */
+/**
+ * Several processes with real tills on one real database, through everything that can happen to
+ * them. Deterministic by its seed.
+ */
 export class Simulation {
   readonly time = new VirtualTime();
   readonly random: Random;
@@ -205,7 +208,10 @@ export class Simulation {
     });
   }
 
-  /** Nothing fails any more: what is under way ends, late calls run, the dead are swept, the living close. */
+  /**
+   * Nothing fails any more: what is under way ends, late calls run, the dead are swept, the living
+   * close.
+   */
   async #calmDown(done: Operations): Promise<void> {
     this.#isCalm = true;
     this.network.faults = noFaults;

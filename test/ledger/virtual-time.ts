@@ -4,7 +4,10 @@ interface Event {
   readonly run: () => void | Promise<void>;
 }
 
-/** A clock that jumps from one event to the next. Everything that an event sets off in promises has come to rest before the next. */
+/**
+ * A clock that jumps from one event to the next. Everything that an event sets off in promises has
+ * come to rest before the next.
+ */
 export class VirtualTime {
   now = 0;
   readonly #heap: Event[] = [];
@@ -21,7 +24,8 @@ export class VirtualTime {
 
   /** Runs events until `until` says so after one of them, or none is left. */
   async run(until: () => boolean): Promise<void> {
-    // Between events there is nothing but promises to wait for; a turn of the event loop for each would take longer than they do.
+    // Between events there is nothing but promises to wait for; a turn of the event loop for each
+    // would take longer than they do.
     await new Promise(setImmediate);
     for (let event = this.#take(); event !== undefined; event = this.#take()) {
       this.now = event.at;

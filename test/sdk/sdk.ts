@@ -1,6 +1,9 @@
 import type { Skill } from '../../sim/catalog.ts';
 
-/** What is asked, in words that every package can be given. The tool is `weather`, the image `png`, the schema `person`. */
+/**
+ * What is asked, in words that every package can be given. The tool is `weather`, the image `png`,
+ * the schema `person`.
+ */
 export interface Question {
   readonly model: string;
   readonly prompt: string;
@@ -27,7 +30,9 @@ export interface Told {
   reply(results: readonly string[]): Promise<Told>;
 }
 
-/** An official package as its users write it: two changes, the base URL and the key. It tries once. */
+/**
+ * An official package as its users write it: two changes, the base URL and the key. It tries once.
+ */
 export interface Sdk {
   ask(question: Question): Promise<Told>;
   /** How its format says that the answer is complete, and that tools are called. */
@@ -36,7 +41,10 @@ export interface Sdk {
   readonly hearsThoughts: boolean;
   /** Its endpoint has summaries of thoughts that are kept secret themselves. */
   readonly asksForSummaries: boolean;
-  /** What it needs of a model that is to follow a schema; some make a tool of it that has to be called. */
+  /**
+   * What it needs of a model that is to follow a schema; some make a tool of it that has to be
+   * called.
+   */
   readonly schemaNeeds: readonly Skill[];
 }
 

@@ -26,7 +26,10 @@ interface Cell {
   expectDone(told: Told): void;
 }
 
-/** The columns. A model that lacks the skill refuses with the client's 400 instead, and is charged nothing. */
+/**
+ * The columns. A model that lacks the skill refuses with the client's 400 instead, and is charged
+ * nothing.
+ */
 const columns: readonly {
   readonly name: string;
   readonly needs?: Skill | ((sdk: Sdk) => readonly Skill[]);
@@ -61,7 +64,10 @@ const columns: readonly {
   { name: 'a vendor that fails, before its answer and within', works: failAndBreak },
 ];
 
-/** What a package can tell from another model: whose format is translated, whose answers they are, and what the model can do. */
+/**
+ * What a package can tell from another model: whose format is translated, whose answers they are,
+ * and what the model can do.
+ */
 function kindOf({ vendor, ownedBy, skills }: SimModel): string {
   const format = ownFormats.some((own) => own.vendor === vendor) ? `${vendor} ${ownedBy}` : 'chat';
   return [format, ...skills].join(' ');

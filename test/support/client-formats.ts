@@ -1,4 +1,7 @@
-/** What a client sends and reads in one of the gateway's formats. The tool is there because some models call it on one endpoint alone. */
+/**
+ * What a client sends and reads in one of the gateway's formats. The tool is there because some
+ * models call it on one endpoint alone.
+ */
 export interface ClientSide {
   readonly format: string;
   readonly path: string;

@@ -3,7 +3,10 @@ import type Anthropic from '@anthropic-ai/sdk';
 type Beta = Anthropic.Beta.Messages.MessageCreateParamsNonStreaming;
 type Tool = Anthropic.Beta.Messages.BetaTool;
 
-/** What a coding agent for Anthropic's models sends with every request: marks of the cache, betas, many tools, thinking, who is asking. */
+/**
+ * What a coding agent for Anthropic's models sends with every request: marks of the cache, betas,
+ * many tools, thinking, who is asking.
+ */
 export const betas = [
   'claude-code-20250219',
   'interleaved-thinking-2025-05-14',

@@ -41,7 +41,9 @@ export interface Browser {
   ask(path: string, asked?: ConsoleAsk): Promise<ConsoleAnswer>;
 }
 
-/** One request without any browser's help: cookies, origin and redirects are the test's business. */
+/**
+ * One request without any browser's help: cookies, origin and redirects are the test's business.
+ */
 export async function askPlain(
   url: string,
   { method = 'GET', body, headers = {} }: ConsoleAsk = {},

@@ -1,4 +1,7 @@
-/** What an author says of a block, in a comment before it: `prints: PATTERN`, `runs: …`, `started: …`, `set: …`, `not played: …`. */
+/**
+ * What an author says of a block, in a comment before it: `prints: PATTERN`, `runs: …`,
+ * `started: …`, `set: …`, `not played: …`.
+ */
 interface Mark {
   readonly kind: string;
   readonly text: string;

@@ -73,7 +73,10 @@ export function startLoad(
   };
 }
 
-/** Whatever was delivered was charged once, whatever was charged has its record, no balance is negative, and the ledger proves it. */
+/**
+ * Whatever was delivered was charged once, whatever was charged has its record, no balance is
+ * negative, and the ledger proves it.
+ */
 export async function expectNothingLost(
   database: Database,
   { delivered }: FaultLoad,

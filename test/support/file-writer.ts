@@ -8,7 +8,10 @@ import { openFolderBlobs } from '../../src/storage/folder-blobs.ts';
 import { open } from '../../src/storage/open.ts';
 import { png } from './png.ts';
 
-/** A process that stores pictures until it is killed, and writes a line for each that is stored: its id and its length. */
+/**
+ * A process that stores pictures until it is killed, and writes a line for each that is stored: its
+ * id and its length.
+ */
 const [databaseUrl = '', folder = ''] = process.argv.slice(2);
 
 const files = openFiles({

@@ -9,7 +9,10 @@ export interface FilmVendor extends ScriptedVendor {
   readonly url: string;
   /** What has been submitted, by the vendor's id. */
   readonly tasks: ReadonlyMap<string, Record<string, unknown>>;
-  /** How the next submissions and polls are answered; by default both go well, and every task is done at its first poll. */
+  /**
+   * How the next submissions and polls are answered; by default both go well, and every task is
+   * done at its first poll.
+   */
   onSubmit: ((response: ServerResponse, received: Received) => boolean) | undefined;
   onPoll: ((id: string, response: ServerResponse) => boolean) | undefined;
   state: object;

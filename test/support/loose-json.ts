@@ -1,4 +1,7 @@
-/** What is in JSON, taken as it is wanted: the wrong kind is nothing. For readers of traffic that judge without any code of the gateway. */
+/**
+ * What is in JSON, taken as it is wanted: the wrong kind is nothing. For readers of traffic that
+ * judge without any code of the gateway.
+ */
 export type Dict = Record<string, unknown>;
 export const dict = (value: unknown): Dict =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};

@@ -2,8 +2,10 @@ import { open } from '../../src/storage/open.ts';
 import type { SqlValue } from '../../src/storage/database.ts';
 
 /**
- * A new-api or one-api database as its public schema makes it (QuantumNous/new-api model/{user,token,channel,option,redemption}.go and
- * songquanpeng/one-api model/{user,token,channel}.go, 2026-11): those columns that hold what somebody entered, and a few that nobody reads.
+ * A new-api or one-api database as its public schema makes it (QuantumNous/new-api
+ * model/{user,token,channel,option,redemption}.go and songquanpeng/one-api
+ * model/{user,token,channel}.go, 2026-11): those columns that hold what somebody entered, and a few
+ * that nobody reads.
  */
 const schema: Readonly<Record<string, string>> = {
   users: `id INTEGER PRIMARY KEY, username TEXT UNIQUE, password TEXT NOT NULL, display_name TEXT, role INTEGER DEFAULT 1, status INTEGER DEFAULT 1, email TEXT,

@@ -19,7 +19,10 @@ export interface Nginx {
   reload(site: string): Promise<void>;
 }
 
-/** A real nginx with what a page says of its `upstream` and `server`; it listens where it can. Gone with the test. */
+/**
+ * A real nginx with what a page says of its `upstream` and `server`; it listens where it can. Gone
+ * with the test.
+ */
 export async function startNginx(site: string): Promise<Nginx> {
   const program = findNginx();
   if (program === undefined) throw new Error('there is no nginx');

@@ -21,14 +21,19 @@ import type { Database, Migration, Row } from '../../src/storage/database.ts';
 import type { FreshDatabase } from '../databases.ts';
 import { TurnedClock } from './task-node.ts';
 
-/** One process's payments on a database that may have others, with its own server for notifications. */
+/**
+ * One process's payments on a database that may have others, with its own server for notifications.
+ */
 export interface PayingNode {
   readonly payments: Payments;
   readonly url: string;
   readonly lines: PaymentLine[];
 }
 
-/** Payments against the simulated wallets, whose clock is the same. Nothing is asked in the background: `payments.look()`. */
+/**
+ * Payments against the simulated wallets, whose clock is the same. Nothing is asked in the
+ * background: `payments.look()`.
+ */
 export interface Paying extends PayingNode {
   readonly database: Database;
   readonly sim: Sim;

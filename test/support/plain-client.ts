@@ -9,7 +9,10 @@ export interface Seen {
   readonly whole: boolean;
 }
 
-/** A chat without any package, over an agent's connections; undefined when the connection broke before there was an answer. */
+/**
+ * A chat without any package, over an agent's connections; undefined when the connection broke
+ * before there was an answer.
+ */
 export function askPlainly(
   url: string,
   key: string,

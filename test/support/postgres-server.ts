@@ -19,7 +19,9 @@ export interface PostgresServer {
 }
 
 const binaries = findBinaries(process.env['PATH'] ?? '');
-/** Without its programs, and without Linux to name a server's processes, there is no such server. */
+/**
+ * Without its programs, and without Linux to name a server's processes, there is no such server.
+ */
 export const postgresCanBeHurt = binaries !== undefined && process.platform === 'linux';
 
 const settings = [

@@ -4,10 +4,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const named = process.env['PYTHON'];
 
-/** The Python of a virtual environment with test/python-packages.txt in it, or the machine's own. */
+/**
+ * The Python of a virtual environment with test/python-packages.txt in it, or the machine's own.
+ */
 export const python = named ?? 'python3';
 
-/** Whether code that imports this package is run. Where a Python is named it has to: whoever names one wants to see it. */
+/**
+ * Whether code that imports this package is run. Where a Python is named it has to: whoever names
+ * one wants to see it.
+ */
 export const runsPython = async (name: string): Promise<boolean> =>
   named !== undefined || works(`import ${name}`);
 

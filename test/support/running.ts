@@ -48,7 +48,10 @@ export interface RunningOptions {
   readonly trustedProxies?: GatewayOptions['trustedProxies'];
 }
 
-/** One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a scripted vendor. */
+/**
+ * One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a
+ * scripted vendor.
+ */
 export const oneModel = (vendorUrl: string, extra = ''): string => `
 groups:
   - { name: default, price_multiplier: 1.0 }

@@ -10,7 +10,10 @@ interface S3Server {
   close(): Promise<void>;
 }
 
-/** A bucket of a store that others wrote, and that checks signatures by their reading. It goes with the test. */
+/**
+ * A bucket of a store that others wrote, and that checks signatures by their reading. It goes with
+ * the test.
+ */
 export async function startBucket(prefix = ''): Promise<S3Place> {
   const directory = await temporaryFolder();
   const options = {

@@ -71,7 +71,10 @@ export function sse(response: ServerResponse): ServerResponse {
   return response;
 }
 
-/** Starts a vendor that streams or answers whole as it is asked, until told otherwise. Stops with the test. */
+/**
+ * Starts a vendor that streams or answers whole as it is asked, until told otherwise. Stops with
+ * the test.
+ */
 export async function startVendor(): Promise<ScriptedVendor> {
   const received: Received[] = [];
   let how: Parameters<ScriptedVendor['answer']>[0] = (request, response) => {

@@ -15,7 +15,10 @@ export interface SigningIn {
   /** Of the console. */
   readonly url: string;
   readonly troubles: readonly string[];
-  /** From the console to the provider, whose page it gives, with the decision made there: where the browser is sent then. */
+  /**
+   * From the console to the provider, whose page it gives, with the decision made there: where the
+   * browser is sent then.
+   */
   leave(browser: Wanderer, provider: 'github' | 'wechat', wish?: Wish): Promise<string>;
   /** All the way: the answer of the callback. */
   signIn(browser: Wanderer, provider: 'github' | 'wechat', wish?: Wish): Promise<ConsoleAnswer>;

@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { eventFrame, exceptionFrame } from './event-stream.ts';
 import { chunk } from './scripted-vendor.ts';
 
-/** How a vendor of one wire format begins an answer, and how it breaks one off with an error of its own. */
+/**
+ * How a vendor of one wire format begins an answer, and how it breaks one off with an error of its
+ * own.
+ */
 export interface WireStory {
   readonly wire: string;
   readonly vendor: string;

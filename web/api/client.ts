@@ -8,13 +8,19 @@ export interface SendOptions {
   readonly body?: unknown;
   /** The version that is changed. */
   readonly ifMatch?: number;
-  /** For creation and money: made when the form opens (`newIdempotencyKey`), the same however often it is sent. */
+  /**
+   * For creation and money: made when the form opens (`newIdempotencyKey`), the same however often
+   * it is sent.
+   */
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** A no of the console, or of the network (`status` 0, code `offline`). Pages say it by `code`, fields by theirs. */
+/**
+ * A no of the console, or of the network (`status` 0, code `offline`). Pages say it by `code`,
+ * fields by theirs.
+ */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -71,7 +77,10 @@ export function send<T = void>(
   return call<T>(method, path, options);
 }
 
-/** The answer before its body is read, for streams. Throws an ApiError for every no; a session that is gone is waited for, once. */
+/**
+ * The answer before its body is read, for streams. Throws an ApiError for every no; a session that
+ * is gone is waited for, once.
+ */
 export async function open(
   method: string,
   path: string,

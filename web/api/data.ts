@@ -16,9 +16,10 @@ export const queryClient = new QueryClient({
 });
 
 /**
- * What GET `path` answers, for `useQuery`: `useQuery(data<Page<KeyView>>('keys', { after }))`. Its key is `[path, query]`, so that
- * `queryClient.invalidateQueries({ queryKey: ['keys'] })` asks for every page of it again. While another query of the same path loads, the old answer stays;
- * another path is another thing, for which nothing stands in.
+ * What GET `path` answers, for `useQuery`: `useQuery(data<Page<KeyView>>('keys', { after }))`. Its
+ * key is `[path, query]`, so that `queryClient.invalidateQueries({ queryKey: ['keys'] })` asks for
+ * every page of it again. While another query of the same path loads, the old answer stays; another
+ * path is another thing, for which nothing stands in.
  */
 export function data<T>(path: string, query: Query = {}) {
   const asked = Object.fromEntries(
@@ -36,7 +37,8 @@ export const sessionData = queryOptions({
   queryFn: async ({ signal }): Promise<SessionView> => {
     const session = await get<SessionView>('session', {}, signal);
     const before = queryClient.getQueryData<SessionView>(['session']);
-    // Pages are drawn for somebody: who was signed in a moment ago is asked to do so again, over what he sees.
+    // Pages are drawn for somebody: who was signed in a moment ago is asked to do so again, over
+    // what he sees.
     if (session.me === null && before?.me) {
       await signedInAgain();
       return get<SessionView>('session', {}, signal).then(known);
@@ -66,7 +68,10 @@ export function useMe(): Me {
   return me;
 }
 
-/** Every answer that moved money carries the balance: the chip is never behind what the reader just did. */
+/**
+ * Every answer that moved money carries the balance: the chip is never behind what the reader just
+ * did.
+ */
 export function showBalance(balance: BalanceView): void {
   queryClient.setQueryData(sessionData.queryKey, (old) => old && { ...old, balance });
 }

@@ -24,7 +24,10 @@ let liveness: Liveness = 'live';
 let polling: ReturnType<typeof setInterval> | undefined;
 let pausing: ReturnType<typeof setTimeout> | undefined;
 
-/** Calls `handler` for each event while the component is there. Events reach every tab through the one that holds the stream. */
+/**
+ * Calls `handler` for each event while the component is there. Events reach every tab through the
+ * one that holds the stream.
+ */
 export function useEvent<Name extends ConsoleEventName>(
   name: Name,
   handler: (data: ConsoleEvents[Name]) => void,
@@ -49,7 +52,10 @@ export function useLiveness(): Liveness {
   );
 }
 
-/** One stream per browser: the tab that gets the lock reads it, the others listen to that tab. Without locks (plain http) every tab polls. Returns its end. */
+/**
+ * One stream per browser: the tab that gets the lock reads it, the others listen to that tab.
+ * Without locks (plain http) every tab polls. Returns its end.
+ */
 export function startEvents(address: string): () => void {
   if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) return startPolling();
   const channel = new BroadcastChannel('tollgate-events');
@@ -73,8 +79,9 @@ export function startEvents(address: string): () => void {
 }
 
 /**
- * Holds the stream until this tab leaves. EventSource comes back by itself from a connection that broke, with the id of the last event; from an answer that is no
- * stream (a node that goes, a proxy without one) it does not, and is begun anew.
+ * Holds the stream until this tab leaves. EventSource comes back by itself from a connection that
+ * broke, with the id of the last event; from an answer that is no stream (a node that goes, a proxy
+ * without one) it does not, and is begun anew.
  */
 function lead(address: string, channel: BroadcastChannel, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -2,7 +2,10 @@ import { open, type SendOptions } from './client.ts';
 
 type Takes<Events> = { readonly [Name in keyof Events]: (data: Events[Name]) => void };
 
-/** POSTs, and hands over each event of the answer as it comes; resolves when the answer has ended. `Events` is the contract's. */
+/**
+ * POSTs, and hands over each event of the answer as it comes; resolves when the answer has ended.
+ * `Events` is the contract's.
+ */
 export async function sendForEvents<Events>(
   path: string,
   options: SendOptions,

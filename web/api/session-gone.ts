@@ -10,7 +10,10 @@ interface PromiseWithResolvers {
   readonly reject: (reason: Error) => void;
 }
 
-/** Opens the dialog over the page; resolves once the reader has signed in again, in the pop-up or another tab. */
+/**
+ * Opens the dialog over the page; resolves once the reader has signed in again, in the pop-up or
+ * another tab.
+ */
 export function signedInAgain(): Promise<void> {
   waiting ??= begin();
   tell();

@@ -1,4 +1,7 @@
-/** Says something to those who listen, at most once in two seconds, the latest; the region stands in the page from the start. */
+/**
+ * Says something to those who listen, at most once in two seconds, the latest; the region stands in
+ * the page from the start.
+ */
 export function announce(text: string): void {
   latest = text;
   timer ??= setTimeout(say, 0);

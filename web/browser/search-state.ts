@@ -6,8 +6,9 @@ export type SearchState = Readonly<Record<string, string>>;
 type Change<State extends SearchState> = { readonly [Name in keyof State]?: string | undefined };
 
 /**
- * State that lives in the address, so that it can be linked and Back undoes it. `defaults` are a constant outside the component; what equals them is left
- * out of the address. A change takes the cursor `after` away unless it sets it; `replace` writes no step of history (typing).
+ * State that lives in the address, so that it can be linked and Back undoes it. `defaults` are a
+ * constant outside the component; what equals them is left out of the address. A change takes the
+ * cursor `after` away unless it sets it; `replace` writes no step of history (typing).
  */
 export function useSearchState<const State extends SearchState>(
   defaults: State,
@@ -22,7 +23,8 @@ export function useSearchState<const State extends SearchState>(
       name,
       textOf(search[name]) ?? fallback,
     ]);
-    return Object.fromEntries(entries) as { [Name in keyof State]: string }; // parsing: the same names
+    // parsing: the same names
+    return Object.fromEntries(entries) as { [Name in keyof State]: string };
   }, [search, defaults]);
   const set = useCallback(
     (change: Change<State>, { replace = false } = {}) => {

@@ -29,7 +29,10 @@ type Looks = Omit<VariantProps<typeof buttonLook>, 'icon'>;
 
 interface ButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   readonly busy?: boolean;
-  /** Why it cannot be pressed: shown as its tooltip. It stays in the tab order, so that the reason can be read. */
+  /**
+   * Why it cannot be pressed: shown as its tooltip. It stays in the tab order, so that the reason
+   * can be read.
+   */
   readonly disabledFor?: string | undefined;
   readonly icon?: IconName;
   readonly ref?: Ref<HTMLButtonElement>;

@@ -12,7 +12,10 @@ interface CanvasProps extends ChartProps {
   readonly totalWord: string;
 }
 
-/** The picture itself: arrow keys move its cursor, dragging selects. Drawn anew when data, size or colours change. */
+/**
+ * The picture itself: arrow keys move its cursor, dragging selects. Drawn anew when data, size or
+ * colours change.
+ */
 export default function ChartCanvas(props: CanvasProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
@@ -88,7 +91,10 @@ interface Cursor {
 
 const readoutRows = 8;
 
-/** The raw values at the cursor, dearest first, with their total: what is stacked is never read as a sum. */
+/**
+ * The raw values at the cursor, dearest first, with their total: what is stacked is never read as a
+ * sum.
+ */
 function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
   const { cursor, labels, totals, totalWord, series } = props;
   const rows = rowsAt(props, cursor.index);

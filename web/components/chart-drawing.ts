@@ -15,11 +15,15 @@ interface Place {
   ) => void;
 }
 
-/** What uPlot draws: for bars the sums so far, the tallest first, so that each covers the next one's foot. */
+/**
+ * What uPlot draws: for bars the sums so far, the tallest first, so that each covers the next one's
+ * foot.
+ */
 export function drawn(props: Drawn): uPlot.AlignedData {
   const x = props.labels.map((_, index) => index);
   const values = shownOf(props).map(({ values }) => values);
-  if (props.kind !== 'stacked') return [x, ...values] as uPlot.AlignedData; // the library's type wants a tuple
+  // the library's type wants a tuple
+  if (props.kind !== 'stacked') return [x, ...values] as uPlot.AlignedData;
   const sums = values.map((_, upTo) =>
     x.map((index) => values.slice(0, upTo + 1).reduce((sum, each) => sum + (each[index] ?? 0), 0)),
   );

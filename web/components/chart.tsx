@@ -44,7 +44,10 @@ export interface ChartProps {
   readonly labelHeader: string;
 }
 
-/** A question answered in a picture, and the same as a table. Pictures with nothing in them are one sentence, those of one bucket are figures. */
+/**
+ * A question answered in a picture, and the same as a table. Pictures with nothing in them are one
+ * sentence, those of one bucket are figures.
+ */
 export function Chart(props: ChartProps): ReactNode {
   const words = useWords(sharedWords);
   const [asTable, setAsTable] = useState(false);

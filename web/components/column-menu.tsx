@@ -10,7 +10,10 @@ import type { Column } from './table.tsx';
 /** The column of a row's menu: it has no name to be chosen by. */
 const rowMenu = 'menu';
 
-/** A table's columns as its reader wants them, kept by this browser under the table's name. The first is always there. */
+/**
+ * A table's columns as its reader wants them, kept by this browser under the table's name. The
+ * first is always there.
+ */
 export function useColumns<Row>(
   table: string,
   columns: readonly Column<Row>[],

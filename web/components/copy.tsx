@@ -38,7 +38,10 @@ interface CopyTextProps {
   readonly className?: string;
 }
 
-/** An id, key or order number: in full where there is room, shortened in the middle where not; a press copies all of it. */
+/**
+ * An id, key or order number: in full where there is room, shortened in the middle where not; a
+ * press copies all of it.
+ */
 export function CopyText({ text, shown = text, label, className }: CopyTextProps): ReactNode {
   const words = useWords(sharedWords);
   const { copied, copy } = useCopy(text);

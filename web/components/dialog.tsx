@@ -25,7 +25,10 @@ interface DialogProps {
   readonly className?: string;
 }
 
-/** At most 560 px wide; a whole sheet on a phone. Focus goes in, stays, and returns to what opened it. */
+/**
+ * At most 560 px wide; a whole sheet on a phone. Focus goes in, stays, and returns to what opened
+ * it.
+ */
 export function Dialog({
   open,
   onClose,
@@ -69,7 +72,10 @@ export function Dialog({
   );
 }
 
-/** Into the first field, or on the dialog itself: never on the button that closes it. Fields that come later take the focus themselves (`autoFocus`). */
+/**
+ * Into the first field, or on the dialog itself: never on the button that closes it. Fields that
+ * come later take the focus themselves (`autoFocus`).
+ */
 function focusField(event: Event): void {
   event.preventDefault();
   const dialog = event.currentTarget;

@@ -25,13 +25,19 @@ export interface Tied {
 interface FieldProps {
   readonly label: ReactNode;
   readonly help?: ReactNode;
-  /** A code of the server's `fields` or of `required`, `amount`, …; or words. Said below, with an icon. */
+  /**
+   * A code of the server's `fields` or of `required`, `amount`, …; or words. Said below, with an
+   * icon.
+   */
   readonly error?: string | undefined;
   readonly className?: string;
   readonly children: (tied: Tied) => ReactNode;
 }
 
-/** Label above, help below, error below that: `<Field label=… error=…>{(tied) => <TextInput {...tied} … />}</Field>`. */
+/**
+ * Label above, help below, error below that:
+ * `<Field label=… error=…>{(tied) => <TextInput {...tied} … />}</Field>`.
+ */
 export function Field({ label, help, error, className, children }: FieldProps): ReactNode {
   const id = useId();
   const words = useWords(sharedWords);
@@ -83,7 +89,10 @@ interface AmountInputProps
   readonly onChange: (value: string) => void;
 }
 
-/** Yuan. Takes `，。` and full-width digits for what they mean; what it makes of them is checked by `amountError`. */
+/**
+ * Yuan. Takes `，。` and full-width digits for what they mean; what it makes of them is checked by
+ * `amountError`.
+ */
 export function AmountInput({ value, onChange, className, ...rest }: AmountInputProps): ReactNode {
   return (
     <div className="relative">

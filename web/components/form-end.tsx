@@ -5,7 +5,10 @@ import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
 import { sayError } from './error-panel.tsx';
 
-/** What a form changes, as it was when it was opened: whoever else saves it meanwhile is met as a conflict, and not overwritten unseen. */
+/**
+ * What a form changes, as it was when it was opened: whoever else saves it meanwhile is met as a
+ * conflict, and not overwritten unseen.
+ */
 export function useOpened<Thing>(thing: Thing): Thing {
   return useState(() => thing)[0];
 }

@@ -17,8 +17,8 @@ interface LoadedProps<Data> {
 }
 
 /**
- * A panel whose data are asked for: a skeleton at first, a thin bar while they are asked for again, an error in place; data that could not be renewed stay,
- * with the time that they are of.
+ * A panel whose data are asked for: a skeleton at first, a thin bar while they are asked for again,
+ * an error in place; data that could not be renewed stay, with the time that they are of.
  */
 export function Loaded<Data>({
   query,

@@ -24,7 +24,10 @@ interface MoneyProps {
   readonly className?: string;
 }
 
-/** An amount of yuan. Where digits are hidden, the exact amount shows on hover and focus, and a press copies it. */
+/**
+ * An amount of yuan. Where digits are hidden, the exact amount shows on hover and focus, and a
+ * press copies it.
+ */
 export function Money({
   amount,
   as,
@@ -73,7 +76,9 @@ function Rounded({
   );
 }
 
-/** Decimal points of a column line up since all nine are there; zeros that say nothing step back. */
+/**
+ * Decimal points of a column line up since all nine are there; zeros that say nothing step back.
+ */
 function Nine({ text }: { readonly text: string }): ReactNode {
   const faint = /(?<=\.\d{6})0+$/.exec(text);
   if (faint === null) return text;

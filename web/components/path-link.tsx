@@ -3,7 +3,10 @@ import type { AnchorHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
 import { linkLook } from './button.tsx';
 
 interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
-  /** A path of the console with its query, from data: `/usage/req_…`. For fixed pages `Link` checks the path. */
+  /**
+   * A path of the console with its query, from data: `/usage/req_…`. For fixed pages `Link` checks
+   * the path.
+   */
   readonly path: string;
   readonly ref?: Ref<HTMLAnchorElement>;
 }

@@ -11,7 +11,10 @@ export interface Rank {
   readonly note?: ReactNode;
 }
 
-/** What is most: rows with bars, dearest first. The first six have the colours that they have in the chart beside it. */
+/**
+ * What is most: rows with bars, dearest first. The first six have the colours that they have in the
+ * chart beside it.
+ */
 export function RankList({
   label,
   ranks,

@@ -14,7 +14,10 @@ interface SecretOnceProps {
   readonly onDone: () => void;
 }
 
-/** Shows a secret that is nowhere else. It cannot be lost by a click beside it or by Escape: only by Done, once it was copied or said to be saved. */
+/**
+ * Shows a secret that is nowhere else. It cannot be lost by a click beside it or by Escape: only by
+ * Done, once it was copied or said to be saved.
+ */
 export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): ReactNode {
   const { secret: words } = useWords(keysWords);
   const [saved, setSaved] = useState(false);

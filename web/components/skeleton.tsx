@@ -1,7 +1,10 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
-/** A grey place of the size of what is to come (give it width and height by class); nothing at all for the first 150 ms. */
+/**
+ * A grey place of the size of what is to come (give it width and height by class); nothing at all
+ * for the first 150 ms.
+ */
 export function Skeleton({ className }: { readonly className?: string }): ReactNode {
   return (
     <span aria-hidden="true" className={clsx('block late', className)}>

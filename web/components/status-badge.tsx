@@ -43,7 +43,10 @@ const look = cva(
   },
 );
 
-/** Icon, word and colour together: any two of them may be missing to a reader. `children` replaces the word where more is to be said. */
+/**
+ * Icon, word and colour together: any two of them may be missing to a reader. `children` replaces
+ * the word where more is to be said.
+ */
 export function StatusBadge({
   status,
   children,

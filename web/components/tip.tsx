@@ -4,8 +4,9 @@ const gapPx = 6;
 const delayMs = 200;
 
 /**
- * The one tooltip of the page: whatever has `data-tip="text"` shows it on hover, focus and tap, above dialogs too, and so does a text that is cut short, whole;
- * Escape takes it away. The element is described by it while it shows.
+ * The one tooltip of the page: whatever has `data-tip="text"` shows it on hover, focus and tap,
+ * above dialogs too, and so does a text that is cut short, whole; Escape takes it away. The element
+ * is described by it while it shows.
  */
 export function TipLayer(): ReactNode {
   const layer = useRef<HTMLDivElement>(null);
@@ -53,7 +54,8 @@ function attach(layer: HTMLElement): () => void {
   ) => document.addEventListener(name, handler, { signal: ended.signal, capture: true });
   listen('pointerover', (event) => show(event.target, delayMs));
   listen('pointerout', (event) => {
-    if (owner !== undefined && !owner.contains(event.relatedTarget as Node | null)) hide(); // the DOM's own type is wider
+    // the DOM's own type is wider
+    if (owner !== undefined && !owner.contains(event.relatedTarget as Node | null)) hide();
   });
   listen('focusin', (event) => {
     if (event.target instanceof Element && event.target.matches(':focus-visible'))

@@ -27,7 +27,10 @@ interface Shown extends ToastText {
 
 const Show = createContext<(toast: ToastText) => void>(() => {});
 
-/** For results of the reader's own actions: `toast({ tone: 'done', text: … })`. Failures stay until they are closed, and stand in place as well. */
+/**
+ * For results of the reader's own actions: `toast({ tone: 'done', text: … })`. Failures stay until
+ * they are closed, and stand in place as well.
+ */
 export function useToast(): (toast: ToastText) => void {
   return use(Show);
 }

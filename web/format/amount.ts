@@ -1,4 +1,7 @@
-/** Full-width digits and the punctuation of an input method, as what they mean; separators of thousands go. */
+/**
+ * Full-width digits and the punctuation of an input method, as what they mean; separators of
+ * thousands go.
+ */
 export function plainAmount(typed: string): string {
   return typed
     .replace(/[\uFF10-\uFF19]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) - 0xfee0))
@@ -12,7 +15,10 @@ interface AmountLimits {
   readonly decimals?: number;
 }
 
-/** The error's code, or undefined when `typed` is an amount that `parseYuan` reads: a third decimal is refused, never rounded away. */
+/**
+ * The error's code, or undefined when `typed` is an amount that `parseYuan` reads: a third decimal
+ * is refused, never rounded away.
+ */
 export function amountError(
   typed: string,
   { minimum = 0, maximum = Number.POSITIVE_INFINITY, decimals = 2 }: AmountLimits = {},

@@ -2,11 +2,15 @@ import { formatDay, formatTime } from './time.ts';
 
 const hourMs = 3_600_000;
 
-/** The last instant of a day of the zone, ISO: `2026-11-21` in Asia/Shanghai is `2026-11-21T15:59:59.000Z`. */
+/**
+ * The last instant of a day of the zone, ISO: `2026-11-21` in Asia/Shanghai is
+ * `2026-11-21T15:59:59.000Z`.
+ */
 export function endOfDay(day: string, zone: string): string {
   const wanted = `${day} 23:59:59`;
   const asUtc = Date.parse(`${day}T23:59:59Z`);
-  // The zone's clock at that instant of UTC tells how far it is; once more, since the clocks may have changed in between.
+  // The zone's clock at that instant of UTC tells how far it is; once more, since the clocks may
+  // have changed in between.
   const first = asUtc - offsetMs(new Date(asUtc).toISOString(), zone);
   const second = asUtc - offsetMs(new Date(first).toISOString(), zone);
   return new Date(
@@ -28,7 +32,10 @@ export function startOfDay(day: string, zone: string): string {
   return new Date(Date.parse(endOfDay(shiftDay(day, -1), zone)) + 1000).toISOString();
 }
 
-/** So many days later by the calendar, whatever the zone: `shiftDay('2026-03-01', -1)` is `2026-02-28`. */
+/**
+ * So many days later by the calendar, whatever the zone: `shiftDay('2026-03-01', -1)` is
+ * `2026-02-28`.
+ */
 export function shiftDay(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 24 * hourMs).toISOString().slice(0, 10);
 }
@@ -38,7 +45,10 @@ export function isDay(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** What a clock of the zone shows, as fields of browsers write it (`2026-11-21T14:03`), as an instant, ISO. */
+/**
+ * What a clock of the zone shows, as fields of browsers write it (`2026-11-21T14:03`), as an
+ * instant, ISO.
+ */
 export function instantOf(clock: string, zone: string): string {
   const asUtc = Date.parse(`${clock}Z`);
   const first = asUtc - offsetMs(new Date(asUtc).toISOString(), zone);

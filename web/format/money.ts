@@ -1,10 +1,14 @@
-/** A decimal string of yuan with at most nine decimals, as the console's JSON has it: `"-0.013577263"`. */
+/**
+ * A decimal string of yuan with at most nine decimals, as the console's JSON has it:
+ * `"-0.013577263"`.
+ */
 export type Yuan = string;
 
 /**
- * How an amount is shown; every one that rounds is shown exactly on hover.
- * `balance`: two decimals, under ¥1 up to six, rounded down. `spend`: the same, rounded up, so that the display never flatters.
- * `row`: one request, six decimals, up. `exact`: all nine. `price`: as entered, at least two.
+ * How an amount is shown; every one that rounds is shown exactly on hover. `balance`: two decimals,
+ * under ¥1 up to six, rounded down. `spend`: the same, rounded up, so that the display never
+ * flatters. `row`: one request, six decimals, up. `exact`: all nine. `price`: as entered, at least
+ * two.
  */
 export type MoneyContext = 'balance' | 'spend' | 'row' | 'exact' | 'price';
 
@@ -62,7 +66,10 @@ export function longestFraction(texts: readonly string[]): number {
 
 const figureSpace = '\u2007';
 
-/** As wide as an amount with so many decimals, so that points stand below each other in a column that ends on the right. */
+/**
+ * As wide as an amount with so many decimals, so that points stand below each other in a column
+ * that ends on the right.
+ */
 export function padFraction(text: string, places: number): string {
   return text + figureSpace.repeat(Math.max(0, places - fractionOf(text)));
 }

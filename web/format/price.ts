@@ -39,7 +39,10 @@ const textInput: readonly PriceClass[] = [
 ];
 const textOutput: readonly PriceClass[] = ['output', 'reasoning'];
 
-/** The most that so many tokens can cost, in nano-yuan: each side at its dearest class of those bands that the input reaches. Undefined: tokens have no price. */
+/**
+ * The most that so many tokens can cost, in nano-yuan: each side at its dearest class of those
+ * bands that the input reaches. Undefined: tokens have no price.
+ */
 export function mostOfTokens(
   prices: readonly UnitPrice[],
   inputTokens: number,
@@ -63,7 +66,10 @@ export function tokensAtMost(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The price of one picture of that size and quality, found as a charge finds it; undefined where pictures are sold by tokens or pixels. */
+/**
+ * The price of one picture of that size and quality, found as a charge finds it; undefined where
+ * pictures are sold by tokens or pixels.
+ */
 export function imagePrice(
   prices: readonly UnitPrice[],
   names: ImagePriceNames | undefined,
@@ -89,7 +95,9 @@ function resolutionOf(
   return names?.resolutions.find(({ pixels_max: most }) => most === null || pixels <= most)?.name;
 }
 
-/** The first of these names that is priced, else the plain price, else the dearest of the variants. */
+/**
+ * The first of these names that is priced, else the plain price, else the dearest of the variants.
+ */
 function variantPrice(
   prices: readonly UnitPrice[],
   of: PriceClass,

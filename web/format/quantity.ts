@@ -5,7 +5,10 @@ export function formatQuantity(quantity: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Figure spaces after the shorter ones, so that decimal points of a right-aligned column stand below each other. */
+/**
+ * Figure spaces after the shorter ones, so that decimal points of a right-aligned column stand
+ * below each other.
+ */
 export function alignDecimals(amounts: readonly string[]): readonly string[] {
   const longest = Math.max(0, ...amounts.map(decimals));
   return amounts.map((amount) => amount + '\u2007'.repeat(longest - decimals(amount)));

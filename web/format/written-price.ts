@@ -75,7 +75,10 @@ export function shortest(amount: string): string {
 const nanoDigits = 9;
 const ppm = 1_000_000n;
 
-/** What a base price is for a group, as it is charged: rounded up once, in the ninth decimal for tokens, in the fifteenth for pieces. */
+/**
+ * What a base price is for a group, as it is charged: rounded up once, in the ninth decimal for
+ * tokens, in the fifteenth for pieces.
+ */
 export function atMultiplier(
   { amount, per }: Pick<UnitPrice, 'amount' | 'per'>,
   multiplier: string,

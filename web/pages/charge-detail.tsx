@@ -15,7 +15,10 @@ import { ChargeLines, sumsOf, useLineName } from './charge-lines.tsx';
 import { ChargeStatus, useKind, useMeaning } from './charge-parts.tsx';
 import { formatQuantity } from '../format/quantity.ts';
 
-/** One charge, opened until it is arithmetic: beside the list, on a page of its own, in the statement. */
+/**
+ * One charge, opened until it is arithmetic: beside the list, on a page of its own, in the
+ * statement.
+ */
 export function ChargeView({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words } = useWords(usageWords);
   const meaning = useMeaning()(detail);

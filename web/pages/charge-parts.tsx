@@ -15,7 +15,10 @@ const looks = {
   error: 'failed',
 } as const satisfies Record<string, Status>;
 
-/** How it ended, in a word or two: cut, left, limited, failed and not charged look different and say so; estimated stands beside it. */
+/**
+ * How it ended, in a word or two: cut, left, limited, failed and not charged look different and say
+ * so; estimated stands beside it.
+ */
 export function ChargeStatus({ charge }: { readonly charge: Ended }): ReactNode {
   const { statuses } = useWords(usageWords);
   const { status, estimated } = charge;

@@ -4,7 +4,10 @@ import { Field, Textarea, TextInput } from '../components/field.tsx';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-/** What confines a key, as it stands in the form: lists with a line for each, counts as they are typed. */
+/**
+ * What confines a key, as it stands in the form: lists with a line for each, counts as they are
+ * typed.
+ */
 export interface WrittenTerms {
   readonly models: string;
   readonly addresses: string;
@@ -58,7 +61,10 @@ interface TermFieldsProps {
   readonly onChange: (terms: WrittenTerms) => void;
 }
 
-/** Folded away: most keys are confined by their group alone. Open where something is said, or is wrong. */
+/**
+ * Folded away: most keys are confined by their group alone. Open where something is said, or is
+ * wrong.
+ */
 export function TermFields({ terms, errors, onChange }: TermFieldsProps): ReactNode {
   const { form: words } = useWords(keysWords);
   const said = Object.values(terms).some((text) => text !== '');

@@ -67,7 +67,10 @@ function byPrice(a: ModelRow, b: ModelRow): number {
 const leading = (model: ModelRow): UnitPrice | undefined =>
   tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
 
-/** Decimals of the longest of a column: points stand in one line when the others are filled up to it. */
+/**
+ * Decimals of the longest of a column: points stand in one line when the others are filled up to
+ * it.
+ */
 export const decimalsOf = (amounts: readonly string[]): number =>
   Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
 

@@ -32,7 +32,10 @@ export const ahead = ({
 
 const pollMs = 4000;
 
-/** One top-up: pay it, and see that it arrived. Events tell at once; it is asked for as well while it waits. */
+/**
+ * One top-up: pay it, and see that it arrived. Events tell at once; it is asked for as well while
+ * it waits.
+ */
 export function OrderPage(): ReactNode {
   const words = useWords(topUpWords);
   const { orderId = '' } = useParams({ strict: false });

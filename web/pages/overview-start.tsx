@@ -13,7 +13,10 @@ import { curlSample } from '../samples/curl.ts';
 import { overviewWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-/** From nothing to a charge that was checked. Steps tick off by facts; the first that is not one yet is open. */
+/**
+ * From nothing to a charge that was checked. Steps tick off by facts; the first that is not one yet
+ * is open.
+ */
 export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode {
   const { start: words } = useWords(overviewWords);
   const { topped_up: toppedUp, has_key: hasKey, charged, first_charge: charge } = view.start;

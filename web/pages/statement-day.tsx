@@ -27,7 +27,10 @@ import { Amounts, Unfold, cell, onlyPhone, onlyWide } from './statement-parts.ts
 const columns = 5;
 const pageRows = 50;
 
-/** The requests of a row of the statement, oldest first, in the columns of the table around them; as many more as are asked for. */
+/**
+ * The requests of a row of the statement, oldest first, in the columns of the table around them; as
+ * many more as are asked for.
+ */
 export function DayLines({ row: { day, from, to } }: { readonly row: ChargesRow }): ReactNode {
   const words = useWords(statementWords);
   const shared = useWords(sharedWords);

@@ -18,7 +18,10 @@ interface StatementMovesProps {
 }
 
 const head = 'h-8 bg-sunken px-3 text-caption font-medium whitespace-nowrap text-muted';
-/** Oldest first. A day's charges unfold into its requests, a request into its price lines; columns stay the same, so that amounts add up downwards. */
+/**
+ * Oldest first. A day's charges unfold into its requests, a request into its price lines; columns
+ * stay the same, so that amounts add up downwards.
+ */
 export function StatementMoves({ rows, open, onOpen }: StatementMovesProps): ReactNode {
   const words = useWords(statementWords);
   const { columns } = words;

@@ -19,7 +19,10 @@ interface Days {
 
 type Verify = UseMutationResult<StatementProof, Error, void>;
 
-/** Adds the period up again, on the server, from the ledger's transfers. What it found is of that period alone. */
+/**
+ * Adds the period up again, on the server, from the ledger's transfers. What it found is of that
+ * period alone.
+ */
 export function useVerify({ from, to }: Days): Verify {
   const verify = useMutation({
     mutationFn: () => send<StatementProof>('POST', 'statement/verify', { body: { from, to } }),

@@ -23,7 +23,10 @@ interface SummaryLine {
   readonly strong?: boolean;
 }
 
-/** Opening balance, what came, what went, closing balance: all nine decimals, so that it can be added up. */
+/**
+ * Opening balance, what came, what went, closing balance: all nine decimals, so that it can be
+ * added up.
+ */
 export function StatementSummary({ view }: { readonly view: StatementView }): ReactNode {
   const words = useWords(statementWords);
   const zone = useZone();

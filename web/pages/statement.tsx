@@ -50,7 +50,10 @@ export function ahead({ search }: { readonly search: Readonly<Record<string, unk
     );
 }
 
-/** Where the money came from and went, day by day, request by request, line by line; and that it adds up. */
+/**
+ * Where the money came from and went, day by day, request by request, line by line; and that it
+ * adds up.
+ */
 export function StatementPage(): ReactNode {
   const words = useWords(statementWords);
   const [{ from, to, open }, change] = useSearchState(asked);

@@ -11,7 +11,10 @@ import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { RangeField } from './range-field.tsx';
 
-/** What the address says when it says nothing. Own periods are days, both included; relative ones stay relative. */
+/**
+ * What the address says when it says nothing. Own periods are days, both included; relative ones
+ * stay relative.
+ */
 export const asked = {
   from: '-30d',
   to: '',
@@ -79,7 +82,10 @@ interface UsageFilterProps {
   readonly children?: ReactNode;
 }
 
-/** Period and filter, all of it in the address. Names of keys and models are asked for when they are looked at. */
+/**
+ * Period and filter, all of it in the address. Names of keys and models are asked for when they are
+ * looked at.
+ */
 export function UsageFilter({ state, onChange, children }: UsageFilterProps): ReactNode {
   const words = useWords(usageWords);
   const zone = useZone();

@@ -28,7 +28,9 @@ interface UsageRequestsProps {
   readonly onChange: ChangeAsked;
 }
 
-/** The requests of the filter, newest first; each opens beside the list, at an address of its own. */
+/**
+ * The requests of the filter, newest first; each opens beside the list, at an address of its own.
+ */
 export function UsageRequests({ query, state, open, onChange }: UsageRequestsProps): ReactNode {
   const words = useWords(usageWords);
   const shared = useWords(sharedWords);
@@ -117,7 +119,10 @@ function RowsPerPage({
   );
 }
 
-/** Opens, changes or closes the request beside the list: the filter stays in the address, the list where it was scrolled to. */
+/**
+ * Opens, changes or closes the request beside the list: the filter stays in the address, the list
+ * where it was scrolled to.
+ */
 function useOpenCharge(): (id: string | undefined) => void {
   const navigate = useNavigate();
   return (id) => {
@@ -259,7 +264,10 @@ function duration(ms: number | null): string {
 const readingFromPx = 160;
 const gatherMs = 1500;
 
-/** New ones come in by themselves while the reader is at the top, and wait behind a button while he reads further down. */
+/**
+ * New ones come in by themselves while the reader is at the top, and wait behind a button while he
+ * reads further down.
+ */
 function NewCharges({
   state,
   quiet,

@@ -47,7 +47,10 @@ const listOf = ({ after, limit }: Asked, filter: Query): Query => ({
   ...(after !== '' && { after }),
 });
 
-/** Every charge. A request that is opened from the list stands beside it; visited by its address it is a page. */
+/**
+ * Every charge. A request that is opened from the list stands beside it; visited by its address it
+ * is a page.
+ */
 export function UsagePage(): ReactNode {
   const { requestId } = useParams({ strict: false });
   const [listed, setListed] = useState(requestId === undefined);

@@ -70,7 +70,10 @@ function isList(
   return Array.isArray(value);
 }
 
-/** A JSON string is a Python string and a TypeScript string; what only JSON takes unescaped in it is escaped. */
+/**
+ * A JSON string is a Python string and a TypeScript string; what only JSON takes unescaped in it is
+ * escaped.
+ */
 const quoted = (text: string): string =>
   JSON.stringify(text).replace(
     /[\u007f\u2028\u2029]/g,
@@ -81,7 +84,8 @@ export const python: Tongue = {
   none: 'None',
   yes: 'True',
   no: 'False',
-  text: (text) => quoted(text.replace(/\p{Surrogate}/gu, '\ufffd')), // a half of a pair is no text that Python can send
+  // a half of a pair is no text that Python can send
+  text: (text) => quoted(text.replace(/\p{Surrogate}/gu, '\ufffd')),
   member: quoted,
   file: ({ name, type }) => `data_url(${quoted(name)}, ${quoted(type)})`,
 };
@@ -113,7 +117,10 @@ const shielded = (text: string): string => text.replace(/[\\$`]/g, '\\$&');
 export const shellQuoted = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A call of curl that posts JSON; files go by standard input, since arguments have a limit. `options`: in front of the address. */
+/**
+ * A call of curl that posts JSON; files go by standard input, since arguments have a limit.
+ * `options`: in front of the address.
+ */
 export function curlJson(address: string, body: Value, options = ''): string {
   const head = [
     `curl ${options}${address} \\`,

@@ -11,7 +11,10 @@ const lowRunwayDays = 3;
 
 export type BalanceState = 'fine' | 'unfunded' | 'low' | 'empty';
 
-/** `unfunded`: nothing was paid in yet. `empty`: not even the cheapest model can be paid. `low`: under three days of runway, or under what the reader set. */
+/**
+ * `unfunded`: nothing was paid in yet. `empty`: not even the cheapest model can be paid. `low`:
+ * under three days of runway, or under what the reader set.
+ */
 export function balanceState(
   { empty, unfunded, runway, available }: BalanceView,
   { low_balance: lowBalance }: Settings,

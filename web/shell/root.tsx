@@ -71,7 +71,10 @@ export function MissingPage(): ReactNode {
   );
 }
 
-/** A page that could not be loaded or drawn: mostly the console was updated and its old files are gone. */
+/**
+ * A page that could not be loaded or drawn: mostly the console was updated and its old files are
+ * gone.
+ */
 export function BrokenPage({ error }: ErrorComponentProps): ReactNode {
   if (error instanceof ApiError && error.code === 'not_found') return <MissingPage />;
   return <Broken error={error} />;

@@ -13,7 +13,10 @@ import { Dialog } from '../components/dialog.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-/** Over the page, so that nothing typed is lost: signs in in a window of its own, then what was asked for is asked for once more. */
+/**
+ * Over the page, so that nothing typed is lost: signs in in a window of its own, then what was
+ * asked for is asked for once more.
+ */
 export function SessionGone(): ReactNode {
   const gone = useSessionGone();
   const words = useWords(sharedWords);
@@ -25,7 +28,8 @@ export function SessionGone(): ReactNode {
     const back = async () => {
       const session = await get<SessionView>('session');
       if (session.me === null) return;
-      // Somebody else: nothing of what the page holds is his, and nothing that was asked for is done in his name.
+      // Somebody else: nothing of what the page holds is his, and nothing that was asked for is
+      // done in his name.
       if (session.me.id !== who) return location.reload();
       rememberCsrf(session.csrf);
       queryClient.setQueryData(sessionData.queryKey, session);

@@ -6,7 +6,10 @@ import { userDestinations } from './navigation.ts';
 export type Overlay = 'palette' | 'shortcuts';
 const goWithinMs = 1000;
 
-/** `Ctrl K` always; single letters unless they are switched off, and never while something is typed or a dialog is open. */
+/**
+ * `Ctrl K` always; single letters unless they are switched off, and never while something is typed
+ * or a dialog is open.
+ */
 export function useShortcuts(open: (overlay: Overlay) => void): void {
   const router = useRouter();
   const { shortcuts } = useMe().settings;
@@ -35,7 +38,9 @@ export function useShortcuts(open: (overlay: Overlay) => void): void {
   }, [router, shortcuts, open]);
 }
 
-/** Keys that press what the page shows: elements say `data-shortcut` and `data-page` for themselves. */
+/**
+ * Keys that press what the page shows: elements say `data-shortcut` and `data-page` for themselves.
+ */
 const pressed: Readonly<Record<string, string>> = {
   '/': '[data-shortcut="filter"]',
   c: '[data-shortcut="create"]',

@@ -12,12 +12,18 @@ export interface Family<Words> {
 
 const used = new Set<Family<unknown>>();
 
-/** English decides which words there are; the Chinese file says `satisfies typeof en`, so that a missing one does not compile. */
+/**
+ * English decides which words there are; the Chinese file says `satisfies typeof en`, so that a
+ * missing one does not compile.
+ */
 export function family<Words>(files: Readonly<Record<Language, Load<Words>>>): Family<Words> {
   return { files, ready: new Map(), loading: new Map() };
 }
 
-/** The words in the reader's language. Suspends until they are there: pages name their family to the router, which loads it beside the page. */
+/**
+ * The words in the reader's language. Suspends until they are there: pages name their family to the
+ * router, which loads it beside the page.
+ */
 export function useWords<Words>(of: Family<Words>): Words {
   const language = useLanguage();
   return of.ready.get(language) ?? use(load(of, language));

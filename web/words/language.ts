@@ -12,7 +12,10 @@ export function language(): Language {
   return current;
 }
 
-/** The server wrote the first language into the page; a change is remembered for it in a cookie. Use `switchLanguage`, which loads the words first. */
+/**
+ * The server wrote the first language into the page; a change is remembered for it in a cookie. Use
+ * `switchLanguage`, which loads the words first.
+ */
 export function setLanguage(next: Language): void {
   current = next;
   document.documentElement.lang = next === 'zh' ? 'zh-CN' : 'en';

@@ -1,6 +1,9 @@
 import { Fragment, type ReactNode } from 'react';
 
-/** A sentence with elements in it: `<Rich text="Paid {amount} at {time}" amount={…} time={…} />`. The sentence stays whole in the dictionary. */
+/**
+ * A sentence with elements in it: `<Rich text="Paid {amount} at {time}" amount={…} time={…} />`.
+ * The sentence stays whole in the dictionary.
+ */
 export function Rich({
   text,
   ...parts

@@ -2,7 +2,10 @@ import type { Schema } from './schema.ts';
 
 /** What the document says of one endpoint beside its method and path. */
 export interface Operation {
-  /** As clients that are generated from the document call it; the key of its example in `examples.json`. */
+  /**
+   * As clients that are generated from the document call it; the key of its example in
+   * `examples.json`.
+   */
   readonly id: string;
   readonly tag: string;
   /** One line, without a full stop. */

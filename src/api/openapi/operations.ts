@@ -8,7 +8,10 @@ import { responsesOperations } from './responses-operations.ts';
 import { vectorOperations } from './vector-operations.ts';
 import { videoOperations } from './video-operations.ts';
 
-/** The interface as its readers know it, row by row. A test holds it to the rows that are served, and to what they refuse. */
+/**
+ * The interface as its readers know it, row by row. A test holds it to the rows that are served,
+ * and to what they refuse.
+ */
 export const operations: Operations = {
   ...chatOperations,
   ...messagesOperations,

@@ -4,7 +4,10 @@ import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import type { Schema } from './schema.ts';
 
-/** The interface for people: one page without scripts, made of the same rows as the document. `base` is how clients reach the gateway. */
+/**
+ * The interface for people: one page without scripts, made of the same rows as the document. `base`
+ * is how clients reach the gateway.
+ */
 export function page(rows: readonly Row[], base: string, stylePath: string): string {
   const tags = [...new Set(rows.map((row) => operationOf(row).tag))];
   const sections = tags.map((tag) =>

@@ -10,7 +10,10 @@ const stylePath = '/docs/style.css';
 const policy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** `/openapi.json`, and `/docs` for people: made once, when somebody asks, and asked for again only by their ETag. Who may not call may read. */
+/**
+ * `/openapi.json`, and `/docs` for people: made once, when somebody asks, and asked for again only
+ * by their ETag. Who may not call may read.
+ */
 export function openDocuments(server: FastifyInstance, rows: readonly Row[], about: About): void {
   const served = (
     type: string,

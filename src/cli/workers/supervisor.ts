@@ -8,14 +8,19 @@ import { type Env, makeInstallation } from '../installation.ts';
 import { Failure } from '../output.ts';
 import { type Heard, placeVariable, type Ready, type Told } from './crew.ts';
 
-/** A worker that ends by itself is replaced after this; one that ends at once again and again must not cost a processor. */
+/**
+ * A worker that ends by itself is replaced after this; one that ends at once again and again must
+ * not cost a processor.
+ */
 const replaceMs = 1_000;
 /** A worker that does not tell its metrics by then is left out of the page. */
 const pageMs = 1_000;
 
 /**
- * Several processes that serve on one address. The first one starts alone, so that it finds what a crashed gateway left; the others follow. One that ends is replaced.
- * The supervisor serves nobody: it hands out connections, keeps the limits that all share, and puts their metrics together. Resolves when the first serves.
+ * Several processes that serve on one address. The first one starts alone, so that it finds what a
+ * crashed gateway left; the others follow. One that ends is replaced. The supervisor serves nobody:
+ * it hands out connections, keeps the limits that all share, and puts their metrics together.
+ * Resolves when the first serves.
  */
 export async function supervise(count: number, data: string | undefined, env: Env): Promise<Ready> {
   const sole = holdSole(makeInstallation(data, env).databaseUrl);

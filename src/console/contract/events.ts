@@ -4,8 +4,9 @@ import type { TaskView } from './tasks.ts';
 import type { ChargeRow } from './usage.ts';
 
 /**
- * GET `events`, server-sent: `event:` is the name, `data:` the JSON, `id:` resumes by `Last-Event-ID`. `announcement` and `channel` say that something
- * changed: ask for it again. `refused` tells the start card that a request arrived and was refused.
+ * GET `events`, server-sent: `event:` is the name, `data:` the JSON, `id:` resumes by
+ * `Last-Event-ID`. `announcement` and `channel` say that something changed: ask for it again.
+ * `refused` tells the start card that a request arrived and was refused.
  */
 export interface ConsoleEvents {
   readonly balance: BalanceView;

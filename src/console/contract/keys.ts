@@ -7,7 +7,10 @@ export type KeyState = 'active' | 'disabled' | 'expired' | 'limit_reached';
 export interface KeyTermsView {
   /** Of its group's models. */
   readonly only_models: readonly string[] | null;
-  /** Addresses and networks, `10.0.0.0/8`, from which it may be used. The playground asks nobody where he is. */
+  /**
+   * Addresses and networks, `10.0.0.0/8`, from which it may be used. The playground asks nobody
+   * where he is.
+   */
   readonly addresses: readonly string[] | null;
   /** Requests and tokens in a minute, requests at once; its group's limits hold as well. */
   readonly rpm: number | null;
@@ -15,7 +18,9 @@ export interface KeyTermsView {
   readonly concurrency: number | null;
 }
 
-/** The same, to be written: what is left out stays as it is, null or an empty list takes it away. */
+/**
+ * The same, to be written: what is left out stays as it is, null or an empty list takes it away.
+ */
 export type KeyTermsBody = Partial<KeyTermsView>;
 
 /** GET `keys` is a page of these, in the order in which they were made, newest first. */
@@ -28,7 +33,10 @@ export interface KeyView extends KeyTermsView {
   readonly last4: string;
   readonly state: KeyState;
   readonly spent: Yuan;
-  /** All that it may ever spend, in a day, in a month; null = no limit. Days and months of limits are the operator's. */
+  /**
+   * All that it may ever spend, in a day, in a month; null = no limit. Days and months of limits
+   * are the operator's.
+   */
   readonly limit: Yuan | null;
   readonly daily_limit: Yuan | null;
   readonly monthly_limit: Yuan | null;
@@ -75,15 +83,18 @@ export interface NewKeyBody extends KeyTermsBody {
   readonly expires_at?: Instant | null;
 }
 
-/** `secret` is here once and nowhere else. Repeating the idempotency key answers the key with `secret: null`. */
+/**
+ * `secret` is here once and nowhere else. Repeating the idempotency key answers the key with
+ * `secret: null`.
+ */
 export interface CreatedKey {
   readonly key: KeyView;
   readonly secret: string | null;
 }
 
 /**
- * PATCH `keys/:id`, with `if-match`: what is left out stays. A limit that the key was made with may change and not go; another it does not get
- * (400, field `limit_fixed`). The group never changes.
+ * PATCH `keys/:id`, with `if-match`: what is left out stays. A limit that the key was made with may
+ * change and not go; another it does not get (400, field `limit_fixed`). The group never changes.
  */
 export interface KeyChange extends KeyTermsBody {
   readonly name?: string;

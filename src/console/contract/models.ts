@@ -1,6 +1,9 @@
 import type { Instant, ModelKindName, UnitPrice } from './shapes.ts';
 
-/** GET `models?group=`: what the group can call, at its prices. Default group: that of the key used last. Small enough to be searched by the client. */
+/**
+ * GET `models?group=`: what the group can call, at its prices. Default group: that of the key used
+ * last. Small enough to be searched by the client.
+ */
 export interface ModelsView {
   readonly group: string;
   readonly groups: readonly string[];

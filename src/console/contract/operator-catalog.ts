@@ -2,7 +2,10 @@ import type { Origin } from './operator.ts';
 import type { ModelRow } from './models.ts';
 import type { Instant, ModelKindName, UnitPrice, Yuan } from './shapes.ts';
 
-/** GET `operator/models`, `operator/models/:id`. Prices are base prices: a group's multiplier is not in them. */
+/**
+ * GET `operator/models`, `operator/models/:id`. Prices are base prices: a group's multiplier is not
+ * in them.
+ */
 export interface OperatorModel extends ModelRow {
   readonly active: boolean;
   readonly channels: readonly string[];
@@ -25,11 +28,17 @@ export interface ModelBody {
   readonly hedge_after_ms?: number | null;
   readonly shutdown_date?: string | null;
   readonly active?: boolean;
-  /** As in the configuration: `{input: "2", cached_input: "0.2", output: "3"}`; of a new model. Changes go by publishing. */
+  /**
+   * As in the configuration: `{input: "2", cached_input: "0.2", output: "3"}`; of a new model.
+   * Changes go by publishing.
+   */
   readonly price?: WrittenPrices;
 }
 
-/** Yuan per million tokens, image, second, … as text or numbers with up to nine decimals; `tiers` and `by` as in the configuration. */
+/**
+ * Yuan per million tokens, image, second, … as text or numbers with up to nine decimals; `tiers`
+ * and `by` as in the configuration.
+ */
 export type WrittenPrices = Readonly<Record<string, unknown>>;
 
 /** GET `operator/models/:id/prices`: newest first. */
@@ -100,14 +109,20 @@ export interface PriceWarning {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** POST `operator/prices/import`: the file as text, YAML, JSON or CSV (`id,input,cached_input,output,…`). */
+/**
+ * POST `operator/prices/import`: the file as text, YAML, JSON or CSV
+ * (`id,input,cached_input,output,…`).
+ */
 export interface ImportBody {
   readonly text: string;
   readonly dry_run: boolean;
   readonly reason?: string;
 }
 
-/** All changes are published together, or none: `published` is false of a dry run and where a line is refused. */
+/**
+ * All changes are published together, or none: `published` is false of a dry run and where a line
+ * is refused.
+ */
 export interface ImportReport {
   readonly new: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
   readonly changed: readonly {
@@ -145,7 +160,10 @@ export interface OperatorGroup {
   readonly version: number;
 }
 
-/** POST `operator/groups/:name/preview` with another `multiplier`: on the usage of the last seven whole days of UTC. */
+/**
+ * POST `operator/groups/:name/preview` with another `multiplier`: on the usage of the last seven
+ * whole days of UTC.
+ */
 export interface GroupPreview {
   readonly revenue: { readonly now: Yuan; readonly new: Yuan; readonly change: number | null };
   /** How many used the group in those days. */

@@ -49,7 +49,10 @@ export interface ReconciliationDifference {
   readonly next_day: boolean;
 }
 
-/** GET `operator/ledger/checks`, newest first; POST `operator/ledger/check` sends `rule` events while it runs, then `done` with this. */
+/**
+ * GET `operator/ledger/checks`, newest first; POST `operator/ledger/check` sends `rule` events
+ * while it runs, then `done` with this.
+ */
 export interface LedgerCheckView {
   readonly id: string;
   /** Null while it runs, and of one whose process ended before it. */
@@ -81,7 +84,10 @@ export interface LedgerCheckEvents {
   readonly done: LedgerCheckView;
 }
 
-/** GET `operator/audit?actor&action&target&account&from&to`, a page; `action=channel.` are all that begin so. Secrets are told as changed, never shown. */
+/**
+ * GET `operator/audit?actor&action&target&account&from&to`, a page; `action=channel.` are all that
+ * begin so. Secrets are told as changed, never shown.
+ */
 export interface AuditEntry {
   readonly id: string;
   readonly at: Instant;

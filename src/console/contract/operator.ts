@@ -45,6 +45,7 @@ export interface Attention {
     | 'model_retiring'
     | 'model_without_channel'
     | 'database_slow'
+    | 'vendor_overran'
     | 'disk_full';
   readonly values: Readonly<Record<string, string>>;
   readonly since: Instant;
@@ -75,6 +76,11 @@ export interface ChannelView {
   readonly models: readonly ChannelModel[];
   readonly priority: number;
   readonly weight: number;
+  /**
+   * The vendor bills the input of requests that are cancelled before the first byte, and users pay
+   * for it.
+   */
+  readonly bills_cancelled_input: boolean;
   readonly state: ChannelState;
   /** Why, by code (`rate_limited`, `credentials_refused`, …); `until` of a cooling one. */
   readonly why: {
@@ -90,9 +96,17 @@ export interface ChannelView {
     readonly first_byte_p95_ms: number | null;
   };
   readonly vendor_cost_24h: Yuan | null;
+  /**
+   * Answers beyond what their requests can have cost, and what the house lost by what was reported
+   * for them.
+   */
+  readonly overruns_24h: { readonly answers: number; readonly loss: Yuan };
   /** What the vendor takes, by model, where it has been entered. */
   readonly costs: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
-  /** What the configuration names is changed there: here it can be switched off and on, and its costs entered. */
+  /**
+   * What the configuration names is changed there: here it can be switched off and on, and its
+   * costs entered.
+   */
   readonly origin: Origin;
   readonly version: number;
 }
@@ -116,7 +130,10 @@ export interface ChannelModel {
   readonly capabilities: readonly string[];
 }
 
-/** POST `operator/channels` (with `idempotency-key`), PATCH `operator/channels/:name` (with `if-match`): what is left out stays. */
+/**
+ * POST `operator/channels` (with `idempotency-key`), PATCH `operator/channels/:name` (with
+ * `if-match`): what is left out stays.
+ */
 export interface ChannelBody {
   readonly name?: string;
   readonly vendor?: string;
@@ -133,6 +150,7 @@ export interface ChannelBody {
   }[];
   readonly priority?: number;
   readonly weight?: number;
+  readonly bills_cancelled_input?: boolean;
   readonly disabled?: boolean;
   /** By model, as prices are written; replaces all that were entered. */
   readonly costs?: Readonly<Record<string, WrittenPrices>>;

@@ -2,8 +2,9 @@ import type { BalanceView, WalletName } from './session.ts';
 import type { Instant, Yuan } from './shapes.ts';
 
 /**
- * `waiting` → `scanned` → `credited`, or `expired` (its code), `closed` (at the wallet), `failed` (the wallet did not take it). A payment that arrives after
- * closing is credited, with `late: true`.
+ * `waiting` → `scanned` → `credited`, or `expired` (its code), `closed` (at the wallet), `failed`
+ * (the wallet did not take it). A payment that arrives after closing is credited, with
+ * `late: true`.
  */
 export type OrderState = 'waiting' | 'scanned' | 'credited' | 'expired' | 'closed' | 'failed';
 

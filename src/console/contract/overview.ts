@@ -25,7 +25,10 @@ export interface Spending {
   readonly requests: number;
 }
 
-/** Stacked bars: `values[i]` of a series is what it cost on `days[i]`. Dearest series first; those after the sixth are one, named `other`. */
+/**
+ * Stacked bars: `values[i]` of a series is what it cost on `days[i]`. Dearest series first; those
+ * after the sixth are one, named `other`.
+ */
 export interface SeriesView {
   readonly by: 'model' | 'key';
   readonly zone: string;

@@ -1,7 +1,10 @@
 import type { Day, Instant, Page, Yuan } from './shapes.ts';
 import type { ChargeRow } from './usage.ts';
 
-/** GET `statement?from=2026-11-01&to=2026-11-21`: days of the account's zone, both included; at most 366. Default: this month. */
+/**
+ * GET `statement?from=2026-11-01&to=2026-11-21`: days of the account's zone, both included; at most
+ * 366. Default: this month.
+ */
 export interface StatementView {
   readonly from: Day;
   readonly to: Day;
@@ -12,7 +15,10 @@ export interface StatementView {
   readonly charges: { readonly count: number; readonly amount: Yuan };
   /** Charges paid back. */
   readonly refunds: { readonly count: number; readonly amount: Yuan };
-  /** Everything else: the operator's credits (+) and debits (−), top-ups paid back to the wallet (−). */
+  /**
+   * Everything else: the operator's credits (+) and debits (−), top-ups paid back to the wallet
+   * (−).
+   */
   readonly adjustments: { readonly count: number; readonly amount: Yuan };
   readonly closing: { readonly at: Instant; readonly balance: Yuan };
   /** opening + all of the above = closing, and closing is what the ledger's counters say. */
@@ -23,7 +29,10 @@ export interface StatementView {
   readonly as_of: Instant;
 }
 
-/** Oldest first, in the ledger's order; a top-up between charges splits a day's charges in two rows, so that every balance was once true. */
+/**
+ * Oldest first, in the ledger's order; a top-up between charges splits a day's charges in two rows,
+ * so that every balance was once true.
+ */
 export type StatementRow = ChargesRow | MoveRow;
 
 export interface ChargesRow {
@@ -53,7 +62,10 @@ export interface MoveRow {
   readonly balance: Yuan;
 }
 
-/** GET `statement/:date?from&to&limit&after`: the charges of a day, oldest first, and what was held and let go without a charge. */
+/**
+ * GET `statement/:date?from&to&limit&after`: the charges of a day, oldest first, and what was held
+ * and let go without a charge.
+ */
 export interface StatementDay extends Page<StatementLine> {
   readonly day: Day;
   readonly zone: string;

@@ -3,7 +3,10 @@ import type { Instant, Yuan } from './shapes.ts';
 
 export type TaskState = 'pending' | 'processing' | 'completed' | 'failed';
 
-/** GET `tasks` (newest first), `tasks/:id`; the event `task`. Prompts are not stored. Kept for 24 hours. */
+/**
+ * GET `tasks` (newest first), `tasks/:id`; the event `task`. Prompts are not stored. Kept for 24
+ * hours.
+ */
 export interface TaskView {
   readonly id: string;
   readonly model: string;

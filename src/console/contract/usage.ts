@@ -9,7 +9,11 @@ import type {
   Yuan,
 } from './shapes.ts';
 
-/** A charge in a list: GET `usage?from&to&key&model&kind&status&min_cost&request&limit&after`, newest first (`from` and `to` are instants or `-7d`, `-24h`; default: the last 30 days; `status` may be `estimated`); `last_charges` of the overview; the event `charge`. */
+/**
+ * A charge in a list: GET `usage?from&to&key&model&kind&status&min_cost&request&limit&after`,
+ * newest first (`from` and `to` are instants or `-7d`, `-24h`; default: the last 30 days; `status`
+ * may be `estimated`); `last_charges` of the overview; the event `charge`.
+ */
 export interface ChargeRow {
   /** The request's id, or the task's. */
   readonly id: string;
@@ -28,7 +32,7 @@ export interface ChargeRow {
   /** What is not tokens: 2 images, 5 seconds, … */
   readonly quantity: {
     readonly amount: number;
-    readonly unit: 'image' | 'megapixel' | 'second' | 'character' | 'request';
+    readonly unit: 'image' | 'megapixel' | 'second' | 'character' | 'request' | 'call';
   } | null;
   readonly first_byte_ms: number | null;
   readonly total_ms: number;
@@ -38,7 +42,10 @@ export interface ChargeRow {
 /** GET `usage/:request_id`. */
 export interface ChargeDetail extends ChargeRow {
   readonly lines: readonly ChargeLine[];
-  /** Paid = the ledger's transfer of the same id. Less than the lines' sum only when the money had ended: then `forgiven` is the rest. */
+  /**
+   * Paid = the ledger's transfer of the same id. Less than the lines' sum only when the money had
+   * ended: then `forgiven` is the rest.
+   */
   readonly transfer: {
     readonly id: string;
     readonly amount: Yuan;
@@ -70,6 +77,10 @@ export interface PriceVersionRef {
 export interface ChargeLine {
   readonly class: PriceClass;
   readonly variant: string | null;
+  /** Whose price it is, where another model was called on the way. */
+  readonly model: string | null;
+  /** What the plain price was multiplied by, and why: `× 6 (ultrafast) × 11/10 (us)`. */
+  readonly terms: string | null;
   /** Decimal: tokens, images, characters and requests are whole; seconds may have six decimals. */
   readonly quantity: string;
   /** What was paid for the unit, multiplier included. */
@@ -84,7 +95,10 @@ export interface ChargeLine {
 
 /** GET `usage/summary` of a filter. */
 export interface UsageSummary {
-  /** Since when it is summed up: later than the filter says where `min_cost` has too many records to look at. */
+  /**
+   * Since when it is summed up: later than the filter says where `min_cost` has too many records to
+   * look at.
+   */
   readonly from: Instant;
   readonly requests: number;
   readonly cost: Yuan;

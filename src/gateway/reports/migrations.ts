@@ -5,9 +5,11 @@ export const reportsMigrations: readonly Migration[] = [
   {
     id: '0022-reports',
     statements: [
-      // What one process knows of itself and its channels at this moment, written anew every few seconds (report.ts).
+      // What one process knows of itself and its channels at this moment, written anew every few
+      // seconds (report.ts).
       'CREATE TABLE node_report (node TEXT PRIMARY KEY, at BIGINT NOT NULL, report TEXT NOT NULL)',
-      // What all processes have counted together: attempts that went well, faults by kind, first bytes by class (counts.ts).
+      // What all processes have counted together: attempts that went well, faults by kind, first
+      // bytes by class (counts.ts).
       `CREATE TABLE channel_count (
         slot BIGINT NOT NULL,
         channel TEXT NOT NULL,

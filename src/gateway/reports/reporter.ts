@@ -37,7 +37,10 @@ const everyMs = 2_000;
 const unchangedMsMax = 10_000;
 const forgetEveryMs = 3_600_000;
 
-/** Writes down every few seconds what this process sees and has counted, so that an operator of many sees all of them. */
+/**
+ * Writes down every few seconds what this process sees and has counted, so that an operator of many
+ * sees all of them.
+ */
 export class Reporter {
   readonly #rooms: ReporterRooms;
   readonly #node = `node_${randomText(12)}`;

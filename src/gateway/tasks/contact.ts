@@ -13,7 +13,10 @@ import { protocolFault, transportFault } from '../attempt.ts';
 import type { Lane } from '../lanes.ts';
 import { longestMs } from './limits.ts';
 
-/** How far a contact came before it failed. `connecting`: the vendor has heard nothing. `refused`: it has said no. `waiting`: nobody knows. */
+/**
+ * How far a contact came before it failed. `connecting`: the vendor has heard nothing. `refused`:
+ * it has said no. `waiting`: nobody knows.
+ */
 export interface Failed {
   readonly fault: TaskFault;
   readonly stage: 'connecting' | 'refused' | 'waiting';

@@ -1,10 +1,15 @@
 import type { UpstreamTimes } from '../../http/upstream.ts';
 
-/** Limits of work that outlives its request; docs/reference/config.md lists those that are settings. */
+/**
+ * Limits of work that outlives its request; docs/reference/config.md lists those that are settings.
+ */
 export interface TaskLimits {
   /** A task that has not ended by then is cancelled, and its money is back. */
   readonly ageMs: number;
-  /** The first question after a task's submission, and the most that lies between two. In between they grow with its age. */
+  /**
+   * The first question after a task's submission, and the most that lies between two. In between
+   * they grow with its age.
+   */
   readonly pollMsLeast: number;
   readonly pollMsMost: number;
   /** The most that lies between two questions of which the first told nothing. */
@@ -59,7 +64,10 @@ export const submitLeaseMs = ({ submit }: TaskLimits): number => longestMs(submi
 /** How long a poll has a task to itself. */
 export const pollLeaseMs = ({ poll }: TaskLimits): number => longestMs(poll) + leaseSpareMs;
 
-/** When a task of this age is asked for again, in whole milliseconds, after so many questions in a row that told nothing. */
+/**
+ * When a task of this age is asked for again, in whole milliseconds, after so many questions in a
+ * row that told nothing.
+ */
 export function pollAfterMs(
   { pollMsLeast, pollMsMost, backoffMsMost }: TaskLimits,
   ageMs: number,

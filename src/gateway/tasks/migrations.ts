@@ -5,7 +5,8 @@ export const tasksMigrations: readonly Migration[] = [
   {
     id: '0011-tasks',
     statements: [
-      // `next_poll_at` is a lease as well: whoever claims a task moves it beyond the end of what is about to be done, and counts `claims` up, so that nobody who comes late writes.
+      // `next_poll_at` is a lease as well: whoever claims a task moves it beyond the end of what is
+      // about to be done, and counts `claims` up, so that nobody who comes late writes.
       `CREATE TABLE task (
         id TEXT PRIMARY KEY,
         account TEXT NOT NULL,
@@ -41,7 +42,8 @@ export const tasksMigrations: readonly Migration[] = [
       'CREATE INDEX task_account ON task (account, created_at, id)',
       'CREATE INDEX task_created ON task (created_at)',
       'CREATE INDEX task_idempotency ON task (account, idempotency_key) WHERE idempotency_key IS NOT NULL',
-      // The address and the key that tasks were submitted with, for as long as the catalogue may have forgotten them. `id`: the channel's name and revision. The secret is sealed.
+      // The address and the key that tasks were submitted with, for as long as the catalogue may
+      // have forgotten them. `id`: the channel's name and revision. The secret is sealed.
       'CREATE TABLE task_channel (id TEXT PRIMARY KEY, name TEXT NOT NULL, vendor TEXT NOT NULL, base_url TEXT, secret TEXT)',
       // Rows that change all the time leave room beside them.
       { sqlite: '', postgres: 'ALTER TABLE task SET (fillfactor = 50)' },

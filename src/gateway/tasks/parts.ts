@@ -39,6 +39,8 @@ export interface TaskParts
   readonly pins: Pins;
   readonly taskLimits: TaskLimits;
   readonly ended: (line: TaskLine) => void;
-  /** Something went wrong that nobody is told of: the task, or several of them, are asked for again. */
+  /**
+   * Something went wrong that nobody is told of: the task, or several of them, are asked for again.
+   */
   readonly trouble: (task: Task | undefined, error: unknown) => void;
 }

@@ -4,13 +4,18 @@ import type { Sealer } from '../../storage/seal.ts';
 import type { Lane, Lanes } from '../lanes.ts';
 
 const secretPurpose = 'task-channel';
-/** Channels remembered that the catalogue does not have any more; the one met first is forgotten. */
+/**
+ * Channels remembered that the catalogue does not have any more; the one met first is forgotten.
+ */
 const rememberedMax = 1_000;
 
 /** The channel as it is now, and the key that the vendor knows the task by. */
 export const pinOf = channelId;
 
-/** Channels as they were when tasks were submitted over them: whoever took a task is asked for it, at the same address and with the same key. */
+/**
+ * Channels as they were when tasks were submitted over them: whoever took a task is asked for it,
+ * at the same address and with the same key.
+ */
 export class Pins {
   readonly #database: Database;
   readonly #sealer: Sealer;
@@ -39,7 +44,10 @@ export class Pins {
     this.#written.add(id);
   }
 
-  /** Throws when the database is away, when its secret cannot be opened, or when its vendor is no more. */
+  /**
+   * Throws when the database is away, when its secret cannot be opened, or when its vendor is no
+   * more.
+   */
   async lane(id: string): Promise<Lane> {
     const known = this.#gone.get(id) ?? this.#sold(id);
     if (known !== undefined) return this.#lanes.of(known);

@@ -12,7 +12,10 @@ import type { Task } from './task.ts';
 const channelPollsLeast = 4;
 const silences: ReadonlySet<FaultKind> = new Set(['timeout', 'network']);
 
-/** The polls of one channel. `most` halves with each silence and grows with each answer, so that a vendor that hangs holds no place that others need. */
+/**
+ * The polls of one channel. `most` halves with each silence and grows with each answer, so that a
+ * vendor that hangs holds no place that others need.
+ */
 interface Desk {
   busy: number;
   most: number;
@@ -20,7 +23,10 @@ interface Desk {
   claiming: boolean;
 }
 
-/** Asks vendors for the tasks that are due, as many at a time as its limits say. Every process has one; a claim is one process's alone until its lease ends. */
+/**
+ * Asks vendors for the tasks that are due, as many at a time as its limits say. Every process has
+ * one; a claim is one process's alone until its lease ends.
+ */
 export class Poller {
   readonly #parts: TaskParts;
   readonly #standings: Standings;
@@ -59,7 +65,10 @@ export class Poller {
     return due;
   }
 
-  /** Claims what is due and can be asked for. A database that is away is asked again at the next look. */
+  /**
+   * Claims what is due and can be asked for. A database that is away is asked again at the next
+   * look.
+   */
   async look(): Promise<void> {
     const { database, clock } = this.#parts;
     try {
@@ -74,7 +83,10 @@ export class Poller {
     }
   }
 
-  /** Claims nothing any more, breaks off what is under way and waits until its outcome is written: others go on with it. */
+  /**
+   * Claims nothing any more, breaks off what is under way and waits until its outcome is written:
+   * others go on with it.
+   */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#cancel();
@@ -160,7 +172,8 @@ export class Poller {
         this.#copying -= 1;
         cancel();
         renewing();
-        // Were it written after how the task stands, nobody would ask for it until the lease is over.
+        // Were it written after how the task stands, nobody would ask for it until the lease is
+        // over.
         await renewed;
         return copied;
       });

@@ -12,12 +12,18 @@ import { type NewTask, readTask, type Task, type TaskError, type TaskState } fro
 /** How long an id can be asked for: wall clock, milliseconds. */
 export const taskKeptMs = 86_400_000;
 
-/** What became of a submission that is to be remembered: `known` is what an earlier one with its idempotency key became. */
+/**
+ * What became of a submission that is to be remembered: `known` is what an earlier one with its
+ * idempotency key became.
+ */
 export type Inserted =
   | { readonly kind: 'inserted' | 'insufficient' }
   | { readonly kind: 'known'; readonly task: Task };
 
-/** The task and the money for it, in one transaction: before any vendor hears of it, and until `leaseUntil` nobody's but the submitter's. */
+/**
+ * The task and the money for it, in one transaction: before any vendor hears of it, and until
+ * `leaseUntil` nobody's but the submitter's.
+ */
 export function* insertTask(task: NewTask, hold: Hold, leaseUntil: number): Script<Inserted> {
   const known =
     task.idempotencyKey === undefined ? undefined : yield* knownBy(task, task.idempotencyKey);
@@ -53,7 +59,10 @@ export function* insertTask(task: NewTask, hold: Hold, leaseUntil: number): Scri
   return { kind: 'inserted' };
 }
 
-/** What an earlier submission with this key became, unless no vendor has it: then this one takes its place. */
+/**
+ * What an earlier submission with this key became, unless no vendor has it: then this one takes its
+ * place.
+ */
 function* knownBy({ account, createdAt }: NewTask, key: string): Script<Task | undefined> {
   const [row] = yield {
     sql: 'SELECT * FROM task WHERE account=$1 AND idempotency_key=$2 AND created_at>$3 ORDER BY created_at DESC LIMIT 1',
@@ -102,7 +111,10 @@ export async function acceptTask(
   return (await database.query(sql, [id, upstreamId, nextPollAt])).length > 0;
 }
 
-/** No vendor has it and its client is told so: there was no task, and its money is free again. False: somebody else has given the task up meanwhile. */
+/**
+ * No vendor has it and its client is told so: there was no task, and its money is free again.
+ * False: somebody else has given the task up meanwhile.
+ */
 export function* withdrawTask(task: Pick<NewTask, 'id' | 'limits'>): Script<boolean> {
   const rows = yield {
     sql: "DELETE FROM task WHERE id=$1 AND state='new' AND claims=0 RETURNING id",
@@ -128,7 +140,10 @@ export async function dueTasks(database: Database, now: number): Promise<readonl
   }));
 }
 
-/** Takes up to `most` tasks of a channel, those that have waited longest first: until `leaseUntil` they are whoever claimed them last. */
+/**
+ * Takes up to `most` tasks of a channel, those that have waited longest first: until `leaseUntil`
+ * they are whoever claimed them last.
+ */
 export async function claimTasks(
   database: Database,
   channel: string,

@@ -3,7 +3,10 @@ import { type Standing, writeStandings } from './rows.ts';
 
 const atOnceMax = 512;
 
-/** What polls came to, on its way to the database: what gathers while a write runs is the next one. A lost one costs a poll, once its lease has run out. */
+/**
+ * What polls came to, on its way to the database: what gathers while a write runs is the next one.
+ * A lost one costs a poll, once its lease has run out.
+ */
 export class Standings {
   readonly #database: Database;
   readonly #failed: (error: unknown) => void;

@@ -2,7 +2,10 @@ import type { Nano } from '../../base/money.ts';
 import type { LimitWindow } from '../../ledger/contract.ts';
 import type { Row } from '../../storage/database.ts';
 
-/** `new`: committed, and not yet known to be with a vendor. `completed` and `failed` are ends, and nothing follows them. */
+/**
+ * `new`: committed, and not yet known to be with a vendor. `completed` and `failed` are ends, and
+ * nothing follows them.
+ */
 export type TaskState = 'new' | 'queued' | 'running' | 'completed' | 'failed';
 
 /** A video on its way, as its row says. */
@@ -25,7 +28,10 @@ export interface Task {
   readonly size: string | undefined;
   /** The names that its price goes by, the most telling first. */
   readonly variants: readonly string[];
-  /** What it costs when it is delivered, as it was priced when it was asked for, and how that comes about (the lines of its usage record). */
+  /**
+   * What it costs when it is delivered, as it was priced when it was asked for, and how that comes
+   * about (the lines of its usage record).
+   */
   readonly cost: Nano;
   readonly bill: string;
   /** What went wrong, in words for the client. */

@@ -8,7 +8,10 @@ import { type SubmittedTask, submitTask } from './submit.ts';
 import type { Task } from './task.ts';
 import type { VideoRequest } from './wish.ts';
 
-/** Work that outlives its request, of all accounts: submitted here, asked for in the background, told to its owner for a day. */
+/**
+ * Work that outlives its request, of all accounts: submitted here, asked for in the background,
+ * told to its owner for a day.
+ */
 export class Tasks {
   readonly #parts: TaskParts;
   readonly #poller: Poller;
@@ -29,7 +32,10 @@ export class Tasks {
     this.#poller.start();
   }
 
-  /** How far this process's polls have come: tasks that wait for one, and polls and copies under way. */
+  /**
+   * How far this process's polls have come: tasks that wait for one, and polls and copies under
+   * way.
+   */
   get polls(): { readonly due: number; readonly busy: number } {
     return { due: this.#poller.due, busy: this.#poller.busy };
   }
@@ -60,7 +66,10 @@ export class Tasks {
     return expireTasks(this.#parts.database, this.#parts.clock.now());
   }
 
-  /** Submissions and polls under way are broken off; what was submitted is asked for by other processes, or by the next one. */
+  /**
+   * Submissions and polls under way are broken off; what was submitted is asked for by other
+   * processes, or by the next one.
+   */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#poller.close();

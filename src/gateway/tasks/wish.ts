@@ -76,7 +76,10 @@ export function wishOf(
   return { ...wish, seconds };
 }
 
-/** The channels that can make it. Throws the Refusal that tells what is allowed where none can, so that nothing is ever silently shortened. */
+/**
+ * The channels that can make it. Throws the Refusal that tells what is allowed where none can, so
+ * that nothing is ever silently shortened.
+ */
 export function makersOf(
   lanes: Lanes,
   { candidates, model }: Offer,

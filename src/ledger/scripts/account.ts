@@ -86,7 +86,10 @@ function* compare(
   return same ? 'exists' : 'exists_different';
 }
 
-/** Pays a charge back to the account it was taken from. The account's lock makes refunds of one original take turns. */
+/**
+ * Pays a charge back to the account it was taken from. The account's lock makes refunds of one
+ * original take turns.
+ */
 export function* refund({ id, original, amount, at }: Refund): Script<Refunded> {
   assert(amount > 0n, 'a refund is more than nothing');
   const [charged] = yield {
@@ -137,7 +140,10 @@ export function* freeze({
   return rows.length > 0;
 }
 
-/** Windows that have been used before are changed, those of a day or a month under the id without its date; one that has not is made by its first draw. */
+/**
+ * Windows that have been used before are changed, those of a day or a month under the id without
+ * its date; one that has not is made by its first draw.
+ */
 export function* changeLimit({
   id,
   amount,

@@ -40,8 +40,9 @@ const insertHold =
   "INSERT INTO hold (id, account, amount, state, made_at) VALUES ($1, $2, $3, 'open', $4)";
 
 /**
- * Sets money aside for work that outlives its request. `insufficient`: others' idle floats were called in, ask again; nothing else happened. To be
- * yielded in the transaction that makes the task, which is committed before the vendor is asked.
+ * Sets money aside for work that outlives its request. `insufficient`: others' idle floats were
+ * called in, ask again; nothing else happened. To be yielded in the transaction that makes the
+ * task, which is committed before the vendor is asked.
  */
 export function* openHold({
   id,
@@ -77,8 +78,9 @@ export function* openHold({
 }
 
 /**
- * Ends a hold: posted (charged up to what it holds and what is free beside it) or voided. To be yielded in the transaction that ends the task, with
- * the windows that it was opened with. Undefined when it had ended before: nothing changes.
+ * Ends a hold: posted (charged up to what it holds and what is free beside it) or voided. To be
+ * yielded in the transaction that ends the task, with the windows that it was opened with.
+ * Undefined when it had ended before: nothing changes.
  */
 export function* endHold(
   id: string,

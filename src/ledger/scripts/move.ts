@@ -37,7 +37,10 @@ export interface LockedAccount extends AccountFacts {
   readonly spent: Nano;
 }
 
-/** Locks the account row (an UPDATE that changes nothing: SQLite knows no FOR UPDATE) and reads it with this process's float. An account that does not exist has nothing. */
+/**
+ * Locks the account row (an UPDATE that changes nothing: SQLite knows no FOR UPDATE) and reads it
+ * with this process's float. An account that does not exist has nothing.
+ */
 export function* lockAccount(process: string, account: string): Script<LockedAccount> {
   const [row] = yield {
     sql: `UPDATE account SET id=id WHERE id=$1 RETURNING credits, debits, held, frozen, call_in,
@@ -61,7 +64,10 @@ export function lockedAccount(row: Row | undefined): LockedAccount {
   };
 }
 
-/** What a move does to the account row and to the float, which it folds: all that was spent is now the account's debits, and `spent` is 0. */
+/**
+ * What a move does to the account row and to the float, which it folds: all that was spent is now
+ * the account's debits, and `spent` is 0.
+ */
 export interface Exchange {
   readonly account: string;
   readonly debitsMore: Nano;
@@ -71,8 +77,9 @@ export interface Exchange {
 }
 
 /**
- * Folds what the float has spent into the account's debits, then gives back, charges directly and draws. A draw that gets nothing calls in
- * others' idle floats. Undefined when there is nothing to do. Only under the account row's lock is it true when it is done (R9).
+ * Folds what the float has spent into the account's debits, then gives back, charges directly and
+ * draws. A draw that gets nothing calls in others' idle floats. Undefined when there is nothing to
+ * do. Only under the account row's lock is it true when it is done (R9).
  */
 export function exchange(before: LockedAccount, move: Move): Exchange | undefined {
   assert(

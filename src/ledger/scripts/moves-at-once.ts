@@ -6,8 +6,9 @@ import { type Exchange, exchange, floatAfter, lockedAccount, type Move } from '.
 import { text } from './read.ts';
 
 /**
- * The same as `movesStepByStep` over a network: as many statements for a thousand accounts as for one. The rows are locked in the order of the
- * accounts' bytes, which is that in which everybody locks them (R11).
+ * The same as `movesStepByStep` over a network: as many statements for a thousand accounts as for
+ * one. The rows are locked in the order of the accounts' bytes, which is that in which everybody
+ * locks them (R11).
  */
 export function* movesAtOnce(process: string, moves: readonly Move[]): Script<FloatRow[]> {
   const limits = moves.filter(({ limit }) => limit !== undefined);

@@ -11,7 +11,10 @@ export interface Payout {
   readonly at: number;
 }
 
-/** `insufficient`: others' idle floats were called in, ask again; nothing else happened. A frozen account's money can be paid out, too. */
+/**
+ * `insufficient`: others' idle floats were called in, ask again; nothing else happened. A frozen
+ * account's money can be paid out, too.
+ */
 export function* openPayout({ id, account, amount, at }: Payout): Script<'open' | 'insufficient'> {
   assert(amount > 0n, 'a payout is more than nothing');
   const held = yield {
@@ -40,7 +43,10 @@ export type PayoutEnd =
     }
   | { readonly kind: 'kept' };
 
-/** Ends a payout, once. False when it had ended before: nothing changes. To be yielded in the transaction that ends what it was for. */
+/**
+ * Ends a payout, once. False when it had ended before: nothing changes. To be yielded in the
+ * transaction that ends what it was for.
+ */
 export function* endPayout(id: string, end: PayoutEnd): Script<boolean> {
   const paid = end.kind === 'paid';
   const [hold] = yield {

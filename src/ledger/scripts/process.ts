@@ -53,7 +53,10 @@ export function* lookForCalls({
   }));
 }
 
-/** Compare and set on the `seq` that was seen (R4): a process that has committed meanwhile is alive. Without `seq`: whatever it did, as by its own parent or itself. */
+/**
+ * Compare and set on the `seq` that was seen (R4): a process that has committed meanwhile is alive.
+ * Without `seq`: whatever it did, as by its own parent or itself.
+ */
 export function* fence({
   id,
   seq,
@@ -75,15 +78,19 @@ export function* fence({
   return rows.length > 0;
 }
 
-/** For whoever knows that no other process lives: the only one on a SQLite file, or a backup just restored. */
+/**
+ * For whoever knows that no other process lives: the only one on a SQLite file, or a backup just
+ * restored.
+ */
 export function* fenceAll(): Script<readonly string[]> {
   const rows = yield { sql: 'UPDATE process SET fenced=1 RETURNING id', params: [] };
   return rows.map((row) => text(row, 'id'));
 }
 
 /**
- * Gives back up to `floatsMax` floats of a fenced process, folding what they spent into the accounts' debits (R5), and the process row with the
- * last of them. Locking the process row first lets sweepers take turns. True when there is nothing left.
+ * Gives back up to `floatsMax` floats of a fenced process, folding what they spent into the
+ * accounts' debits (R5), and the process row with the last of them. Locking the process row first
+ * lets sweepers take turns. True when there is nothing left.
  */
 export function* sweep({
   id,

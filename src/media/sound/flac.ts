@@ -1,9 +1,15 @@
 import type { Source } from './source.ts';
 
-/** Compressed speech is seldom less than a twentieth of its samples: a file without a count of them is taken for so long. */
+/**
+ * Compressed speech is seldom less than a twentieth of its samples: a file without a count of them
+ * is taken for so long.
+ */
 const leastShare = 1 / 20;
 
-/** Seconds by STREAMINFO (RFC 9639 §8.2), and never less than its bytes are when not compressed at all. */
+/**
+ * Seconds by STREAMINFO (RFC 9639 §8.2), and never less than its bytes are when not compressed at
+ * all.
+ */
 export async function flacSeconds(source: Source): Promise<number | undefined> {
   const info = await source.bytes(8, 18);
   const rate = info.readUIntBE(10, 3) >> 4;

@@ -10,7 +10,10 @@ const rates: Readonly<Record<string, readonly number[]>> = {
   '2.3': [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 };
 const samplingHz = [44_100, 48_000, 32_000];
-/** Bytes that are no frame and may stand between frames: tags with their pictures, and what a cut left. Who has more may hide more. */
+/**
+ * Bytes that are no frame and may stand between frames: tags with their pictures, and what a cut
+ * left. Who has more may hide more.
+ */
 const strangersMax = 1024 * 1024;
 const headBytes = 4;
 const windowBytes = 64 * 1024;

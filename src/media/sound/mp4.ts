@@ -10,13 +10,19 @@ interface Box {
 interface Track {
   /** Parts of a second. */
   scale: number;
-  /** Parts that its head tells, that its table of times comes to, and where its last fragment ends: files that were recorded live have nothing else. */
+  /**
+   * Parts that its head tells, that its table of times comes to, and where its last fragment ends:
+   * files that were recorded live have nothing else.
+   */
   told: number;
   timed: number;
   fragments: number;
   /** Of a sample of its fragments. */
   usual: number;
-  /** Of AAC, whose samples are as long as they are, whatever is told of their times: samples a second, and how many there are. */
+  /**
+   * Of AAC, whose samples are as long as they are, whatever is told of their times: samples a
+   * second, and how many there are.
+   */
   aacHz: number;
   samples: number;
 }
@@ -44,7 +50,10 @@ const newTrack = (): Track => ({
   samples: 0,
 });
 
-/** Seconds of an MP4 or M4A file (ISO 14496-12): of its longest track, by whatever makes that the longest. */
+/**
+ * Seconds of an MP4 or M4A file (ISO 14496-12): of its longest track, by whatever makes that the
+ * longest.
+ */
 export async function mp4Seconds(source: Source): Promise<number | undefined> {
   const film: Film = { tracks: new Map(), track: newTrack(), steps: 0 };
   await look(source, 0, source.size, film);

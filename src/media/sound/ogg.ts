@@ -8,10 +8,16 @@ const windowBytes = 128 * 1024;
 const headBegins = 0x4f;
 const headBytes = 27;
 const opusHz = 48_000;
-/** What the last page says may be less than its packets: of the last of them, and of silence at the start, something is left out. */
+/**
+ * What the last page says may be less than its packets: of the last of them, and of silence at the
+ * start, something is left out.
+ */
 const leftOutSeconds = 1;
 
-/** Seconds by the last page's granule position (RFC 3533), in the first stream's samples; of Opus at least what its packets say. */
+/**
+ * Seconds by the last page's granule position (RFC 3533), in the first stream's samples; of Opus at
+ * least what its packets say.
+ */
 export async function oggSeconds(source: Source): Promise<number | undefined> {
   const first = await source.bytes(0, headBytes + 255 + 64);
   const codec = codecOf(first.subarray(headBytes + (first[26] ?? 0)));

@@ -3,7 +3,10 @@ const shortMs = [2.5, 5, 10, 20];
 /** No packet has more. */
 const packetMsMax = 120;
 
-/** Seconds of a packet of Opus (RFC 6716 §3.1): its first byte tells how long a frame is and how many there are; its second, where there may be more than two. */
+/**
+ * Seconds of a packet of Opus (RFC 6716 §3.1): its first byte tells how long a frame is and how
+ * many there are; its second, where there may be more than two.
+ */
 export function packetSeconds(first: number, second: number): number {
   const config = first >> 3;
   const ms =

@@ -24,12 +24,16 @@ const readers: Readonly<Record<Sound['format'], (source: Source) => Promise<numb
 
 /** Nobody speaks for longer into one file. */
 const secondsMax = 7 * 24 * 3_600;
-/** Sound in Ogg has no more bytes a second: what its last page says cannot make a recording shorter than its bytes. */
+/**
+ * Sound in Ogg has no more bytes a second: what its last page says cannot make a recording shorter
+ * than its bytes.
+ */
 const oggBytesPerSecondMax = 64_000;
 
 /**
- * What a recording is and how long, by its bytes alone; `strange`: it is none that is known, `unreadable`: it is one that is broken or empty.
- * Little is read of it, and a bounded number of times.
+ * What a recording is and how long, by its bytes alone; `strange`: it is none that is known,
+ * `unreadable`: it is one that is broken or empty. Little is read of it, and a bounded number of
+ * times.
  */
 export async function soundOf(
   spool: Pick<Spool, 'size' | 'slice'>,

@@ -27,5 +27,8 @@ export class Source {
   }
 }
 
-/** Places of a file that are looked at, at most, to find what is in it: a file of nothing but heads is no recording. */
+/**
+ * Places of a file that are looked at, at most, to find what is in it: a file of nothing but heads
+ * is no recording.
+ */
 export const stepsMax = 20_000;

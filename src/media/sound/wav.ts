@@ -1,6 +1,9 @@
 import { type Source, stepsMax } from './source.ts';
 
-/** Seconds of a RIFF or RF64 file, by all of its data and not by what its head says of a rate of bytes. */
+/**
+ * Seconds of a RIFF or RF64 file, by all of its data and not by what its head says of a rate of
+ * bytes.
+ */
 export async function wavSeconds(source: Source): Promise<number | undefined> {
   let bytesPerSecond: number | undefined;
   let bytes = 0;
@@ -15,7 +18,8 @@ export async function wavSeconds(source: Source): Promise<number | undefined> {
         bytesPerSecond ?? Infinity,
         rateOf(await source.bytes(at + 8, 16)) ?? Infinity,
       );
-    // Who streams a file does not know how long it will be, and writes the most that fits, or nothing. Of several parts all are heard.
+    // Who streams a file does not know how long it will be, and writes the most that fits, or
+    // nothing. Of several parts all are heard.
     const end = id === 'data' && length === 0 ? source.size : at + 8 + length;
     if (id === 'data') bytes += Math.min(end, source.size) - at - 8;
     at = end + (length % 2);
@@ -26,7 +30,10 @@ export async function wavSeconds(source: Source): Promise<number | undefined> {
     : undefined;
 }
 
-/** Of sound that is not plain samples, at most: Microsoft's and IMA's ADPCM with the heads of their blocks, A-law, µ-law, GSM. */
+/**
+ * Of sound that is not plain samples, at most: Microsoft's and IMA's ADPCM with the heads of their
+ * blocks, A-law, µ-law, GSM.
+ */
 const bytesPerSample: Readonly<Record<number, number>> = {
   2: 0.6,
   6: 1,

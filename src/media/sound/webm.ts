@@ -47,7 +47,10 @@ function element(
 
 const unsigned = (bytes: Buffer): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
 
-/** Seconds by the Duration of its Info, and by its last cluster and block: a browser that records does not go back to write a head, and a head may lie. */
+/**
+ * Seconds by the Duration of its Info, and by its last cluster and block: a browser that records
+ * does not go back to write a head, and a head may lie.
+ */
 export async function webmSeconds(source: Source): Promise<number | undefined> {
   const head = await source.bytes(0, Math.min(headBytes, source.size));
   const info = element(head, [0x15, 0x49, 0xa9, 0x66])?.content;
@@ -89,10 +92,16 @@ function lastTime(tail: Buffer): number | undefined {
   return latest;
 }
 
-/** Elements that hold others: Segment, Tracks, TrackEntry, Cluster, BlockGroup. What they hold is read on, so that it does not matter whether their length is known. */
+/**
+ * Elements that hold others: Segment, Tracks, TrackEntry, Cluster, BlockGroup. What they hold is
+ * read on, so that it does not matter whether their length is known.
+ */
 const holders = new Set([0x18538067, 0x1654ae6b, trackEntry, 0x1f43b675, 0xa0]);
 
-/** Of the packets of its tracks in Opus, whatever their times: decoders play the packets that there are. Undefined: there are too many elements. */
+/**
+ * Of the packets of its tracks in Opus, whatever their times: decoders play the packets that there
+ * are. Undefined: there are too many elements.
+ */
 async function opusSeconds(source: Source): Promise<number | undefined> {
   const tracks = new Set<number>();
   let entry: { number?: number; opus?: true } = {};

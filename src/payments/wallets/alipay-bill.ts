@@ -8,8 +8,9 @@ const headBegins = '支付宝交易号,商户订单号,';
 const subjectColumn = 3;
 
 /**
- * The details of a trade bill (opendocs.alipay.com/open/02e7lj, 2026-11): GB 18030, remarks behind `#`, a head, a line for each payment and each refund with
- * tabulators behind numbers. Undefined when it is not such a file, or a line cannot be read.
+ * The details of a trade bill (opendocs.alipay.com/open/02e7lj, 2026-11): GB 18030, remarks behind
+ * `#`, a head, a line for each payment and each refund with tabulators behind numbers. Undefined
+ * when it is not such a file, or a line cannot be read.
  */
 export function readAlipayBill(file: Buffer): readonly BillLine[] | undefined {
   const lines = new TextDecoder('gb18030')

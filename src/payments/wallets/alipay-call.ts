@@ -41,7 +41,10 @@ export class AlipayCaller {
     this.#stop = stop;
   }
 
-  /** One call: common parameters in the address, its content in the body, both signed. What Alipay did not sign says nothing. */
+  /**
+   * One call: common parameters in the address, its content in the body, both signed. What Alipay
+   * did not sign says nothing.
+   */
   async call(
     method: string,
     content: Readonly<Record<string, unknown>>,
@@ -95,7 +98,8 @@ export class AlipayCaller {
       `${method.replaceAll('.', '_')}_response`,
       this.#account.alipayKey,
     );
-    // What it says to a request that it could not attribute to anybody (a wrong signature of ours) is not signed.
+    // What it says to a request that it could not attribute to anybody (a wrong signature of ours)
+    // is not signed.
     if (part === undefined)
       return unknown(
         `Alipay's answer (${status}) is not signed as it should be: ${subCodeOf(text)}`,

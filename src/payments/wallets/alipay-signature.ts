@@ -3,7 +3,10 @@ import { rsaSign, rsaVerifies } from './rsa.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 
-/** What is signed: `a=1&b=2`, by name, raw, without the empty ones (opendocs.alipay.com/common/02kf5q, 2026-11). */
+/**
+ * What is signed: `a=1&b=2`, by name, raw, without the empty ones
+ * (opendocs.alipay.com/common/02kf5q, 2026-11).
+ */
 function signable(parameters: Parameters, without: ReadonlySet<string>): string {
   return Object.keys(parameters)
     .filter((name) => !without.has(name) && parameters[name] !== '')
@@ -29,8 +32,8 @@ export function noticeHolds(parameters: Parameters, key: KeyObject): boolean {
 }
 
 /**
- * An answer is signed as the very characters that stand behind its member: they are cut out and not written anew. Gives them when they are signed
- * by Alipay, else undefined.
+ * An answer is signed as the very characters that stand behind its member: they are cut out and not
+ * written anew. Gives them when they are signed by Alipay, else undefined.
  */
 export function signedPart(text: string, member: string, key: KeyObject): string | undefined {
   const begin = new RegExp(`^\\s*\\{\\s*"${member}"\\s*:\\s*`).exec(text)?.[0].length;

@@ -30,7 +30,10 @@ const taken: Answer = { status: 200, type: 'text/plain', body: 'success' };
 const refused: Answer = { status: 200, type: 'text/plain', body: 'fail' };
 const absent = 'ACQ.TRADE_NOT_EXIST';
 
-/** Alipay: codes to be scanned (precreate) and its own page (page.pay): opendocs.alipay.com/open/02ekfg and /028r8t, 2026-11. */
+/**
+ * Alipay: codes to be scanned (precreate) and its own page (page.pay):
+ * opendocs.alipay.com/open/02ekfg and /028r8t, 2026-11.
+ */
 export class Alipay implements Wallet {
   readonly id = 'alipay';
   readonly methods = ['qr', 'page'] as const;

@@ -1,4 +1,7 @@
-/** Rows of a bill by the names in its head; one with another number of cells has none. `split` cuts a line, and takes off what stands around its cells. */
+/**
+ * Rows of a bill by the names in its head; one with another number of cells has none. `split` cuts
+ * a line, and takes off what stands around its cells.
+ */
 export function rowsByName(
   head: string,
   lines: readonly string[],

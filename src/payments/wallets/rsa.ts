@@ -16,7 +16,10 @@ export function rsaVerifies(text: string, signature: string, key: KeyObject): bo
   return bytes.length > 0 && verify('RSA-SHA256', Buffer.from(text, 'utf8'), key, bytes);
 }
 
-/** PEM, or the bare base64 that wallets' tools write (PKCS #8 or PKCS #1). Undefined when it is no RSA key. */
+/**
+ * PEM, or the bare base64 that wallets' tools write (PKCS #8 or PKCS #1). Undefined when it is no
+ * RSA key.
+ */
 export function privateKeyFrom(text: string): KeyObject | undefined {
   return rsaOnly(
     firstOf(

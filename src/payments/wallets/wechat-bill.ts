@@ -4,8 +4,9 @@ import type { BillLine } from '../wallet.ts';
 import { rowsByName } from './csv.ts';
 
 /**
- * A trade bill of all kinds (pay.weixin.qq.com/doc/v3/merchant/4012791866, 2026-11): a head, a line for each payment and each refund, every
- * cell with a backtick in front, then a summary with a head of its own. Undefined when it is not such a file, or a line cannot be read.
+ * A trade bill of all kinds (pay.weixin.qq.com/doc/v3/merchant/4012791866, 2026-11): a head, a line
+ * for each payment and each refund, every cell with a backtick in front, then a summary with a head
+ * of its own. Undefined when it is not such a file, or a line cannot be read.
  */
 export function readWechatBill(text: string): readonly BillLine[] | undefined {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);

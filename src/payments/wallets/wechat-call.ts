@@ -36,7 +36,10 @@ export type WechatReply =
     }
   | WalletFault;
 
-/** A serial that we do not know makes us ask for certificates, so often at most: anybody can send one. */
+/**
+ * A serial that we do not know makes us ask for certificates, so often at most: anybody can send
+ * one.
+ */
 const certificatesEveryMs = 60_000;
 const userAgent = 'tollgate';
 
@@ -127,7 +130,10 @@ export class WechatCaller {
     return this.#certificates.get(serial);
   }
 
-  /** They come sealed with the APIv3 key, which is why the first answer can be believed: it is signed with a key that it brings. */
+  /**
+   * They come sealed with the APIv3 key, which is why the first answer can be believed: it is
+   * signed with a key that it brings.
+   */
   async #fetchCertificates(): Promise<ReadonlyMap<string, KeyObject> | undefined> {
     const url = `${this.#account.baseUrl}/v3/certificates`;
     const reply = await callControl(url, {

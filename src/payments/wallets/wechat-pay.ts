@@ -41,7 +41,10 @@ const refused: Answer = {
   body: '{"code":"FAIL","message":"失败"}',
 };
 
-/** WeChat Pay, API v3, codes to be scanned (Native): pay.weixin.qq.com/doc/v3/merchant/4012791832, 2026-11. */
+/**
+ * WeChat Pay, API v3, codes to be scanned (Native): pay.weixin.qq.com/doc/v3/merchant/4012791832,
+ * 2026-11.
+ */
 export class WechatPay implements Wallet {
   readonly id = 'wechat_pay';
   readonly methods = ['qr'] as const;

@@ -3,7 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { textOf } from '../json.ts';
 import { rsaSign, rsaVerifies } from './rsa.ts';
 
-/** Who we are to WeChat Pay, as its requests are signed (pay.weixin.qq.com/doc/v3/merchant/4012365342, 2026-11). */
+/**
+ * Who we are to WeChat Pay, as its requests are signed
+ * (pay.weixin.qq.com/doc/v3/merchant/4012365342, 2026-11).
+ */
 export interface Merchant {
   readonly mchId: string;
   /** Of the merchant's certificate, whose key signs. */
@@ -39,11 +42,17 @@ export interface Seal {
   readonly signature: string;
 }
 
-/** Probes of WeChat's own, with which it finds out whether signatures are looked at, begin so; they must fail. */
+/**
+ * Probes of WeChat's own, with which it finds out whether signatures are looked at, begin so; they
+ * must fail.
+ */
 const probe = 'WECHATPAY/SIGNTEST/';
 const toleranceMs = 300_000;
 
-/** Undefined when a header is missing, or the time is not now: what was signed long ago may be somebody's copy. */
+/**
+ * Undefined when a header is missing, or the time is not now: what was signed long ago may be
+ * somebody's copy.
+ */
 export function sealOf(headers: IncomingHttpHeaders, now: number): Seal | undefined {
   const serial = textOf(headers['wechatpay-serial']);
   const nonce = textOf(headers['wechatpay-nonce']);
@@ -71,7 +80,10 @@ export function sealHolds(
 
 const tagBytes = 16;
 
-/** What WeChat sends under the APIv3 key (`AEAD_AES_256_GCM`): base64 of the ciphertext and its tag. Undefined when it was not sealed with this key. */
+/**
+ * What WeChat sends under the APIv3 key (`AEAD_AES_256_GCM`): base64 of the ciphertext and its tag.
+ * Undefined when it was not sealed with this key.
+ */
 export function unseal(
   key: Buffer,
   resource: Readonly<Record<string, unknown>>,

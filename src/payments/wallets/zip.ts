@@ -9,8 +9,9 @@ const stored = 0;
 const deflated = 8;
 
 /**
- * The contents of a ZIP file's entries, in its order (pkware.com APPNOTE 6.3.10, §4.3). No names: a wallet's are in an encoding of their own. Undefined
- * when it is no such file, or larger than `bytesMax` when unpacked.
+ * The contents of a ZIP file's entries, in its order (pkware.com APPNOTE 6.3.10, §4.3). No names: a
+ * wallet's are in an encoding of their own. Undefined when it is no such file, or larger than
+ * `bytesMax` when unpacked.
  */
 export function unzip(file: Buffer, bytesMax: number): readonly Buffer[] | undefined {
   try {

@@ -1,6 +1,9 @@
 import { stringEnd } from '../../base/json-edit.ts';
 
-/** Nearly every chunk brings words and nothing else: their bytes become the event's, unparsed. Inside a string the head's quotes would be escaped. */
+/**
+ * Nearly every chunk brings words and nothing else: their bytes become the event's, unparsed.
+ * Inside a string the head's quotes would be escaped.
+ */
 export function plainWords(json: string, head: string): string | undefined {
   const at = json.indexOf(head);
   if (at < 0) return undefined;
@@ -11,7 +14,10 @@ export function plainWords(json: string, head: string): string | undefined {
     : undefined;
 }
 
-/** What becomes of the chunks that a chat adapter gave. It writes JSON without line ends, so that each event is a line. */
+/**
+ * What becomes of the chunks that a chat adapter gave. It writes JSON without line ends, so that
+ * each event is a line.
+ */
 export function eachChunk(chunks: string, translate: (json: string) => string): string {
   let out = '';
   for (let at = 0; at < chunks.length; ) {

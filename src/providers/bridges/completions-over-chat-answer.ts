@@ -41,7 +41,10 @@ export function completionFrom(answer: Answer, call: Call): JsonObject {
 /** Offsets count from the prompt's begin, as in the convention. */
 export const promptLength = (call: Call): number => onlyPrompt(call).length;
 
-/** Chat's logprobs, a list of tokens, as completions have them: a list for each member. `from`: the offset of the first token. */
+/**
+ * Chat's logprobs, a list of tokens, as completions have them: a list for each member. `from`: the
+ * offset of the first token.
+ */
 export function logprobsFrom(value: unknown, from: number): JsonObject | null {
   const told = objectOf(value);
   if (told === undefined) return null;

@@ -25,7 +25,9 @@ export class CompletionEvents implements StreamTranslator {
   readonly meter: StreamMeter;
   readonly #call: Call;
   readonly #chat: StreamTranslator;
-  /** Where each choice's text has come to, in characters; a choice that is not here has not begun. */
+  /**
+   * Where each choice's text has come to, in characters; a choice that is not here has not begun.
+   */
   readonly #offsets = new Map<number, number>();
   /** Words alone can be read without parsing: one choice, and nothing told beside its words. */
   readonly #plain: boolean;

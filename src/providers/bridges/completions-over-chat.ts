@@ -18,12 +18,18 @@ const answer = (chat: Answer, call: Call): Answer => ({
 const stream = (call: Call, chat: StreamTranslator): StreamTranslator =>
   new CompletionEvents(call, chat);
 
-/** `/v1/completions` for models whose vendor speaks chat: the prompt is a user's message, the answer's words are the text (wire-formats §0.3, §1.2). */
+/**
+ * `/v1/completions` for models whose vendor speaks chat: the prompt is a user's message, the
+ * answer's words are the text (wire-formats §0.3, §1.2).
+ */
 export function completionsOverChat(chat: Adapter): Adapter {
   return { ...bridgeOver(chat, { toChat: chatCallFrom, answer, stream }), parts: completionParts };
 }
 
-/** For vendors that are asked as `/completions` are, under a path of their own, and answer as chat does. */
+/**
+ * For vendors that are asked as `/completions` are, under a path of their own, and answer as chat
+ * does.
+ */
 export function completionsAnsweredAsChat(chat: Adapter, quirks: CompletionQuirks): Adapter {
   const toChat = (call: Call): Call => ({ ...call, answerId: chatId(call) });
   return {
@@ -35,7 +41,10 @@ export function completionsAnsweredAsChat(chat: Adapter, quirks: CompletionQuirk
 
 const chatId = ({ answerId }: Call): string => answerId.replace(/^cmpl-/, 'chatcmpl-');
 
-/** What only completions have goes, everything else stays as it was sent. What would change the answer and cannot be said is refused. */
+/**
+ * What only completions have goes, everything else stays as it was sent. What would change the
+ * answer and cannot be said is refused.
+ */
 function chatCallFrom(call: Call): Call {
   const { prompt: _, suffix, echo, best_of: bestOf, logprobs, ...rest } = call.body;
   const cannot = (param: string, why: string): never =>

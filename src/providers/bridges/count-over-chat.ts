@@ -5,7 +5,10 @@ import type { ChatCount } from '../wire/chat-count.ts';
 import { messagesAsChat } from './messages-over-chat.ts';
 import { responsesAsChat } from './responses-over-chat.ts';
 
-/** What clients of other formats are told of a vendor that counts the tokens of its own. `marks`: it reads `cache_control`. */
+/**
+ * What clients of other formats are told of a vendor that counts the tokens of its own. `marks`: it
+ * reads `cache_control`.
+ */
 export function countsOverChat(
   count: ChatCount,
   marks = false,

@@ -20,7 +20,10 @@ export interface Standing {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** A response with every member that the format requires, in the order in which OpenAI writes them: what was asked, with its defaults, and how it stands. */
+/**
+ * A response with every member that the format requires, in the order in which OpenAI writes them:
+ * what was asked, with its defaults, and how it stands.
+ */
 export function responseFrame(
   call: Pick<Call, 'answerId' | 'created' | 'publicModel' | 'body'>,
   standing: Standing,

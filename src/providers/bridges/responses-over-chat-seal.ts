@@ -2,8 +2,9 @@ import { ownSeal } from '../wire/openai-responses.ts';
 import { isObject, type JsonObject, listOf, parse } from '../wire/json.ts';
 
 /**
- * Signatures and other things that a chat vendor wants back travel as a reasoning item's `encrypted_content`: clients keep that member as it is.
- * It is no secret: the client could read the same from a chat completion.
+ * Signatures and other things that a chat vendor wants back travel as a reasoning item's
+ * `encrypted_content`: clients keep that member as it is. It is no secret: the client could read
+ * the same from a chat completion.
  */
 const mark = ownSeal;
 

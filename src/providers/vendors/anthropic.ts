@@ -2,7 +2,9 @@ import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { anthropicCount, anthropicNative } from '../wire/anthropic-native.ts';
 import { defineVendor } from '../vendor.ts';
 
-/** The version that every current model takes (platform.claude.com/docs/en/api/versioning, 2026-11). */
+/**
+ * The version that every current model takes (platform.claude.com/docs/en/api/versioning, 2026-11).
+ */
 const version = '2023-06-01';
 
 export const anthropic = defineVendor({

@@ -6,7 +6,10 @@ import { converseCount } from '../wire/bedrock-converse-count.ts';
 import { bedrockConverse } from '../wire/bedrock-converse.ts';
 import { bedrockEmbeddings, bedrockRerank } from '../wire/bedrock-embeddings.ts';
 
-/** The region stands in the host's name; a private address that does not tell it is taken for the first one. */
+/**
+ * The region stands in the host's name; a private address that does not tell it is taken for the
+ * first one.
+ */
 const regionIn = (host: string): string =>
   /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./.exec(host)?.[1] ?? 'us-east-1';
 

@@ -2,7 +2,10 @@ import { defineVendor } from '../vendor.ts';
 import { bflImages } from '../wire/images/bfl.ts';
 import { everyWay } from '../wire/images/ways.ts';
 
-/** Black Forest Labs: api.bfl.ai/openapi.json 0.0.1, 2026-08. What one of its clusters has taken is asked for there (`api.us1.bfl.ai`). */
+/**
+ * Black Forest Labs: api.bfl.ai/openapi.json 0.0.1, 2026-08. What one of its clusters has taken is
+ * asked for there (`api.us1.bfl.ai`).
+ */
 export const bfl = defineVendor({
   id: 'bfl',
   ownedBy: 'black-forest-labs',

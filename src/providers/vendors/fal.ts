@@ -2,7 +2,10 @@ import { defineVendor } from '../vendor.ts';
 import { falImages } from '../wire/images/fal.ts';
 import { everyWay } from '../wire/images/ways.ts';
 
-/** docs.fal.ai/documentation/model-apis/inference/queue, 2026-11: a key of two parts, and a scheme of its own. */
+/**
+ * docs.fal.ai/documentation/model-apis/inference/queue, 2026-11: a key of two parts, and a scheme
+ * of its own.
+ */
 export const fal = defineVendor({
   id: 'fal',
   baseUrl: 'https://queue.fal.run',

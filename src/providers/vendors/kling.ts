@@ -2,7 +2,10 @@ import { klingAuthorizer } from '../kling-token.ts';
 import { bearer, defineVendor } from '../vendor.ts';
 import { klingVideo } from '../wire/video/kling.ts';
 
-/** app.klingai.com/global/dev/document-api, 2026-08; in China https://api-beijing.klingai.com. The secret is an access key and a secret key, or an API key of the newer kind. */
+/**
+ * app.klingai.com/global/dev/document-api, 2026-08; in China https://api-beijing.klingai.com. The
+ * secret is an access key and a secret key, or an API key of the newer kind.
+ */
 export const kling = defineVendor({
   id: 'kling',
   ownedBy: 'kuaishou',

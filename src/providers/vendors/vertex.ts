@@ -17,10 +17,16 @@ import { vertexVideo } from '../wire/video/veo.ts';
 import { bearer, defineVendor } from '../vendor.ts';
 import { vertexEmbeddings } from '../wire/gemini-embeddings.ts';
 
-/** Access tokens as `gcloud auth print-access-token` prints them; other words are keys of express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode, 2026-08). */
+/**
+ * Access tokens as `gcloud auth print-access-token` prints them; other words are keys of express
+ * mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode, 2026-08).
+ */
 const accessToken = /^ya29\./;
 
-/** Claude as Vertex sells it (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08): version in the body, model in the path, bytes instead of addresses. */
+/**
+ * Claude as Vertex sells it (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai,
+ * 2026-08): version in the body, model in the path, bytes instead of addresses.
+ */
 const onVertex = {
   bodyVersion: 'vertex-2023-10-16',
   path: (model, stream) =>
@@ -35,7 +41,10 @@ const isClaude = ({ upstreamModel }: Call): boolean => upstreamModel.startsWith(
 const byPublisher = (claude: Adapter, gemini: Adapter): Adapter =>
   perCall((call) => (isClaude(call) ? claude : gemini), faultByPublisher(claude, gemini));
 
-/** Google refuses in its own words whosever model was asked for; a publisher's words mark themselves. */
+/**
+ * Google refuses in its own words whosever model was asked for; a publisher's words mark
+ * themselves.
+ */
 function faultByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry['fault'] {
   return (status, headers, reply) => {
     const body = parse(reply);
@@ -47,7 +56,10 @@ function faultByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry['fault'] {
   };
 }
 
-/** platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08: a model of its own counts for all of them. */
+/**
+ * platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08: a model of its own
+ * counts for all of them.
+ */
 const claudeCount = anthropicCountAt(
   '/publishers/anthropic/models/count-tokens:rawPredict',
   onVertex.bodyVersion,
@@ -63,8 +75,9 @@ function countByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry {
 }
 
 /**
- * `https://LOCATION-aiplatform.googleapis.com` is enough where the secret is a credentials file that names its project. An address that names
- * project and location itself stays as it is, and a key of express mode needs neither.
+ * `https://LOCATION-aiplatform.googleapis.com` is enough where the secret is a credentials file
+ * that names its project. An address that names project and location itself stays as it is, and a
+ * key of express mode needs neither.
  */
 function home(baseUrl: string, secret: string | undefined): string {
   const url = new URL(baseUrl);

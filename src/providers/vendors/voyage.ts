@@ -9,7 +9,10 @@ const faults: readonly FaultRule[] = [
   { status: 400, text: /(total|max).{0,40}tokens|context length/i, kind: 'context_length' },
 ];
 
-/** docs.voyageai.com/reference/embeddings-api and /reranker-api, 2026-08: a thousand texts at a time; `base64` is the only encoding with a name. */
+/**
+ * docs.voyageai.com/reference/embeddings-api and /reranker-api, 2026-08: a thousand texts at a
+ * time; `base64` is the only encoding with a name.
+ */
 export const voyage = defineVendor({
   id: 'voyage',
   baseUrl: 'https://api.voyageai.com/v1',

@@ -3,7 +3,10 @@ import { faultOf, faultWithin, type Headers } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 import type { JsonObject } from './json.ts';
 
-/** platform.claude.com/docs/en/api/errors, 2026-11, and recorded refusals. What these rows leave open follows from words and codes that vendors share. */
+/**
+ * platform.claude.com/docs/en/api/errors, 2026-11, and recorded refusals. What these rows leave
+ * open follows from words and codes that vendors share.
+ */
 const faults: readonly FaultRule[] = [
   { text: /credit balance is too low|specified API usage limits|spend limit/i, kind: 'quota' },
   {
@@ -25,7 +28,10 @@ const faults: readonly FaultRule[] = [
 ];
 const quirks = { faults };
 
-/** A refusal by status. A rate limit without `retry-after` says when it is whole again: `anthropic-ratelimit-*`. */
+/**
+ * A refusal by status. A rate limit without `retry-after` says when it is whole again:
+ * `anthropic-ratelimit-*`.
+ */
 export function messagesFault(status: number, headers: Headers, reply: string): Fault {
   const fault = faultOf(status, headers, reply, quirks);
   if (fault.kind !== 'rate_limited' || fault.retryAfterMs !== undefined) return fault;
@@ -39,7 +45,10 @@ export const messagesFaultWithin = (body: JsonObject): Fault | undefined =>
 
 const limits = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
 
-/** Resets are times of the clock (RFC 3339), measured against the vendor's own `date` because an adapter has no clock. Milliseconds until the last limit that is used up. */
+/**
+ * Resets are times of the clock (RFC 3339), measured against the vendor's own `date` because an
+ * adapter has no clock. Milliseconds until the last limit that is used up.
+ */
 function resetAfter(headers: Headers): number | undefined {
   const now = Date.parse(String(headers['date']));
   let longest: number | undefined;

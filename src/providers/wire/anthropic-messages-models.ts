@@ -1,12 +1,18 @@
 /** What a generation of Claude takes. */
 export interface Traits {
-  /** What is asked for when the client sets no limit, thinking included, because `max_tokens` is required: all that the model is documented to write. */
+  /**
+   * What is asked for when the client sets no limit, thinking included, because `max_tokens` is
+   * required: all that the model is documented to write.
+   */
   readonly outputUsual: number;
   /** More than this it has never been seen to take. */
   readonly outputMax: number;
   /** How thinking is asked for: not at all, by a budget of tokens, or by an effort alone. */
   readonly thinking: 'none' | 'budget' | 'adaptive';
-  /** What "no thinking" is in its words; `'never'` where it always thinks, and then the least effort is the nearest. */
+  /**
+   * What "no thinking" is in its words; `'never'` where it always thinks, and then the least effort
+   * is the nearest.
+   */
   readonly rest: 'disabled' | 'between_tools' | 'never';
   /** Takes the effort `xhigh`. */
   readonly xhigh: boolean;
@@ -56,13 +62,18 @@ const sonnet55: Traits = { ...claude55, rest: 'between_tools' };
 /** Families that came after Opus: their 5.1 is of the generation of Opus 5.5. */
 const newFamilies = new Set(['fable', 'mythos']);
 
-/** `claude-opus-4-5-20251101`, `anthropic.claude-sonnet-4-20250514-v1:0`, `claude-opus-4@20250514`, `claude-sonnet-4.5`, `claude-3-7-sonnet-latest`. */
+/**
+ * `claude-opus-4-5-20251101`, `anthropic.claude-sonnet-4-20250514-v1:0`, `claude-opus-4@20250514`,
+ * `claude-sonnet-4.5`, `claude-3-7-sonnet-latest`.
+ */
 const named = /claude-(?:([a-z]+)-(\d)(?:[-.](\d{1,2})(?!\d))?|(\d)(?:[-.](\d))?-([a-z]+))/;
 
 /**
- * The traits of a model by its upstream id: platform.claude.com/docs/en/about-claude/models/overview, /build-with-claude/adaptive-thinking,
- * /build-with-claude/structured-outputs and what's new in 4.6, 4.7 and 5.5, as of 2026-11. A Claude of an unknown name is taken for the newest,
- * which refuses the most; a model that is no Claude for the oldest, which asks the least.
+ * The traits of a model by its upstream id:
+ * platform.claude.com/docs/en/about-claude/models/overview, /build-with-claude/adaptive-thinking,
+ * /build-with-claude/structured-outputs and what's new in 4.6, 4.7 and 5.5, as of 2026-11. A Claude
+ * of an unknown name is taken for the newest, which refuses the most; a model that is no Claude for
+ * the oldest, which asks the least.
  */
 export function traitsOf(model: string): Traits {
   const id = model.toLowerCase();

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
 /**
- * What the compiler of structured outputs takes of JSON Schema, as of 2026-11 (platform.claude.com/docs/en/build-with-claude/structured-outputs).
- * Everything else becomes words in the description: the model still reads it.
+ * What the compiler of structured outputs takes of JSON Schema, as of 2026-11
+ * (platform.claude.com/docs/en/build-with-claude/structured-outputs). Everything else becomes words
+ * in the description: the model still reads it.
  */
 const kept = new Set([
   '$id',
@@ -41,7 +42,10 @@ const maps: Readonly<Record<string, string>> = {
 /** Said otherwise, or nothing to a model. */
 const dropped = new Set(['additionalProperties', 'nullable', '$comment', 'examples', 'strict']);
 
-/** The schema as the compiler takes it: every object closed, constraints that it does not know told in words. */
+/**
+ * The schema as the compiler takes it: every object closed, constraints that it does not know told
+ * in words.
+ */
 export function compiledSchema(schema: JsonObject): JsonObject {
   const out: Record<string, unknown> = {};
   const told: string[] = [];
@@ -82,7 +86,10 @@ export interface Weight {
 const optionalMax = 24;
 const unionsMax = 16;
 
-/** Whether the compiler takes what these schemas mean: no recursion, no objects with free names, not too many choices. */
+/**
+ * Whether the compiler takes what these schemas mean: no recursion, no objects with free names, not
+ * too many choices.
+ */
 export function compiles(schemas: readonly JsonObject[]): boolean {
   const weight: Weight = { optional: 0, unions: 0 };
   return (

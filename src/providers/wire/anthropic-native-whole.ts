@@ -1,12 +1,18 @@
 import { isObject, type JsonObject, listOf, textOf } from './json.ts';
 
-/** How the words of a block are streamed: the member of the block that holds them, and the delta that brings them. */
+/**
+ * How the words of a block are streamed: the member of the block that holds them, and the delta
+ * that brings them.
+ */
 const streamed: Readonly<Record<string, { readonly member: string; readonly delta: string }>> = {
   text: { member: 'text', delta: 'text_delta' },
   thinking: { member: 'thinking', delta: 'thinking_delta' },
 };
 
-/** A whole message as the events that would have told it, for a client that asked for a stream of a server that does not. Without `message_stop`. */
+/**
+ * A whole message as the events that would have told it, for a client that asked for a stream of a
+ * server that does not. Without `message_stop`.
+ */
 export function eventsOfMessage(message: JsonObject): JsonObject[] {
   const { content, stop_reason, stop_sequence = null, usage } = message;
   const started = { ...message, content: [], stop_reason: null, stop_sequence: null };

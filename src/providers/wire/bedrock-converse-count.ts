@@ -4,10 +4,17 @@ import { converseFault } from './bedrock-converse-fault.ts';
 import type { ChatCount } from './chat-count.ts';
 import { objectOf, parse } from './json.ts';
 
-/** Names of places, which a model's id may begin with: those profiles are not counted for, the model itself is (recorded). */
+/**
+ * Names of places, which a model's id may begin with: those profiles are not counted for, the model
+ * itself is (recorded).
+ */
 const place = /^(?:us|us-gov|eu|apac|jp|au|global)\./;
 
-/** Bedrock's CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, 2026-08): for some models only. */
+/**
+ * Bedrock's CountTokens
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, 2026-08): for some
+ * models only.
+ */
 export const converseCount: ChatCount = {
   ask(call) {
     const { headers, body } = askConverse({ ...call, streamUpstream: false });

@@ -4,7 +4,8 @@ import { faultOf, type Headers } from './openai-chat-fault.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 
 /**
- * Exceptions by name and, where one name means many things, by their words: docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html,
+ * Exceptions by name and, where one name means many things, by their words:
+ * docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html,
  * APIReference/CommonErrors.html, 2026-08, and recorded ones.
  */
 const quirks: Quirks = {
@@ -43,7 +44,10 @@ const quirks: Quirks = {
 /** Words of our own account, which are nobody else's business. */
 const account = /arn:aws[\w-]*:[\w:/.*+@-]+/g;
 
-/** A refusal of Bedrock's: `{"message"}`, its name in a header that goes on with an address (`ThrottlingException:http://…`) or in `__type`. */
+/**
+ * A refusal of Bedrock's: `{"message"}`, its name in a header that goes on with an address
+ * (`ThrottlingException:http://…`) or in `__type`.
+ */
 export function converseFault(status: number, headers: Headers, reply: string): Fault {
   const body = objectOf(parse(reply));
   if (!body) return faultOf(status, headers, reply, quirks);

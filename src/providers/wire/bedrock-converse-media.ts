@@ -10,7 +10,10 @@ import {
 } from './chat-conversation.ts';
 import type { JsonObject } from './json.ts';
 
-/** Media types → Converse's formats (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html, 2026-08). */
+/**
+ * Media types → Converse's formats
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html, 2026-08).
+ */
 const images: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpeg',
@@ -87,7 +90,10 @@ export class MediaWriter {
     return { video: { format, source: { bytes: base64 } } };
   }
 
-  /** Letters, digits, single spaces, hyphens, parentheses and brackets, 200 at most: without the ending, whose dot is refused. */
+  /**
+   * Letters, digits, single spaces, hyphens, parentheses and brackets, 200 at most: without the
+   * ending, whose dot is refused.
+   */
   #name(name: string): string {
     const plain = name
       .replace(/\.[a-z0-9]{1,5}$/i, '')

@@ -4,7 +4,9 @@ import type { JsonObject } from './json.ts';
 
 /** What a model behind Converse takes beyond what all of them take. */
 export interface ConverseModel {
-  /** In the words of Claude's own format: tools, choices and structured outputs are planned alike. */
+  /**
+   * In the words of Claude's own format: tools, choices and structured outputs are planned alike.
+   */
   readonly traits: Traits;
   /** Thinks as Claude does, and signs it. */
   readonly claude: boolean;
@@ -43,8 +45,9 @@ const threeLevels = (effort: string): string =>
       : effort;
 
 /**
- * Nova 2 takes no limit of output and no sampling at its highest effort, so that a limited request gets the next one
- * (docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html, 2026-08).
+ * Nova 2 takes no limit of output and no sampling at its highest effort, so that a limited request
+ * gets the next one (docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html,
+ * 2026-08).
  */
 function novaEffort(effort: string, isLimited: boolean): Effort {
   if (effort === 'none') return { fields: { reasoningConfig: { type: 'disabled' } } };
@@ -64,8 +67,10 @@ const nova = {
 } as const;
 
 /**
- * Families by their ids, as of 2026-11: docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, prompt-caching.html, inference-reasoning.html,
- * model-parameters.html and APIReference/API_runtime_ToolChoice.html. The first row that fits decides; who is not in it takes the least.
+ * Families by their ids, as of 2026-11:
+ * docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, prompt-caching.html,
+ * inference-reasoning.html, model-parameters.html and APIReference/API_runtime_ToolChoice.html. The
+ * first row that fits decides; who is not in it takes the least.
  */
 const rows: readonly Row[] = [
   {
@@ -108,7 +113,10 @@ const rows: readonly Row[] = [
 const opaque =
   /:(application-inference-profile|provisioned-model|imported-model|custom-model(-deployment)?|prompt|endpoint)\//;
 
-/** The model that a call is for, by the vendor's id, or by the public one where the vendor's is only an address. */
+/**
+ * The model that a call is for, by the vendor's id, or by the public one where the vendor's is only
+ * an address.
+ */
 export function converseModel({ upstreamModel, publicModel }: Call): ConverseModel {
   const id = (opaque.test(upstreamModel) ? publicModel : upstreamModel).toLowerCase();
   const row: Row = rows.find(({ models }) => models.test(id)) ?? { models: /./ };

@@ -15,7 +15,10 @@ export interface ConverseTools {
 
 const silence = 'Do not call any tool in your next answer.';
 
-/** Converse knows no `none`; and calls in the conversation want their tools declared ("The toolConfig field must be defined when using toolUse and toolResult content blocks"). */
+/**
+ * Converse knows no `none`; and calls in the conversation want their tools declared ("The
+ * toolConfig field must be defined when using toolUse and toolResult content blocks").
+ */
 export function toolConfig(
   { tools, choice }: ToolPlan,
   { turns }: Conversation,
@@ -33,7 +36,8 @@ export function toolConfig(
   }
   const asked = choice?.['type'] === 'any' || choice?.['type'] === 'tool';
   const declared = asked && model.chooses === 'nothing' ? obliging(tools, choice) : tools;
-  // A named choice and Claude's own cannot be given at once, so that only a free choice can ask for one call at a time.
+  // A named choice and Claude's own cannot be given at once, so that only a free choice can ask for
+  // one call at a time.
   const single =
     model.claude && choice?.['type'] === 'auto' && choice['disable_parallel_tool_use'] === true;
   const toolChoice = single ? undefined : choiceOf(choice, model);
@@ -58,7 +62,10 @@ function choiceOf(
     : { any: {} };
 }
 
-/** Where a call cannot be demanded ("This model doesn't support the toolConfig.toolChoice.any field"), the tools say themselves that they want to be called. */
+/**
+ * Where a call cannot be demanded ("This model doesn't support the toolConfig.toolChoice.any
+ * field"), the tools say themselves that they want to be called.
+ */
 function obliging(tools: readonly JsonObject[], choice: JsonObject): JsonObject[] {
   const named = choice['name'];
   const plea =

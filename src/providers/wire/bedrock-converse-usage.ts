@@ -3,7 +3,8 @@ import { countOf, isObject, listOf, objectOf } from './json.ts';
 
 /**
  * Converse counts what was read from and written to the cache outside `inputTokens`
- * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html, 2026-08). Undefined when it counts nothing.
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html, 2026-08). Undefined
+ * when it counts nothing.
  */
 export function converseQuantities(value: unknown): Quantities | undefined {
   const usage = objectOf(value);

@@ -32,7 +32,10 @@ function fault(
   return faultOf(status, headers, said, { faults });
 }
 
-/** developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, 2026-08, and recorded: the recording is the body, all else is in the query. */
+/**
+ * developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, 2026-08, and recorded: the
+ * recording is the body, all else is in the query.
+ */
 export const deepgramTranscriptions: SoundAdapter = {
   ...listening({
     formats: whoSaid,
@@ -86,7 +89,10 @@ const encodings = {
   pcm: 'encoding=linear16&container=none&sample_rate=24000',
 } as const;
 
-/** developers.deepgram.com/reference/text-to-speech/speak-request, 2026-08, and recorded: the voice is a part of the model's name. */
+/**
+ * developers.deepgram.com/reference/text-to-speech/speak-request, 2026-08, and recorded: the voice
+ * is a part of the model's name.
+ */
 export const deepgramSpeech: SoundAdapter = {
   ask: (call) => ({
     path: `/speak?${encodings[formatOf(call, ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])]}&model=${encodeURIComponent(call.upstreamModel)}`,

@@ -9,7 +9,10 @@ import { saidIn } from './openai-transcriptions.ts';
 import { SpeechStream } from './speech-stream.ts';
 import { formatOf, noVoice, soundBytes, voiceOf } from './voices.ts';
 
-/** elevenlabs.io/docs/api-reference/errors, 2026-08: what is wrong stands in `detail`, with a status in words. */
+/**
+ * elevenlabs.io/docs/api-reference/errors, 2026-08: what is wrong stands in `detail`, with a status
+ * in words.
+ */
 const faults: readonly FaultRule[] = [
   { text: /quota_exceeded|exceeds your quota|payment_required/i, kind: 'quota' },
   { text: /invalid_api_key|missing_permissions|Invalid API key/i, kind: 'credentials' },
@@ -30,7 +33,10 @@ function fault(
   return faultOf(status, headers, JSON.stringify({ error: { message } }), { faults });
 }
 
-/** elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08; the answer was recorded. Words and what is between them, with times and speakers. */
+/**
+ * elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08; the answer was recorded. Words
+ * and what is between them, with times and speakers.
+ */
 export const elevenlabsTranscriptions: SoundAdapter = {
   ...listening({
     formats: whoSaid,
@@ -71,14 +77,18 @@ const makes = ['mp3', 'opus', 'wav', 'pcm'] as const;
 /** The voice of its own examples. */
 const usualVoice = 'JBFqnCBsd6RMkjVDRZzb';
 
-/** elevenlabs.io/docs/api-reference/text-to-speech/stream, 2026-08: the voice in the path, the format in the query, bytes as they are made. */
+/**
+ * elevenlabs.io/docs/api-reference/text-to-speech/stream, 2026-08: the voice in the path, the
+ * format in the query, bytes as they are made.
+ */
 export const elevenlabsSpeech: SoundAdapter = {
   ask(call) {
     const { input, speed } = speakOf(call);
     const format = formatOf(call, makes);
     const codec =
       format === 'opus' || format === 'wav' || format === 'pcm' ? codecs[format] : codecs.mp3;
-    // Its speeds go from 0.7 to 1.2 (elevenlabs.io/docs/product-guides/playground/text-to-speech, 2026-08).
+    // Its speeds go from 0.7 to 1.2 (elevenlabs.io/docs/product-guides/playground/text-to-speech,
+    // 2026-08).
     const settings =
       speed === undefined ? {} : { voice_settings: { speed: Math.min(1.2, Math.max(0.7, speed)) } };
     return {

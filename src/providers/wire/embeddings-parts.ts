@@ -4,7 +4,10 @@ import { sumOf } from './parts-sum.ts';
 import { rawElements, rawMembers, rawText } from './json.ts';
 import { vectorUsageText } from './vectors.ts';
 
-/** A request of more inputs than the vendor takes at a time, in parts. An array of numbers is one input: tokens. */
+/**
+ * A request of more inputs than the vendor takes at a time, in parts. An array of numbers is one
+ * input: tokens.
+ */
 export function embeddingsParts(call: Call, inputsMax: number): Parts | undefined {
   const { input } = call.body;
   if (!Array.isArray(input) || input.length <= inputsMax || typeof input[0] === 'number')

@@ -2,11 +2,14 @@ import { crc32 } from 'node:zlib';
 import type { EventListener, Frames } from './sse-frames.ts';
 
 /**
- * AWS's binary event stream (`application/vnd.amazon.eventstream`, docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html, 2026-08):
+ * AWS's binary event stream (`application/vnd.amazon.eventstream`,
+ * docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html, 2026-08):
  *
- *     u32 length of all | u32 length of headers | u32 CRC of these 8 bytes | headers | payload | u32 CRC of all before
+ *     u32 length of all | u32 length of headers | u32 CRC of these 8 bytes | headers | payload |
+ *     u32 CRC of all before
  *
- * big-endian; a header is `u8 length, name, u8 type, value`, and a string (type 7) `u16 length, bytes`.
+ * big-endian; a header is `u8 length, name, u8 type, value`, and a string (type 7)
+ * `u16 length, bytes`.
  */
 const preludeBytes = 12;
 const crcBytes = 4;
@@ -20,7 +23,10 @@ const headersKnownMax = 32;
 /** Bytes of a header's value by its type; 6 and 7 tell their own length. */
 const valueBytes: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
 
-/** Cuts an event stream into its messages. Payloads are `latin1` text; an exception's name begins with `exception:`. */
+/**
+ * Cuts an event stream into its messages. Payloads are `latin1` text; an exception's name begins
+ * with `exception:`.
+ */
 export class EventStreamFrames implements Frames {
   readonly #listener: EventListener;
   readonly #names = new Map<string, string>();
@@ -86,7 +92,10 @@ export class EventStreamFrames implements Frames {
   }
 }
 
-/** An event's name, or `exception:` and that of an exception, or the code of an error. Undefined: these are no headers. */
+/**
+ * An event's name, or `exception:` and that of an exception, or the code of an error. Undefined:
+ * these are no headers.
+ */
 function nameIn(headers: string): string | undefined {
   const strings = new Map<string, string>();
   for (let at = 0; at < headers.length; ) {

@@ -4,7 +4,10 @@ import { askGemini, modelPath } from './gemini-ask.ts';
 import { geminiFault } from './gemini-fault.ts';
 import { type JsonObject, objectOf, parse } from './json.ts';
 
-/** countTokens of the Gemini API takes a whole request in an envelope (ai.google.dev/api/tokens, 2026-08; recorded). */
+/**
+ * countTokens of the Gemini API takes a whole request in an envelope (ai.google.dev/api/tokens,
+ * 2026-08; recorded).
+ */
 export const geminiCount: ChatCount = {
   ask: (call) =>
     askCount(call, (request, path) => ({
@@ -14,7 +17,11 @@ export const geminiCount: ChatCount = {
   fault: geminiFault,
 };
 
-/** Vertex takes what is counted and nothing else (cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/countTokens, 2026-08). */
+/**
+ * Vertex takes what is counted and nothing else
+ * (cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/countTokens,
+ * 2026-08).
+ */
 export const vertexCount: ChatCount = {
   ...geminiCount,
   ask: (call) => askCount(call, ({ toolConfig: _, cachedContent: __, ...counted }) => counted),

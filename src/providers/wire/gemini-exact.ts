@@ -7,8 +7,9 @@ const long = /\d{16}/;
 const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
 
 /**
- * The arguments of an event's function calls as the vendor wrote them, by candidate and part, where reading them as JavaScript's numbers
- * might change them; undefined where it cannot. `data` is the event as `latin1` JSON text.
+ * The arguments of an event's function calls as the vendor wrote them, by candidate and part, where
+ * reading them as JavaScript's numbers might change them; undefined where it cannot. `data` is the
+ * event as `latin1` JSON text.
  */
 export function exactArguments(
   data: string,

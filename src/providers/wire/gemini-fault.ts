@@ -3,9 +3,13 @@ import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './js
 import { durationMs, faultOf, type Headers } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 
-/** Google's status words and reasons (cloud.google.com/apis/design/errors, ai.google.dev/gemini-api/docs/troubleshooting, 2026-08). The first row that fits decides. */
+/**
+ * Google's status words and reasons (cloud.google.com/apis/design/errors,
+ * ai.google.dev/gemini-api/docs/troubleshooting, 2026-08). The first row that fits decides.
+ */
 const rules: readonly FaultRule[] = [
-  // A file or cached content that the client named and that is not there is told as a lack of permission.
+  // A file or cached content that the client named and that is not there is told as a lack of
+  // permission.
   { text: /\b(File|CachedContent)\b.{0,80}(not exist|not found)/i, kind: 'bad_request' },
   // A wrong key is INVALID_ARGUMENT with status 400: ours, never the client's.
   {
@@ -23,7 +27,8 @@ const rules: readonly FaultRule[] = [
   },
   { code: /^FAILED_PRECONDITION$/, text: /location|country|region/i, kind: 'credentials' },
   { code: /^PERMISSION_DENIED$/, kind: 'credentials' },
-  // "You exceeded your current quota … plan and billing details" is said of limits per minute, too: only credit that is used up closes the account.
+  // "You exceeded your current quota … plan and billing details" is said of limits per minute, too:
+  // only credit that is used up closes the account.
   {
     code: /^RESOURCE_EXHAUSTED$/,
     text: /prepa(y|id)|credits? .{0,20}depleted|spend(ing)? (cap|limit)/i,
@@ -73,7 +78,10 @@ export function geminiFault(status: number, headers: Headers, reply: string): Fa
   return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
 }
 
-/** An error that came with a good status: an event of a stream, or a list. Undefined when `body` tells none. */
+/**
+ * An error that came with a good status: an event of a stream, or a list. Undefined when `body`
+ * tells none.
+ */
 export function geminiFaultWithin(body: unknown): Fault | undefined {
   const error = errorIn(body);
   return error === undefined

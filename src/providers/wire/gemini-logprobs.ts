@@ -10,7 +10,10 @@ function token(candidate: JsonObject): object {
   };
 }
 
-/** `logprobsResult` as a choice's `logprobs` (developers.openai.com/api/reference/chat-completions, 2026-08). */
+/**
+ * `logprobsResult` as a choice's `logprobs` (developers.openai.com/api/reference/chat-completions,
+ * 2026-08).
+ */
 export function logprobsOf(result: JsonObject | undefined): object | undefined {
   const chosen = listOf(result?.['chosenCandidates']).filter(isObject);
   if (chosen.length === 0) return undefined;

@@ -33,14 +33,19 @@ const fallbacks = {
 const typeOf = (name: string | undefined): string | undefined =>
   types[/\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? ''];
 
-/** Addresses that Gemini reads by itself whatever their end: its own files, and YouTube (ai.google.dev/gemini-api/docs/video-understanding, 2026-06). */
+/**
+ * Addresses that Gemini reads by itself whatever their end: its own files, and YouTube
+ * (ai.google.dev/gemini-api/docs/video-understanding, 2026-06).
+ */
 const ownFiles = /^https:\/\/generativelanguage\.googleapis\.com\/\S*files\//;
 const youtube = /^https:\/\/(?:(?:www|m)\.youtube\.com\/|youtu\.be\/)/;
 
 const fileData = (fileUri: string, mimeType: string | undefined): string =>
   `{"fileData":${JSON.stringify({ fileUri, ...(mimeType === undefined ? {} : { mimeType }) })}}`;
 
-/** One part of a turn as JSON text: bytes go along, an address goes where Gemini reads it itself. */
+/**
+ * One part of a turn as JSON text: bytes go along, an address goes where Gemini reads it itself.
+ */
 export function geminiPart(part: Part, model: GeminiModel): string {
   if (part.kind === 'text') return `{"text":${JSON.stringify(part.text)}}`;
   const { source } = part;
@@ -61,7 +66,10 @@ export function geminiPart(part: Part, model: GeminiModel): string {
   });
 }
 
-/** The part for an address that this model reads itself; undefined where it has to be given the bytes. `name`: the file's. */
+/**
+ * The part for an address that this model reads itself; undefined where it has to be given the
+ * bytes. `name`: the file's.
+ */
 export function addressPart(
   url: string,
   name: string | undefined,

@@ -1,6 +1,9 @@
 /** What a request must know of the model that it is for, read from its id. */
 export interface GeminiModel {
-  /** 2.5, 3, 3.1 …; aliases such as `gemini-flash-latest` are of the newest; undefined for what is no Gemini (Gemma, a tuned model's number). */
+  /**
+   * 2.5, 3, 3.1 …; aliases such as `gemini-flash-latest` are of the newest; undefined for what is
+   * no Gemini (Gemma, a tuned model's number).
+   */
   readonly generation: number | undefined;
   readonly id: string;
 }
@@ -18,14 +21,26 @@ export function geminiModel(id: string): GeminiModel {
   };
 }
 
-/** From this generation on models think in levels, sign their calls, and take a schema for the answer beside tools (ai.google.dev/gemini-api/docs/gemini-3, 2026-08). */
+/**
+ * From this generation on models think in levels, sign their calls, and take a schema for the
+ * answer beside tools (ai.google.dev/gemini-api/docs/gemini-3, 2026-08).
+ */
 export const isThird = (model: GeminiModel): boolean => (model.generation ?? 0) >= 3;
 
-/** Gemma before its fourth generation knows no system instruction (ai.google.dev/gemma/docs/core/prompt-structure, 2026-06). */
+/**
+ * Gemma before its fourth generation knows no system instruction
+ * (ai.google.dev/gemma/docs/core/prompt-structure, 2026-06).
+ */
 export const lacksSystem = (model: GeminiModel): boolean => /^gemma-(?:[123])/.test(model.id);
 
-/** Penalties are refused unless zero: "Penalty is not enabled for this model" (github.com/google-gemini/cookbook/issues/1290, 2026-07). */
+/**
+ * Penalties are refused unless zero: "Penalty is not enabled for this model"
+ * (github.com/google-gemini/cookbook/issues/1290, 2026-07).
+ */
 export const takesPenalties = (model: GeminiModel): boolean => model.generation === 2;
 
-/** Image models take `https://…` addresses themselves from 2.5 on (wire-formats §4.5, since 2026-01). */
+/**
+ * Image models take `https://…` addresses themselves from 2.5 on (wire-formats §4.5, since
+ * 2026-01).
+ */
 export const fetchesAddresses = (model: GeminiModel): boolean => (model.generation ?? 0) >= 2.5;

@@ -1,9 +1,11 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
 /**
- * JSON Schema as Gemini reads it in `parametersJsonSchema` and `responseJsonSchema`. Its page lists what it understands
- * (ai.google.dev/api/generate-content#FIELDS.response_json_schema, 2026-08) and says that the rest is ignored; what is not ignored but refused
- * or misread goes here: `const`, `allOf`, `nullable`, siblings of `$ref`, references that do not point into `$defs`, titles, bounds that exclude.
+ * JSON Schema as Gemini reads it in `parametersJsonSchema` and `responseJsonSchema`. Its page lists
+ * what it understands (ai.google.dev/api/generate-content#FIELDS.response_json_schema, 2026-08) and
+ * says that the rest is ignored; what is not ignored but refused or misread goes here: `const`,
+ * `allOf`, `nullable`, siblings of `$ref`, references that do not point into `$defs`, titles,
+ * bounds that exclude.
  */
 export function geminiSchema(schema: unknown): unknown {
   const root = objectOf(schema);
@@ -16,7 +18,10 @@ interface Place {
   readonly open: readonly string[];
 }
 
-/** github.com/googleapis/python-genai/issues/1732 for `title`; the others were tried there, too (2025-11). */
+/**
+ * github.com/googleapis/python-genai/issues/1732 for `title`; the others were tried there, too
+ * (2025-11).
+ */
 const dropped = new Set([
   '$schema',
   '$comment',
@@ -71,7 +76,10 @@ function constant(value: unknown, { type }: JsonObject): JsonObject {
   };
 }
 
-/** A reference stays one when it stands alone and points to a definition; otherwise what it points to stands in its place. */
+/**
+ * A reference stays one when it stands alone and points to a definition; otherwise what it points
+ * to stands in its place.
+ */
 function follow(ref: string, { $ref: _, ...siblings }: JsonObject, place: Place): JsonObject {
   const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref)?.[1];
   const kept = name === undefined ? {} : { $ref: `#/$defs/${name}` };
@@ -98,7 +106,10 @@ function pointed(ref: string, root: JsonObject): JsonObject | undefined {
   return objectOf(at);
 }
 
-/** All of several schemas as one: properties and requirements add up, of anything else the outer one counts. */
+/**
+ * All of several schemas as one: properties and requirements add up, of anything else the outer one
+ * counts.
+ */
 function merged(
   { allOf: _, ...schema }: JsonObject,
   all: readonly JsonObject[],

@@ -11,8 +11,9 @@ import { formatOf, voiceOf } from './voices.ts';
 const usualHz = 24_000;
 
 /**
- * The voice of Gemini's models (ai.google.dev/gemini-api/docs/speech-generation, 2026-08): generateContent with one modality, AUDIO, which comes as bare samples in
- * base64. How something is said is told to the model before the text.
+ * The voice of Gemini's models (ai.google.dev/gemini-api/docs/speech-generation, 2026-08):
+ * generateContent with one modality, AUDIO, which comes as bare samples in base64. How something is
+ * said is told to the model before the text.
  */
 export const geminiSpeech: SoundAdapter = {
   ask(call) {

@@ -10,8 +10,9 @@ function modality(details: unknown, name: string): number {
 }
 
 /**
- * What `usageMetadata` counts, in disjoint measures. Its traps (wire-formats §4.6): the prompt holds what came from the cache and lacks what
- * tools read, the candidates lack the thoughts, and the details by modality count cached tokens once more.
+ * What `usageMetadata` counts, in disjoint measures. Its traps (wire-formats §4.6): the prompt
+ * holds what came from the cache and lacks what tools read, the candidates lack the thoughts, and
+ * the details by modality count cached tokens once more.
  */
 export function geminiQuantities(usage: JsonObject): Quantities {
   const count = (member: string): number => countOf(usage[member]) ?? 0;

@@ -11,7 +11,10 @@ export const objectOf = (value: unknown): JsonObject | undefined =>
   isObject(value) ? value : undefined;
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
-/** More than any model reads or writes: a count beyond it is a vendor's mistake, and money must not move by it. */
+/**
+ * More than any model reads or writes: a count beyond it is a vendor's mistake, and money must not
+ * move by it.
+ */
 const countMax = 1e9;
 export const countOf = (value: unknown): number | undefined =>
   Number.isInteger(value) && typeof value === 'number' && value >= 0 && value <= countMax
@@ -21,7 +24,10 @@ export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one character a byte: good for structure, not for reading. */
+/**
+ * Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one
+ * character a byte: good for structure, not for reading.
+ */
 export function parse(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -33,7 +39,10 @@ export function parse(text: string): unknown {
 
 export const utf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString('utf8');
 
-/** An object's members as the vendor wrote them: name → JSON text. Changing an object is changing this map; what is not changed keeps its bytes. */
+/**
+ * An object's members as the vendor wrote them: name → JSON text. Changing an object is changing
+ * this map; what is not changed keeps its bytes.
+ */
 export type Raw = Map<string, string>;
 
 export function rawMembers(text: string): Raw {
@@ -48,7 +57,10 @@ export function rawElements(text: string | undefined): string[] {
   return elements(text, 0).map((span) => text.slice(span.value, span.end));
 }
 
-/** `"a":1,"b":2`: the inside of an object's text. Names are ASCII in every vendor's answer; others are escaped. */
+/**
+ * `"a":1,"b":2`: the inside of an object's text. Names are ASCII in every vendor's answer; others
+ * are escaped.
+ */
 export function rawInside(raw: Raw): string {
   let text = '';
   for (const [name, value] of raw) text += `${text ? ',' : ''}${nameText(name)}:${value}`;

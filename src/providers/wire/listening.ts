@@ -30,7 +30,9 @@ export const untimed: readonly ScriptFormat[] = ['json', 'text'];
 export const whenSaid: readonly ScriptFormat[] = [...untimed, 'srt', 'verbose_json', 'vtt'];
 export const whoSaid: readonly ScriptFormat[] = [...whenSaid, 'diarized_json'];
 
-/** Transcription by a vendor that knows nothing of OpenAI's formats: all of them are written here. */
+/**
+ * Transcription by a vendor that knows nothing of OpenAI's formats: all of them are written here.
+ */
 export function listening({ formats, ask, read, faults = [] }: Listening): SoundAdapter {
   const answer = (reply: Buffer, call: Call): Answer | Fault => {
     const body = parse(reply.toString('utf8'));

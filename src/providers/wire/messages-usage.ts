@@ -1,6 +1,9 @@
 import type { Quantities } from '../../base/quantities.ts';
 
-/** A message's `usage` for quantities that are ours or another format's (wire-formats §4.1). Thinking is part of the output. */
+/**
+ * A message's `usage` for quantities that are ours or another format's (wire-formats §4.1).
+ * Thinking is part of the output.
+ */
 export function messageUsage(quantities: Quantities): Readonly<Record<string, unknown>> {
   const {
     input = 0,

@@ -10,7 +10,10 @@ const makes = ['mp3', 'pcm', 'flac'] as const;
 const slowest = 0.5;
 const fastest = 2;
 
-/** platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08: events with the sound in hexadecimal digits; the last would repeat all of it unless told not to. */
+/**
+ * platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08: events with the sound in
+ * hexadecimal digits; the last would repeat all of it unless told not to.
+ */
 export const minimaxSpeech = (faults: readonly FaultRule[]): SoundAdapter => ({
   ask(call) {
     const { input, speed } = speakOf(call);

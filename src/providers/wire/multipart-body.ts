@@ -4,7 +4,10 @@ import { type ListenWish, soundTypes } from '../sound-wish.ts';
 const quoted = (text: string): string =>
   text.replace(/["\r\n]/g, (c) => ({ '"': '%22', '\r': '%0D' })[c] ?? '%0A');
 
-/** A form with fields and one recording, which is read while it is sent. The request's own id keeps its parts apart: nobody outside knows it beforehand. */
+/**
+ * A form with fields and one recording, which is read while it is sent. The request's own id keeps
+ * its parts apart: nobody outside knows it beforehand.
+ */
 export function formWith(
   path: string,
   call: Call,

@@ -2,12 +2,16 @@ import { elements, type Member, members, stringEnd } from '../../base/json-edit.
 import { stringBytes } from './json.ts';
 
 /**
- * The fast path of a stream. Almost all events of a stream differ in one short string alone. A template is one event with
- * holes where those strings are, and the client's event with the same holes: matching is a comparison of constant bytes, and
- * writing a join of constants and holes. It is learned from what the slow path did with a marked copy of the event.
+ * The fast path of a stream. Almost all events of a stream differ in one short string alone. A
+ * template is one event with holes where those strings are, and the client's event with the same
+ * holes: matching is a comparison of constant bytes, and writing a join of constants and holes. It
+ * is learned from what the slow path did with a marked copy of the event.
  */
 export interface Template {
-  /** Constant bytes around the holes, of the vendor's event with its `data: ` and its end. One more than there are holes. */
+  /**
+   * Constant bytes around the holes, of the vendor's event with its `data: ` and its end. One more
+   * than there are holes.
+   */
   readonly parts: readonly string[];
   /** Whether a hole's text is output that counts. */
   readonly counted: readonly boolean[];
@@ -35,7 +39,10 @@ function firstElement(text: string, at: number | undefined): number | undefined 
   return all.length === 1 ? all[0]?.value : undefined;
 }
 
-/** The strings that vary from event to event, in the order of the text. Undefined when the event is not one plain delta. */
+/**
+ * The strings that vary from event to event, in the order of the text. Undefined when the event is
+ * not one plain delta.
+ */
 function holesOf(text: string, at: number): Hole[] | undefined {
   const top = inObject(text, at);
   const choice = inObject(text, firstElement(text, named(top, 'choices')?.value));
@@ -62,7 +69,10 @@ function holesOf(text: string, at: number): Hole[] | undefined {
 
 const mark = '\u0001';
 
-/** Learns from an event that changed nothing but text. `rewrite` is the slow path, which must not change its state for such an event. */
+/**
+ * Learns from an event that changed nothing but text. `rewrite` is the slow path, which must not
+ * change its state for such an event.
+ */
 export function learn(event: string, rewrite: (json: string) => string): Template | undefined {
   if (!event.startsWith('data:')) return undefined;
   const at = event.indexOf('{');
@@ -90,7 +100,10 @@ export function learn(event: string, rewrite: (json: string) => string): Templat
 /** A copy of its own: a slice would keep the whole piece of the stream that it was cut from. */
 const own = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
-/** The quote that ends the string whose inside begins at `at`, or -1 when it is not in `text`. Short strings: faster than `indexOf`. */
+/**
+ * The quote that ends the string whose inside begins at `at`, or -1 when it is not in `text`. Short
+ * strings: faster than `indexOf`.
+ */
 function closingQuote(text: string, at: number): number {
   const near = Math.min(text.length, at + 256);
   for (let i = at; i < near; i++) {
@@ -106,7 +119,10 @@ function closingQuote(text: string, at: number): number {
   }
 }
 
-/** The client's event for the vendor's event at `at`, when it is this template's. One object is filled again and again: nothing is allocated but the text. */
+/**
+ * The client's event for the vendor's event at `at`, when it is this template's. One object is
+ * filled again and again: nothing is allocated but the text.
+ */
 export class Match {
   /** The index after the event. */
   next = 0;

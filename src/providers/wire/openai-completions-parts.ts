@@ -4,7 +4,10 @@ import { usageText } from './chat-usage.ts';
 import { isObject, listOf, objectOf, parse } from './json.ts';
 import { sumOf } from './parts-sum.ts';
 
-/** Several texts for a model that completes one at a time, in parts. A stream of them would have to be mixed from several, and is refused by whoever asks. */
+/**
+ * Several texts for a model that completes one at a time, in parts. A stream of them would have to
+ * be mixed from several, and is refused by whoever asks.
+ */
 export function completionParts(call: Call): Parts | undefined {
   const { prompt } = call.body;
   if (

@@ -6,7 +6,10 @@ import { CompletionCollector } from './openai-completions-collect.ts';
 import { completionParts } from './openai-completions-parts.ts';
 import { CompletionStream } from './openai-completions-stream.ts';
 
-/** The wire format of OpenAI's text completions (wire-formats §1.2): the client's bytes but for the model and what metering needs. */
+/**
+ * The wire format of OpenAI's text completions (wire-formats §1.2): the client's bytes but for the
+ * model and what metering needs.
+ */
 export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
   const faults = quirks.faults ? { faults: quirks.faults } : {};
   const stream = (call: Call): CompletionStream => new CompletionStream(call, faults);

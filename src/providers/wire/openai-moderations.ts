@@ -16,7 +16,10 @@ import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
 import { plainUsage } from './openai-chat-usage.ts';
 
-/** The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are the vendor's own; nobody's are another's. */
+/**
+ * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are the vendor's own;
+ * nobody's are another's.
+ */
 export function openaiModerations(quirks: Pick<Quirks, 'faults'> = {}): WholeAdapter {
   return {
     ask: (call) => ({

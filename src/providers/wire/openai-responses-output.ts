@@ -24,7 +24,10 @@ interface Open {
   readonly pieces: string[];
 }
 
-/** The items of a stream as far as it has come: kept as the text they came in, and put together only when the stream is cut short. */
+/**
+ * The items of a stream as far as it has come: kept as the text they came in, and put together only
+ * when the stream is cut short.
+ */
 export class OutputSoFar {
   readonly #done = new Map<number, string>();
   readonly #open = new Map<number, Open>();

@@ -1,16 +1,25 @@
 import { isObject, type JsonObject, listOf, textOf } from './json.ts';
 
-/** OpenRouter's name for reasoning that OpenAI has sealed (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
+/**
+ * OpenRouter's name for reasoning that OpenAI has sealed
+ * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
+ */
 const format = 'openai-responses-v1';
 
-/** The sealed part of a reasoning item as `reasoning_details`: a chat client that sends it back gives the model its thoughts back. What can be read of them is told as reasoning. */
+/**
+ * The sealed part of a reasoning item as `reasoning_details`: a chat client that sends it back
+ * gives the model its thoughts back. What can be read of them is told as reasoning.
+ */
 export function reasoningDetails(item: JsonObject, index: number): JsonObject[] {
   const id = textOf(item['id']);
   const data = textOf(item['encrypted_content']);
   return data ? [{ type: 'reasoning.encrypted', data, id, format, index }] : [];
 }
 
-/** The reasoning items that an assistant's message brings back, in their order; what nobody sealed says nothing to the model. */
+/**
+ * The reasoning items that an assistant's message brings back, in their order; what nobody sealed
+ * says nothing to the model.
+ */
 export function reasoningItems(message: JsonObject): JsonObject[] {
   const items: JsonObject[] = [];
   let summary: JsonObject[] = [];

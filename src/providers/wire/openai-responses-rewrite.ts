@@ -2,12 +2,16 @@ import { type Change, edit, jsonText } from '../../base/json-edit.ts';
 import type { Call } from '../adapter.ts';
 import { type JsonObject, rawMembers } from './json.ts';
 
-/** Members of a vendor's response that stay between it and us: who pays there (recorded 2026-08), and Azure's filter results. */
+/**
+ * Members of a vendor's response that stay between it and us: who pays there (recorded 2026-08),
+ * and Azure's filter results.
+ */
 const hidden = ['billing', 'content_filters'] as const;
 
 /**
- * A vendor's response object (`latin1` JSON text) as the client's: our id, the model as it was asked for, and what the client asked of our memory
- * (the vendor keeps nothing). Everything else keeps its bytes.
+ * A vendor's response object (`latin1` JSON text) as the client's: our id, the model as it was
+ * asked for, and what the client asked of our memory (the vendor keeps nothing). Everything else
+ * keeps its bytes.
  */
 export function rewriteResponse(text: string, call: Call, path: readonly string[] = []): string {
   const { body } = call;

@@ -2,7 +2,10 @@ import type { Quantities } from '../../base/quantities.ts';
 import { type JsonObject, objectOf } from './json.ts';
 import { readUsage } from './openai-chat-usage.ts';
 
-/** A response's `usage` (wire-formats §1.7). It counts as chat does under other names, so that the same corrections hold. */
+/**
+ * A response's `usage` (wire-formats §1.7). It counts as chat does under other names, so that the
+ * same corrections hold.
+ */
 export function responsesQuantities(usage: JsonObject | undefined): Quantities | undefined {
   if (usage === undefined) return undefined;
   const input = usage['input_tokens_details'] ?? usage['prompt_tokens_details'];

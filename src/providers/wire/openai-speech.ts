@@ -21,7 +21,10 @@ export interface SpeechQuirks {
 
 const all = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 
-/** The wire format of OpenAI's `/audio/speech` (wire-formats §1.5): JSON in, bytes out, or events with bytes in base64. */
+/**
+ * The wire format of OpenAI's `/audio/speech` (wire-formats §1.5): JSON in, bytes out, or events
+ * with bytes in base64.
+ */
 export function openaiSpeech(quirks: SpeechQuirks = {}): SoundAdapter {
   const { makes = all, faults = [] } = quirks;
   return {

@@ -25,7 +25,9 @@ import { transcriptQuantities } from './transcript-usage.ts';
 /** How a vendor departs from OpenAI's transcriptions. Each entry cites its page and date. */
 export interface TranscriptionQuirks {
   readonly path?: string;
-  /** The formats that it writes for a model; beside them there is `text`, which is made from `json`. */
+  /**
+   * The formats that it writes for a model; beside them there is `text`, which is made from `json`.
+   */
   readonly writes?: (model: string) => readonly ScriptFormat[];
   /** It tells when words were said: captions and segments are made from what it answers to this. */
   readonly timedBy?: 'verbose_json' | 'json';
@@ -41,7 +43,10 @@ export interface TranscriptionQuirks {
 const everything: readonly ScriptFormat[] = ['json', 'text', 'srt', 'verbose_json', 'vtt'];
 const timed: readonly ScriptFormat[] = ['srt', 'vtt', 'verbose_json'];
 
-/** The wire format of OpenAI's `/audio/transcriptions` and `/audio/translations` (wire-formats §1.5): a form in, JSON or text out. */
+/**
+ * The wire format of OpenAI's `/audio/transcriptions` and `/audio/translations` (wire-formats
+ * §1.5): a form in, JSON or text out.
+ */
 export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): SoundAdapter {
   const { faults = [], streams = () => false } = quirks;
   const fault: SoundAdapter['fault'] = (status, headers, reply) =>
@@ -57,7 +62,9 @@ export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): SoundAda
   };
 }
 
-/** What the vendor is asked to write, so that what the client wants is written or can be made of it. */
+/**
+ * What the vendor is asked to write, so that what the client wants is written or can be made of it.
+ */
 function askedFormat(
   call: Call,
   { writes = () => everything, timedBy }: TranscriptionQuirks,
@@ -150,7 +157,10 @@ function readJson(
   };
 }
 
-/** The vendor's own bytes, under the name that the client knows, without what is the vendor's alone, and its usage in OpenAI's words. */
+/**
+ * The vendor's own bytes, under the name that the client knows, without what is the vendor's alone,
+ * and its usage in OpenAI's words.
+ */
 function asOurs(
   reply: Buffer,
   { publicModel }: Call,

@@ -5,7 +5,10 @@ import { listening, untimed } from './listening.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 import { transcriptQuantities } from './transcript-usage.ts';
 
-/** openrouter.ai/docs/features/multimodal/audio, 2026-08, and recorded: the recording in base64 in JSON, and a text with its seconds back. */
+/**
+ * openrouter.ai/docs/features/multimodal/audio, 2026-08, and recorded: the recording in base64 in
+ * JSON, and a text with its seconds back.
+ */
 export const openrouterTranscriptions = (faults: readonly FaultRule[]): SoundAdapter =>
   listening({
     formats: untimed,

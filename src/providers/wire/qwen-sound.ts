@@ -11,7 +11,10 @@ import { formatOf, noVoice, voiceOf } from './voices.ts';
 
 const json = { 'content-type': 'application/json' } as const;
 
-/** help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording, in base64; what a system message says is context. A text comes back. */
+/**
+ * help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording, in
+ * base64; what a system message says is context. A text comes back.
+ */
 export const qwenTranscriptions = (faults: readonly FaultRule[]): SoundAdapter =>
   listening({
     formats: untimed,
@@ -65,8 +68,9 @@ const usualHz = 24_000;
 const makes = ['wav', 'pcm'] as const;
 
 /**
- * help.aliyun.com/zh/model-studio/qwen-tts-api, 2026-08: DashScope's own interface, beside the compatible one. As events it sends bare samples in base64 and last the
- * address of the whole, which no client needs.
+ * help.aliyun.com/zh/model-studio/qwen-tts-api, 2026-08: DashScope's own interface, beside the
+ * compatible one. As events it sends bare samples in base64 and last the address of the whole,
+ * which no client needs.
  */
 export const qwenSpeech = (faults: readonly FaultRule[]): SoundAdapter => ({
   ask(call) {

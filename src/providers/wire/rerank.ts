@@ -15,7 +15,10 @@ import {
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 
-/** How a vendor departs from the shape that Cohere and Jina share. Each entry cites its page and date. */
+/**
+ * How a vendor departs from the shape that Cohere and Jina share. Each entry cites its page and
+ * date.
+ */
 export interface RerankQuirks {
   readonly path?: (call: Call) => string;
   /** Members under another name: client's → vendor's. */
@@ -23,14 +26,19 @@ export interface RerankQuirks {
   readonly drop?: readonly string[];
   /** Members that the vendor wants beside the client's. */
   readonly fixed?: JsonObject;
-  /** Tells nothing of what it charges, but is known to charge a unit for so many documents begun. */
+  /**
+   * Tells nothing of what it charges, but is known to charge a unit for so many documents begun.
+   */
   readonly documentsAUnit?: number;
   readonly faults?: readonly FaultRule[];
 }
 
 const headers = { 'content-type': 'application/json' } as const;
 
-/** The wire format of `/rerank`: `{query, documents, top_n}` in, indexes by relevance out. The documents in the answer are the client's own, added here. */
+/**
+ * The wire format of `/rerank`: `{query, documents, top_n}` in, indexes by relevance out. The
+ * documents in the answer are the client's own, added here.
+ */
 export function rerank(quirks: RerankQuirks = {}): WholeAdapter {
   const { faults = [] } = quirks;
   return {
@@ -121,7 +129,10 @@ function unitsIn(body: JsonObject): number | undefined {
   return units === 0 ? undefined : units;
 }
 
-/** Wherever a vendor tells it: in `usage`, in SiliconFlow's `meta.tokens` or `tokens`, in what was billed. */
+/**
+ * Wherever a vendor tells it: in `usage`, in SiliconFlow's `meta.tokens` or `tokens`, in what was
+ * billed.
+ */
 function tokensIn(body: JsonObject): number | undefined {
   const usage = objectOf(body['usage']) ?? {};
   const apart = objectOf(objectOf(body['meta'])?.['tokens']) ?? objectOf(body['tokens']) ?? {};

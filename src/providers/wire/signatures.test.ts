@@ -34,7 +34,10 @@ const sse = (...events: readonly JsonObject[]): Buffer =>
     events.map((one) => `event: ${String(one['type'])}\ndata: ${JSON.stringify(one)}\n\n`).join(''),
   );
 
-/** How a vendor calls `weather` twice and signs it: whole and as a stream; and what its next request has to hold. */
+/**
+ * How a vendor calls `weather` twice and signs it: whole and as a stream; and what its next request
+ * has to hold.
+ */
 interface Case {
   readonly vendor: string;
   readonly model: string;
@@ -251,7 +254,10 @@ function answered({ vendor, model, whole }: Case): {
   return { message: objectOf(choice?.['message']) ?? {}, signatures: answer.signatures };
 }
 
-/** What most clients keep of an answer; `respell` writes the arguments anew, as clients that parse them do. */
+/**
+ * What most clients keep of an answer; `respell` writes the arguments anew, as clients that parse
+ * them do.
+ */
 function plain(
   { role, content, tool_calls }: JsonObject,
   respell = (text: string): string => text,

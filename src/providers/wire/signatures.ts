@@ -3,8 +3,9 @@ import type { Signatures } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
 
 /**
- * What vendors want back with their tool calls, in the extension members in which clients of chat are given it: `extra_content` of the call, and
- * `reasoning_details` of the message, which belong to its first call. Most clients drop both; then it is put back from memory.
+ * What vendors want back with their tool calls, in the extension members in which clients of chat
+ * are given it: `extra_content` of the call, and `reasoning_details` of the message, which belong
+ * to its first call. Most clients drop both; then it is put back from memory.
  */
 export interface SignedCall {
   readonly id: string;
@@ -33,7 +34,10 @@ export function signaturesOf(
   return signatures.size === 0 ? undefined : signatures;
 }
 
-/** Some vendors' ids are short and come again: name and arguments tell the calls apart, however a client has written the arguments. */
+/**
+ * Some vendors' ids are short and come again: name and arguments tell the calls apart, however a
+ * client has written the arguments.
+ */
 function callKey(id: string, name: string, args: unknown): string {
   const text = JSON.stringify([
     id,

@@ -15,7 +15,10 @@ interface Called {
   readonly more: string;
 }
 
-/** What a streamed turn calls and signs, kept as the text that it was told in and read only at its end. */
+/**
+ * What a streamed turn calls and signs, kept as the text that it was told in and read only at its
+ * end.
+ */
 export class SignedTurn {
   readonly #details: string[] = [];
   readonly #calls: Called[] = [];

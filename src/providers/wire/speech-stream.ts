@@ -53,7 +53,10 @@ export class SpeechStream implements StreamTranslator {
   #bytes = 0;
   #out = '';
 
-  /** `made`: what the vendor makes; `samples`: that it makes bare samples, of which the client wants a file. */
+  /**
+   * `made`: what the vendor makes; `samples`: that it makes bare samples, of which the client wants
+   * a file.
+   */
   constructor(call: Call, made: VoiceFormat, source: VoiceSource, samples?: Samples) {
     const { events } = speakOf(call);
     this.#events = events;
@@ -158,7 +161,10 @@ function tokens({ input = 0, audio_output: audio = 0, output = 0 }: Quantities =
   };
 }
 
-/** The head of a WAV file of 16-bit samples on one channel whose length is not known yet: as long as can be said. */
+/**
+ * The head of a WAV file of 16-bit samples on one channel whose length is not known yet: as long as
+ * can be said.
+ */
 function wavHead(hz: number): Buffer {
   const head = Buffer.alloc(44);
   head.write('RIFF\xff\xff\xff\xffWAVEfmt ', 'latin1');

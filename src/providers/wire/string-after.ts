@@ -1,8 +1,9 @@
 import { stringEnd } from '../../base/json-edit.ts';
 
 /**
- * The JSON string after the first `marker`, quotes included, when it is the last member of its object; found without parsing.
- * `marker` names members (`"delta":{"text":`): inside a string their quotes would be escaped, so that it is never part of a text.
+ * The JSON string after the first `marker`, quotes included, when it is the last member of its
+ * object; found without parsing. `marker` names members (`"delta":{"text":`): inside a string their
+ * quotes would be escaped, so that it is never part of a text.
  */
 export function stringAfter(text: string, marker: string): string | undefined {
   const found = text.indexOf(marker);

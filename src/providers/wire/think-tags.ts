@@ -1,6 +1,7 @@
 /**
- * Splits text that begins with `<think>…</think>` into reasoning and answer, piece by piece. Pieces are the insides of JSON
- * strings as the vendor escaped them (`\n`, and `\u003c` for `<` from Go's encoder), so that nothing is decoded and encoded again.
+ * Splits text that begins with `<think>…</think>` into reasoning and answer, piece by piece. Pieces
+ * are the insides of JSON strings as the vendor escaped them (`\n`, and `\u003c` for `<` from Go's
+ * encoder), so that nothing is decoded and encoded again.
  */
 export interface ThinkState {
   stage: 'start' | 'inside' | 'outside';

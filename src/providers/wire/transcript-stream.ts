@@ -86,7 +86,10 @@ export class TranscriptEvents implements StreamTranslator {
 
 const answerBytesMax = 32 * 1024 * 1024;
 
-/** For models that answer as a whole: what a client that wants events gets of it is one piece, or one for each part with its speaker. */
+/**
+ * For models that answer as a whole: what a client that wants events gets of it is one piece, or
+ * one for each part with its speaker.
+ */
 export class TranscriptInOne implements StreamTranslator {
   readonly meter = newMeter();
   readonly #read: (reply: Buffer) => Answer | Fault;

@@ -1,7 +1,10 @@
 import type { Quantities } from '../../base/quantities.ts';
 import { countOf, type JsonObject, numberOf, objectOf } from './json.ts';
 
-/** Longer than any recording that is taken: a figure beyond it is a vendor's mistake, and money must not move by it. */
+/**
+ * Longer than any recording that is taken: a figure beyond it is a vendor's mistake, and money must
+ * not move by it.
+ */
 const secondsMax = 7 * 24 * 3600;
 
 export const secondsOf = (value: unknown): number | undefined => {
@@ -10,8 +13,9 @@ export const secondsOf = (value: unknown): number | undefined => {
 };
 
 /**
- * What an answer in OpenAI's shape tells of its cost: `usage` in tokens or seconds (OpenAI; Mistral's `prompt_audio_seconds`, recorded 2026-08), or the length of the
- * recording beside the text (Groq, Venice, recorded 2026-08). Undefined when it tells nothing.
+ * What an answer in OpenAI's shape tells of its cost: `usage` in tokens or seconds (OpenAI;
+ * Mistral's `prompt_audio_seconds`, recorded 2026-08), or the length of the recording beside the
+ * text (Groq, Venice, recorded 2026-08). Undefined when it tells nothing.
  */
 export function transcriptQuantities(answer: JsonObject): Quantities | undefined {
   const usage = objectOf(answer['usage']) ?? {};

@@ -7,7 +7,10 @@ import { faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { VoiceSource } from './speech-stream.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 
-/** Names that OpenAI's voices have (platform.openai.com/docs/guides/text-to-speech, 2026-08): another vendor's model speaks with its own usual voice instead. */
+/**
+ * Names that OpenAI's voices have (platform.openai.com/docs/guides/text-to-speech, 2026-08):
+ * another vendor's model speaks with its own usual voice instead.
+ */
 const openaiVoices = new Set(
   'alloy ash ballad coral echo fable nova onyx sage shimmer verse marin cedar'.split(' '),
 );
@@ -18,7 +21,10 @@ export const voiceOf = (call: Call, usual: string): string => {
   return openaiVoices.has(voice) ? usual : voice;
 };
 
-/** What is made: what the client wants, or the first of what the vendor can. Throws the Refusal that lists it. */
+/**
+ * What is made: what the client wants, or the first of what the vendor can. Throws the Refusal that
+ * lists it.
+ */
 export function formatOf(call: Call, made: readonly [VoiceFormat, ...VoiceFormat[]]): VoiceFormat {
   const { format } = speakOf(call);
   if (format === undefined) return made[0];

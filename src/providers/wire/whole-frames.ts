@@ -1,7 +1,10 @@
 import { parse, rawElements } from './json.ts';
 import { type EventListener, eventBytesMax, type Frames } from './sse-frames.ts';
 
-/** A reply that is one JSON value: an answer, or a list of what would have been events. Each is one event, once all of it is there. */
+/**
+ * A reply that is one JSON value: an answer, or a list of what would have been events. Each is one
+ * event, once all of it is there.
+ */
 export class WholeFrames implements Frames {
   readonly #listener: EventListener;
   readonly #pieces: Buffer[] = [];

@@ -10,7 +10,10 @@ import { SpeechStream } from './speech-stream.ts';
 import { transcriptQuantities } from './transcript-usage.ts';
 import { formatOf, noVoice, soundBytes, voiceOf } from './voices.ts';
 
-/** docs.x.ai/docs/api-reference#speech-to-text, 2026-08, and recorded: one model without a name; words with their times. The file is the last field. */
+/**
+ * docs.x.ai/docs/api-reference#speech-to-text, 2026-08, and recorded: one model without a name;
+ * words with their times. The file is the last field.
+ */
 export const xaiTranscriptions = (faults: readonly FaultRule[]): SoundAdapter =>
   listening({
     formats: whoSaid,

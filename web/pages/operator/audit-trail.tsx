@@ -29,7 +29,10 @@ interface TrailProps {
   readonly empty?: ReactNode;
 }
 
-/** Who did what, newest first: of everything, of one channel, of one user. An entry opens beside the list. */
+/**
+ * Who did what, newest first: of everything, of one channel, of one user. An entry opens beside the
+ * list.
+ */
 export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
   const { audit: words } = useWords(bookWords);
   const [{ after, entry: shown }, setState] = useSearchState(asked);

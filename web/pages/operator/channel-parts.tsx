@@ -123,13 +123,20 @@ interface Unserving {
   readonly turn: Turn;
 }
 
-/** What a refused change would leave without a channel; undefined: it was refused for something else. */
+/**
+ * What a refused change would leave without a channel; undefined: it was refused for something
+ * else.
+ */
 export function unservedIn(error: unknown): readonly string[] | undefined {
   if (!(error instanceof ApiError) || error.code !== 'would_unserve') return undefined;
-  return (error.current as ChannelEffect).unserved_models; // parsing: the contract's `would_unserve`
+  // parsing: the contract's `would_unserve`
+  return (error.current as ChannelEffect).unserved_models;
 }
 
-/** Taking out of use and putting back undo each other: done at once, with Undo; that models lose their last channel is asked about before. */
+/**
+ * Taking out of use and putting back undo each other: done at once, with Undo; that models lose
+ * their last channel is asked about before.
+ */
 export function useChannelTurn(): {
   readonly turn: (name: string, to: Turn) => Promise<void>;
   readonly dialog: ReactNode;

@@ -259,7 +259,9 @@ function said(text: Text): ModelBody {
   );
 }
 
-/** What a model that was taken off the list begins again with: as it was, at the price that it had. */
+/**
+ * What a model that was taken off the list begins again with: as it was, at the price that it had.
+ */
 export function bodyAgain(model: OperatorModel): ModelBody {
   return { id: model.id, ...said(textOf(model)), price: writtenPrices(linesOf(model.prices)) };
 }

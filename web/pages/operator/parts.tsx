@@ -15,7 +15,10 @@ import { useWords } from '../../words/family.ts';
 
 export const pathName = encodeURIComponent;
 
-/** Everything below that path is asked for again where it is looked at: `operator/channels`, each of them, their health. */
+/**
+ * Everything below that path is asked for again where it is looked at: `operator/channels`, each of
+ * them, their health.
+ */
 export function refresh(path: string): Promise<void> {
   return queryClient.invalidateQueries({
     predicate: ({ queryKey: [asked] }) =>
@@ -127,7 +130,10 @@ export function fieldErrors(error: Error | null): Readonly<Record<string, string
   return error instanceof ApiError ? error.fields : {};
 }
 
-/** On which version a form is saved: the one that it was opened on; once it has shown what somebody else has saved (`told`), on that. */
+/**
+ * On which version a form is saved: the one that it was opened on; once it has shown what somebody
+ * else has saved (`told`), on that.
+ */
 export function useVersion(opened: number): {
   readonly version: number;
   readonly told: (error: Error) => void;

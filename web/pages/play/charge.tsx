@@ -16,7 +16,10 @@ import { useWords } from '../../words/family.ts';
 const tries = 8;
 const pauseMs = 250;
 
-/** What a request was charged; undefined when it cost nothing. What was left early is charged a moment later. */
+/**
+ * What a request was charged; undefined when it cost nothing. What was left early is charged a
+ * moment later.
+ */
 export async function chargeOf(requestId: string): Promise<ChargeDetail | undefined> {
   for (let at = 1; at <= tries; at++) {
     try {

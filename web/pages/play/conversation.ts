@@ -22,7 +22,10 @@ export interface Conversation {
 let count = 0;
 export const newTurnId = (): number => ++count;
 
-/** A conversation in memory. It goes with the page; a stream that runs then is left, and charged for what was delivered. */
+/**
+ * A conversation in memory. It goes with the page; a stream that runs then is left, and charged for
+ * what was delivered.
+ */
 export function useConversation(): Conversation {
   const [turns, setTurns] = useState<readonly Turn[]>([]);
   const leaving = useRef<AbortController>(undefined);

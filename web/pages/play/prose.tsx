@@ -9,7 +9,10 @@ interface Piece {
   readonly text: string;
 }
 
-/** Text as text: only fenced code is set apart. No HTML, no links, no pictures: what a model writes does nothing. */
+/**
+ * Text as text: only fenced code is set apart. No HTML, no links, no pictures: what a model writes
+ * does nothing.
+ */
 export function Prose({ text }: { readonly text: string }): ReactNode {
   return pieces(text).map((piece, index) =>
     piece.code ? (

@@ -15,7 +15,9 @@ import type { AnswerTurn, ToolTurn, Turn, UserTurn } from './turns.ts';
 interface TranscriptProps {
   readonly turns: readonly Turn[];
   readonly running: boolean;
-  /** The turn says something else from now on; what came after it goes, and the model answers anew. */
+  /**
+   * The turn says something else from now on; what came after it goes, and the model answers anew.
+   */
   readonly onEdit: (turn: UserTurn, text: string) => void;
   readonly onAgain: (turn: AnswerTurn) => void;
   readonly onRemove: (turn: Turn) => void;

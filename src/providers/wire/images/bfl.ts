@@ -20,7 +20,9 @@ interface Family {
   readonly ids: RegExp;
   /** Its pictures' shape: by sides, by the ratio of the sides, or the given picture's own. */
   readonly shape: 'free' | 'small' | 'ratio' | 'given';
-  /** Where given pictures go: the first under this name, others under `…_2`. Absent: it takes none. */
+  /**
+   * Where given pictures go: the first under this name, others under `…_2`. Absent: it takes none.
+   */
   readonly image?: { readonly name: string; readonly most: number };
   readonly masks?: true;
 }
@@ -51,10 +53,16 @@ const known = {
   image_prompt_strength: 'number',
 } as const;
 
-/** api.bfl.ai/openapi.json 0.0.1 and black-forest-labs/skills, 2026-08: 402 is an empty account, 403 a key that is none, 429 too many tasks at a time. */
+/**
+ * api.bfl.ai/openapi.json 0.0.1 and black-forest-labs/skills, 2026-08: 402 is an empty account, 403
+ * a key that is none, 429 too many tasks at a time.
+ */
 const { fault, polled } = faultsOf();
 
-/** FLUX as Black Forest Labs sells it: submitted, polled where it says, and downloaded within ten minutes. */
+/**
+ * FLUX as Black Forest Labs sells it: submitted, polled where it says, and downloaded within ten
+ * minutes.
+ */
 export const bflImages: PictureAdapter = {
   ask,
   parts: (call) => partsOf(call, 1),
@@ -125,7 +133,8 @@ function accepted(reply: Buffer): Later | LaterFault {
   if (body === undefined || id === undefined)
     return protocolFault('an answer without the id of a task');
   const url = textOf(body['polling_url']);
-  // Only the cluster that took it knows it, and that is where `polling_url` leads (black-forest-labs/skills, 2026-08).
+  // Only the cluster that took it knows it, and that is where `polling_url` leads
+  // (black-forest-labs/skills, 2026-08).
   const question = {
     ...getAsk(`/get_result?id=${encodeURIComponent(id)}`),
     ...(url === undefined ? {} : { url }),

@@ -8,7 +8,10 @@ import { extras } from './extras.ts';
 import { faultsOf, jsonAsk, made, partsOf } from './made.ts';
 import { fitted } from './sizes.ts';
 
-/** docs.bigmodel.cn/api-reference, generate image, 2026-08: sides from 512 to 2048, multiples of 16, at most 2²¹ pixels together. */
+/**
+ * docs.bigmodel.cn/api-reference, generate image, 2026-08: sides from 512 to 2048, multiples of 16,
+ * at most 2²¹ pixels together.
+ */
 const sides = { step: 16, least: 512, most: 2_048, pixels: 2_097_152 } as const;
 const known = { watermark_enabled: 'flag', user_id: 'text' } as const;
 

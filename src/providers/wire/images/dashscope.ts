@@ -8,7 +8,10 @@ import { extras } from './extras.ts';
 import { faultsOf, jsonAsk, made, partsOf } from './made.ts';
 import { fitted, nearest } from './sizes.ts';
 
-/** What a family of models takes: help.aliyun.com/zh/model-studio/qwen-image-api, …/qwen-image-edit-api and …/wan-image-generation-api-reference, 2026-08. */
+/**
+ * What a family of models takes: help.aliyun.com/zh/model-studio/qwen-image-api,
+ * …/qwen-image-edit-api and …/wan-image-generation-api-reference, 2026-08.
+ */
 interface Family {
   readonly ids: RegExp;
   readonly size: (size: ImageSize) => string;
@@ -44,7 +47,10 @@ const known = {
 /** Beside the compatible address, not below it. */
 const path = '/../../api/v1/services/aigc/multimodal-generation/generation';
 
-/** Qwen-Image, and Wan from 2.6 on: answered at once, in the words of a conversation; pictures lie behind addresses for a day. */
+/**
+ * Qwen-Image, and Wan from 2.6 on: answered at once, in the words of a conversation; pictures lie
+ * behind addresses for a day.
+ */
 export function dashscopeImages(faults: readonly FaultRule[]): PictureAdapter {
   return {
     ask: (call) => {

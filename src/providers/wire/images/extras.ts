@@ -3,8 +3,8 @@ import type { Call } from '../../adapter.ts';
 type Kind = 'text' | 'number' | 'flag' | 'any';
 
 /**
- * Members that a client sent beside OpenAI's, for this vendor (`extra_body` of the packages), as the vendor spells them. Forms carry text alone:
- * what should be a number or a flag is read as one.
+ * Members that a client sent beside OpenAI's, for this vendor (`extra_body` of the packages), as
+ * the vendor spells them. Forms carry text alone: what should be a number or a flag is read as one.
  */
 export function extras(call: Call, known: Readonly<Record<string, Kind>>): Record<string, unknown> {
   const found: Record<string, unknown> = {};

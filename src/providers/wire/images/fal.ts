@@ -17,7 +17,10 @@ import { ended, faultsOf, getAsk, jsonAsk, made, moderated, partsOf } from './ma
 import { blackAndWhite, maskRule } from './mask.ts';
 import { nearest } from './sizes.ts';
 
-/** Of the models with a page of their own on fal.ai (2026-11): those that name a ratio instead of sides, that take a list of pictures, that take a mask. */
+/**
+ * Of the models with a page of their own on fal.ai (2026-11): those that name a ratio instead of
+ * sides, that take a list of pictures, that take a mask.
+ */
 const byRatio = /kontext|ultra|imagen|nano-banana|gemini|grok|ideogram\/v2/;
 const manyPictures =
   /(?:flux-2|nano-banana|gemini|seedream|qwen-image-edit-plus|kontext\/(?:max\/)?multi|grok)/;
@@ -51,7 +54,10 @@ const known = {
   style: 'text',
 } as const;
 
-/** docs.fal.ai/documentation/model-apis/errors, 2026-11: 422 lists what is wrong, each with its type. */
+/**
+ * docs.fal.ai/documentation/model-apis/errors, 2026-11: 422 lists what is wrong, each with its
+ * type.
+ */
 const { fault, polled } = faultsOf([
   { status: 403, text: /exhausted balance/i, kind: 'quota' },
   { status: 422, code: /content_policy_violation/, kind: 'content_policy' },
@@ -121,7 +127,10 @@ function refused(status: number, headers: Headers, reply: string): Fault {
 
 const afterMs = 500;
 
-/** An app is named by two steps, and what follows is a way into it (`@fal-ai/client` 1.x, parseEndpointId). */
+/**
+ * An app is named by two steps, and what follows is a way into it (`@fal-ai/client` 1.x,
+ * parseEndpointId).
+ */
 const appOf = ({ upstreamModel }: Call): string => upstreamModel.split('/').slice(0, 2).join('/');
 
 function accepted(reply: Buffer, _: string, call: Call): Later | LaterFault {
@@ -160,7 +169,10 @@ function stateIn(reply: Buffer, state: Later, answer: Later): Later | LaterFault
   return status === 'COMPLETED' ? answer : protocolFault(`the status '${status}'`);
 }
 
-/** The work's own end, when it says what was wrong; otherwise what stands before it did not reach it. */
+/**
+ * The work's own end, when it says what was wrong; otherwise what stands before it did not reach
+ * it.
+ */
 function unanswered(status: number, headers: Headers, reply: string): LaterFault {
   const detail = objectOf(parse(reply))?.['detail'];
   if (

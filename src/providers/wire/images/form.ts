@@ -13,7 +13,10 @@ const endings = {
   'image/gif': 'gif',
 } as const;
 
-/** `multipart/form-data` of the fields that have a value. `mark` is what no field can contain: an id that was made up for this request. */
+/**
+ * `multipart/form-data` of the fields that have a value. `mark` is what no field can contain: an id
+ * that was made up for this request.
+ */
 export function formAsk(
   path: string,
   fields: readonly Field[],

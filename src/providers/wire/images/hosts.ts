@@ -14,7 +14,10 @@ const noMask: PictureMisfit = {
   why: 'This model takes no mask: describe in the prompt what is to change.',
 };
 
-/** docs.together.ai/reference/post-images-generations, 2026-08: sides instead of a size, `base64` instead of `b64_json`. */
+/**
+ * docs.together.ai/reference/post-images-generations, 2026-08: sides instead of a size, `base64`
+ * instead of `b64_json`.
+ */
 export const togetherImages = (faults: readonly FaultRule[]): PictureAdapter =>
   openaiImages({
     size: (size) => ({ ...fitted(size, { step: 16, least: 256, most: 1_792 }) }),
@@ -44,7 +47,10 @@ const flow = {
   negative_prompt: 'text',
 } as const;
 
-/** `image_size` and `batch_size`; given pictures are `image`, `image2`, `image3`; the answer lists `images`. */
+/**
+ * `image_size` and `batch_size`; given pictures are `image`, `image2`, `image3`; the answer lists
+ * `images`.
+ */
 export function siliconflowImages(faults: readonly FaultRule[]): PictureAdapter {
   return {
     ask: (call) => {
@@ -143,7 +149,11 @@ const router = {
   provider: 'any',
 } as const;
 
-/** OpenRouter's `/images` (recorded 2026-08; openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest): pictures of words and of others at one address, one at a time, always as bytes. */
+/**
+ * OpenRouter's `/images` (recorded 2026-08;
+ * openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest): pictures of words and
+ * of others at one address, one at a time, always as bytes.
+ */
 export function openrouterImages(faults: readonly FaultRule[]): PictureAdapter {
   return {
     ask: (call) => {

@@ -59,7 +59,10 @@ const speeds: Readonly<Record<string, string>> = {
 /** `Api-Key`; 422 is a prompt that was not liked (developer.ideogram.ai, generate-v3, 2026-10). */
 const { fault } = faultsOf([{ status: 422, text: /safety/i, kind: 'content_policy' }]);
 
-/** Ideogram 3 and 4: made at once; with a mask a picture is edited, without one it is remixed. Addresses die within a day. */
+/**
+ * Ideogram 3 and 4: made at once; with a mask a picture is edited, without one it is remixed.
+ * Addresses die within a day.
+ */
 export const ideogramImages: PictureAdapter = {
   ask,
   parts: (call) => partsOf(call, picturesAtOnce),
@@ -68,7 +71,9 @@ export const ideogramImages: PictureAdapter = {
   fault,
 };
 
-/** `ideogram-v3`, `ideogram-v3-turbo`, `ideogram-v4-quality`: the last word is how fast it is made. */
+/**
+ * `ideogram-v3`, `ideogram-v3-turbo`, `ideogram-v4-quality`: the last word is how fast it is made.
+ */
 function modelOf({ upstreamModel }: Call): {
   readonly base: string;
   readonly speed: string | undefined;

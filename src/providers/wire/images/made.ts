@@ -22,7 +22,10 @@ export const getAsk = (path: string, headers: Ask['headers'] = {}): Ask => ({
   body: nothing,
 });
 
-/** Pictures that are there, of those that were asked for. What they cost is counted by whoever has them in hand; an answer without any cannot be read. */
+/**
+ * Pictures that are there, of those that were asked for. What they cost is counted by whoever has
+ * them in hand; an answer without any cannot be read.
+ */
 export function made(
   call: Call,
   pictures: readonly Picture[],
@@ -47,7 +50,10 @@ export const moderated = (what: string | undefined): LaterFault => ({
 
 export const ended = (fault: Fault): LaterFault => ({ ...fault, ended: true });
 
-/** Faults of a vendor, and of asking it for what it has taken: nothing but an end that it tells ends the wait. */
+/**
+ * Faults of a vendor, and of asking it for what it has taken: nothing but an end that it tells ends
+ * the wait.
+ */
 export function faultsOf(rules: readonly FaultRule[] = []) {
   const fault = (status: number, headers: Headers, reply: string): Fault =>
     faultOf(status, headers, reply, { faults: rules });

@@ -6,15 +6,19 @@ import type { GivenImage } from '../../image-wish.ts';
 const pixelsMax = 2_048 * 2_048;
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Channels of a pixel by PNG's colour type: those with transparency (PNG specification, 3rd edition, table 9). */
+/**
+ * Channels of a pixel by PNG's colour type: those with transparency (PNG specification, 3rd
+ * edition, table 9).
+ */
 const channelsOf: Readonly<Record<number, number>> = { 4: 2, 6: 4 };
 
 export const maskRule =
   'a mask is a PNG of 8 bits a channel, not interlaced, with transparency where the picture is to change, of at most 2048x2048 pixels.';
 
 /**
- * OpenAI's mask, transparent where the picture is to change, as the black and white one that other vendors take: that place has the colour `change`. Undefined: it is none that
- * `maskRule` describes.
+ * OpenAI's mask, transparent where the picture is to change, as the black and white one that other
+ * vendors take: that place has the colour `change`. Undefined: it is none that `maskRule`
+ * describes.
  */
 export function blackAndWhite(mask: GivenImage, change: 'black' | 'white'): GivenImage | undefined {
   const { width, height } = mask;

@@ -19,7 +19,10 @@ const known = {
   aigc_watermark: 'flag',
 } as const;
 
-/** Pictures of words; what it takes a picture for is a face to keep, which is no edit (`subject_reference`). */
+/**
+ * Pictures of words; what it takes a picture for is a face to keep, which is no edit
+ * (`subject_reference`).
+ */
 export function minimaxImages(faults: readonly FaultRule[]): PictureAdapter {
   return {
     ask: (call) => {

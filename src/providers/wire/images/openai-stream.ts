@@ -18,7 +18,10 @@ import { type Frames, SseFrames } from '../sse-frames.ts';
 import { WholeFrames } from '../whole-frames.ts';
 import { imageUsage } from './openai.ts';
 
-/** The same vendor, for clients that want to see their picture come about: its events are theirs, byte for byte. */
+/**
+ * The same vendor, for clients that want to see their picture come about: its events are theirs,
+ * byte for byte.
+ */
 export function streamedImages(
   adapter: PictureAdapter,
   faults: readonly FaultRule[] = [],

@@ -47,7 +47,10 @@ const json = { 'content-type': 'application/json' } as const;
 /** Members that are ours to say anew, or that say nothing to a vendor. */
 const ours = ['model', 'size', 'quality', 'response_format', 'n', 'stream', 'partial_images'];
 
-/** What such a call says beside its files: the client's members, but for what this vendor's model takes in other words. Undefined: not at all. */
+/**
+ * What such a call says beside its files: the client's members, but for what this vendor's model
+ * takes in other words. Undefined: not at all.
+ */
 function changed(call: Call, quirks: ImagesQuirks): ReadonlyMap<string, unknown> {
   const { body, upstreamModel } = call;
   const wish = wishOf(call);
@@ -101,7 +104,10 @@ function edited(call: Call, quirks: ImagesQuirks): Buffer {
   return editBytes(bytes, changes);
 }
 
-/** `/images/generations` of OpenAI and of all who speak so (wire-formats §1.4): bytes pass as they are but for the model and the vendor's departures. */
+/**
+ * `/images/generations` of OpenAI and of all who speak so (wire-formats §1.4): bytes pass as they
+ * are but for the model and the vendor's departures.
+ */
 export function openaiImages(quirks: ImagesQuirks = {}): PictureAdapter {
   const { nMax, path = '/images/generations' } = quirks;
   return {
@@ -216,7 +222,9 @@ const bare = (text: string): string => text.replace(/^data:[^,]*,/, '');
 const source = (url: string): Picture['from'] =>
   url.startsWith('data:') ? { base64: bare(url) } : { url };
 
-/** Zhipu tells a filter's verdict beside no picture; xAI says `respect_moderation: false` of one. */
+/**
+ * Zhipu tells a filter's verdict beside no picture; xAI says `respect_moderation: false` of one.
+ */
 function heldBack(body: JsonObject): Fault | undefined {
   const held = listOf(body['data']).some(
     (item) => objectOf(item)?.['respect_moderation'] === false,
@@ -231,7 +239,10 @@ function heldBack(body: JsonObject): Fault | undefined {
   };
 }
 
-/** Tokens of a picture, in disjoint measures (OpenAPI description, ImageGenUsage); undefined when the vendor counts none. */
+/**
+ * Tokens of a picture, in disjoint measures (OpenAPI description, ImageGenUsage); undefined when
+ * the vendor counts none.
+ */
 export function imageUsage(usage: unknown): Quantities | undefined {
   const told = objectOf(usage);
   const input = countOf(told?.['input_tokens']) ?? countOf(told?.['prompt_tokens']);
@@ -256,7 +267,10 @@ export function imageUsage(usage: unknown): Quantities | undefined {
 }
 
 const gptSizes = ['1024x1024', '1536x1024', '1024x1536'] as const;
-/** developers.openai.com/api/docs/guides/image-generation, 2026-11: from the second generation on any size of multiples of 16 that is neither too small nor too large. */
+/**
+ * developers.openai.com/api/docs/guides/image-generation, 2026-11: from the second generation on
+ * any size of multiples of 16 that is neither too small nor too large.
+ */
 const custom = { step: 16, least: 656, most: 3_840, pixels: 8_294_400 } as const;
 const customPixelsMin = 655_360;
 
@@ -288,7 +302,10 @@ const answerBytes = 64_000_000;
 const base64BytesPerPixel = 4;
 const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
 
-/** OpenAI's own, and Azure's: `response_format` and `style` were of the models before these (recorded 2026-08: "Unknown parameter"). */
+/**
+ * OpenAI's own, and Azure's: `response_format` and `style` were of the models before these
+ * (recorded 2026-08: "Unknown parameter").
+ */
 export const gptImages = {
   quality: (quality) => gptQuality[quality] ?? quality,
   size: gptSize,

@@ -52,7 +52,10 @@ function laterFrom(adapter: PictureAdapter, reply: unknown): Later {
   return said;
 }
 
-/** `fine`: addresses; a fault: its kind, whether it ends the wait, and whether the work is gone; else `again`. */
+/**
+ * `fine`: addresses; a fault: its kind, whether it ends the wait, and whether the work is gone;
+ * else `again`.
+ */
 function meaning(said: Said): unknown {
   if (isLater(said)) return 'again';
   if ('kind' in said)
@@ -153,7 +156,8 @@ describe('what a vendor says of what it has taken', () => {
       expect([later.ask.method, later.ask.path]).toEqual(['GET', path]);
       for (const [reply, means] of [...replies, ['<html>', again] as const, ['', again] as const])
         expect([reply, meaning(next(later, reply))]).toEqual([reply, means]);
-      // What cannot be read may have been taken: it is a fault of the format, and nothing tells where to ask.
+      // What cannot be read may have been taken: it is a fault of the format, and nothing tells
+      // where to ask.
       for (const reply of ['<html>', '{}', '{"id":7}'])
         expect(meaning(read(adapter, reply))).toEqual(again);
       expect(later.fault?.(404, {}, '{"detail":"Not Found"}')).toMatchObject({ gone: true });

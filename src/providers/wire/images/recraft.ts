@@ -9,7 +9,10 @@ import { faultsOf, jsonAsk, made, partsOf } from './made.ts';
 import { blackAndWhite, maskRule } from './mask.ts';
 import { nearest } from './sizes.ts';
 
-/** recraft.ai/docs/api-reference/appendix, 2026-11: a size is sides out of a model's own list, or one of these, which all models know. */
+/**
+ * recraft.ai/docs/api-reference/appendix, 2026-11: a size is sides out of a model's own list, or
+ * one of these, which all models know.
+ */
 const ratios = [
   '1:1',
   '2:1',
@@ -39,7 +42,10 @@ const knownInForms = {
   style_id: 'text',
   negative_prompt: 'text',
 } as const;
-/** How far a picture may change where the client does not say: the vendor wants it said (recraft.ai/docs/api-reference, image to image, 2026-11). */
+/**
+ * How far a picture may change where the client does not say: the vendor wants it said
+ * (recraft.ai/docs/api-reference, image to image, 2026-11).
+ */
 const usualStrength = 0.5;
 
 const { fault } = faultsOf();

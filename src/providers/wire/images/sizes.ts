@@ -20,7 +20,10 @@ export function nearest<Ratio extends string>(
   return best;
 }
 
-/** Its sides: multiples of `step` from `least` to `most`, and of no more than so many pixels together, in its shape as far as that goes. */
+/**
+ * Its sides: multiples of `step` from `least` to `most`, and of no more than so many pixels
+ * together, in its shape as far as that goes.
+ */
 export function fitted(
   size: ImageSize,
   rule: {

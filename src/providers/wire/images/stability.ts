@@ -12,7 +12,10 @@ import { nearest } from './sizes.ts';
 /** platform.stability.ai/docs/api-reference, 2026-10. */
 const ratios = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'] as const;
 
-/** What is asked where: three generators, of which two take a picture to begin with, and one that fills a mask. */
+/**
+ * What is asked where: three generators, of which two take a picture to begin with, and one that
+ * fills a mask.
+ */
 const ways = {
   core: { path: '/v2beta/stable-image/generate/core', images: 0 },
   ultra: { path: '/v2beta/stable-image/generate/ultra', images: 1 },

@@ -8,7 +8,10 @@ import { jsonAsk, partsOf } from './made.ts';
 import { type ImagesQuirks, openaiImages } from './openai.ts';
 import { nearest } from './sizes.ts';
 
-/** docs.x.ai/developers/models/grok-imagine-image, 2026-08: a shape and one of two resolutions, and nothing in pixels. */
+/**
+ * docs.x.ai/developers/models/grok-imagine-image, 2026-08: a shape and one of two resolutions, and
+ * nothing in pixels.
+ */
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'] as const;
 const referencesMax = 3;
 

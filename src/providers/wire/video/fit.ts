@@ -12,7 +12,10 @@ export interface VideoRange {
   readonly secondsAt?: Readonly<Record<string, readonly number[]>>;
   /** `720p`, `1080p`, `2k`, `4k`: rising. */
   readonly resolutions: readonly string[];
-  /** What is made where none was asked for; said to the vendor all the same, because prices go by it. */
+  /**
+   * What is made where none was asked for; said to the vendor all the same, because prices go by
+   * it.
+   */
   readonly usual: string;
   readonly ratios: readonly string[];
   /** Which pictures it takes, and how many of each. None: words alone. */
@@ -34,7 +37,10 @@ export interface Fitted {
 export const from = (least: number, most: number): readonly number[] =>
   Array.from({ length: most - least + 1 }, (_, i) => least + i);
 
-/** The first row that fits the model's id; the last one stands for ids that nobody has written down, such as those of endpoints. */
+/**
+ * The first row that fits the model's id; the last one stands for ids that nobody has written down,
+ * such as those of endpoints.
+ */
 export function rangeOf(
   ranges: readonly [VideoRange, ...VideoRange[]],
   { upstreamModel, wish }: VideoCall,
@@ -47,7 +53,10 @@ export function rangeOf(
   );
 }
 
-/** How this model makes what is wished for, or why it does not. A length that it lacks is made one second longer where it can be (wire-formats §2.14), never shorter. */
+/**
+ * How this model makes what is wished for, or why it does not. A length that it lacks is made one
+ * second longer where it can be (wire-formats §2.14), never shorter.
+ */
 export function fit({ wish }: VideoCall, range: VideoRange): Fitted | Misfit {
   const wrong = wordsMisfit(wish, range) ?? imageMisfit(wish, range);
   if (wrong !== undefined) return wrong;
@@ -140,7 +149,9 @@ const valueOf = (ratio: string): number => {
   const [width = 1, height = 1] = ratio.split(':').map(Number);
   return width / height;
 };
-/** Sizes are multiples of 16 and the like, so that their shape is only nearly the one that is meant. */
+/**
+ * Sizes are multiples of 16 and the like, so that their shape is only nearly the one that is meant.
+ */
 const nearly = 0.06;
 
 function ratioOf(wish: VideoWish, { ratios }: VideoRange): string | undefined | Misfit {

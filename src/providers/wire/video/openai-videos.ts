@@ -28,11 +28,17 @@ import {
 
 /** Where servers of this format differ. */
 export interface VideosQuirks {
-  /** It takes what its own format has no word for under the ecosystem's names: `duration`, `image`, `images`, `metadata`. */
+  /**
+   * It takes what its own format has no word for under the ecosystem's names: `duration`, `image`,
+   * `images`, `metadata`.
+   */
   readonly ownWords?: true;
 }
 
-/** The union of what servers of this format say (wire-formats §2.0): most of them pass a vendor's own word on. */
+/**
+ * The union of what servers of this format say (wire-formats §2.0): most of them pass a vendor's
+ * own word on.
+ */
 const states: States = {
   queued: [
     'queued',
@@ -82,7 +88,8 @@ const states: States = {
 };
 
 const faults: readonly FaultRule[] = [
-  // new-api, relay/relay_task.go and service/error.go, 2026-08: its own words for an empty purse of ours.
+  // new-api, relay/relay_task.go and service/error.go, 2026-08: its own words for an empty purse of
+  // ours.
   {
     code: /^(quota_not_enough|insufficient_user_quota|pre_consume_token_quota_failed)$/,
     kind: 'quota',
@@ -93,7 +100,11 @@ const goneCodes = /^(task_not_exist|task_not_found|video_not_found|not_found)$/;
 const gone = (body: JsonObject): boolean =>
   goneCodes.test(textOf(body['code']) ?? textOf(objectOf(body['error'])?.['code']) ?? '');
 
-/** `POST /videos`, `GET /videos/{id}` and `/content`: OpenAI's video format (developers.openai.com/api/reference/videos, 2026-08) and the servers that took it up, new-api first among them. */
+/**
+ * `POST /videos`, `GET /videos/{id}` and `/content`: OpenAI's video format
+ * (developers.openai.com/api/reference/videos, 2026-08) and the servers that took it up, new-api
+ * first among them.
+ */
 export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
   return {
     misfit: ({ wish }) => misfit(wish, quirks),
@@ -112,7 +123,10 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
   };
 }
 
-/** Lengths and sizes are for whoever runs the server to refuse: it is asked for what was asked of us. */
+/**
+ * Lengths and sizes are for whoever runs the server to refuse: it is asked for what was asked of
+ * us.
+ */
 function misfit({ images }: VideoWish, quirks: VideosQuirks): Misfit | undefined {
   if (quirks.ownWords || (images.length <= 1 && images.every(({ role }) => role !== 'last')))
     return undefined;
@@ -132,7 +146,11 @@ function variants(wish: VideoWish): readonly string[] {
   ];
 }
 
-/** Nothing of what the client sent beside it goes along: a number of videos would be paid for, and an address to be called would tell whom we buy from. Seconds are text. A picture goes by its address, or as a data URL. */
+/**
+ * Nothing of what the client sent beside it goes along: a number of videos would be paid for, and
+ * an address to be called would tell whom we buy from. Seconds are text. A picture goes by its
+ * address, or as a data URL.
+ */
 function openAiBody({ wish: { prompt, seconds, size, images }, upstreamModel }: VideoCall): object {
   const [image] = images;
   return {
@@ -144,7 +162,10 @@ function openAiBody({ wish: { prompt, seconds, size, images }, upstreamModel }: 
   };
 }
 
-/** What new-api reads of a submission (relay/common/relay_info.go TaskSubmitReq, 2026-08), and `metadata` for the rest, which it hands to its vendors. */
+/**
+ * What new-api reads of a submission (relay/common/relay_info.go TaskSubmitReq, 2026-08), and
+ * `metadata` for the rest, which it hands to its vendors.
+ */
 function commonBody(call: VideoCall): object {
   const { negativePrompt, aspectRatio, resolution, audio, seed, images, seconds, size, prompt } =
     call.wish;

@@ -37,7 +37,10 @@ const veo3: VideoRange = {
   promptMax: 4_000,
 };
 
-/** ai.google.dev/gemini-api/docs/video, 2026-08: more than 720p comes in 8 seconds only, and so does what is made after examples. */
+/**
+ * ai.google.dev/gemini-api/docs/video, 2026-08: more than 720p comes in 8 seconds only, and so does
+ * what is made after examples.
+ */
 const ranges = [
   {
     ...veo3,
@@ -53,7 +56,10 @@ const ranges = [
   veo3,
 ] as const satisfies readonly VideoRange[];
 
-/** docs.cloud.google.com/gemini-enterprise-agent-platform/models/video, 2026-08: there, sound is a choice. */
+/**
+ * docs.cloud.google.com/gemini-enterprise-agent-platform/models/video, 2026-08: there, sound is a
+ * choice.
+ */
 const vertexRanges = ranges.map((range) =>
   range.audio === 'always' ? { ...range, audio: 'either' as const } : range,
 );
@@ -75,7 +81,10 @@ function misfitOf(call: VideoCall, { misfit, made }: typeof gemini): Misfit | un
     : { param: 'duration', why: 'allowed with reference images are 8 seconds' };
 }
 
-/** Bytes alone are read: of an address, or of Google's own storage, there is none that a client could give. */
+/**
+ * Bytes alone are read: of an address, or of Google's own storage, there is none that a client
+ * could give.
+ */
 function picture(url = ''): object | undefined {
   const parts = dataParts(url);
   return parts && { bytesBase64Encoded: parts.base64, mimeType: parts.type };
@@ -120,7 +129,10 @@ const codes: Readonly<Record<number, string>> = {
   16: 'UNAUTHENTICATED',
 };
 
-/** An operation that is done, or not: `done` is not there before it is true (recorded). `found`: the video in a response. */
+/**
+ * An operation that is done, or not: `done` is not there before it is true (recorded). `found`: the
+ * video in a response.
+ */
 function operation(
   reply: Buffer,
   found: (response: JsonObject) => TaskFile | undefined,
@@ -167,7 +179,10 @@ const shared = {
   fault,
 } as const;
 
-/** Veo of the Gemini API. The file stays two days with Google and is given to nobody without our key. */
+/**
+ * Veo of the Gemini API. The file stays two days with Google and is given to nobody without our
+ * key.
+ */
 export const geminiVideo: TaskAdapter = {
   ...shared,
   misfit: (call) => misfitOf(call, gemini),
@@ -188,7 +203,10 @@ export const geminiVideo: TaskAdapter = {
     }),
 };
 
-/** Veo of Vertex: asked for by the operation's name, and answered with the video itself where no bucket was named. */
+/**
+ * Veo of Vertex: asked for by the operation's name, and answered with the video itself where no
+ * bucket was named.
+ */
 export const vertexVideo: TaskAdapter = {
   ...shared,
   variants: (call) => [vertex.made(call).resolution],

@@ -29,7 +29,9 @@ const wan: VideoRange = {
 };
 const begins = { images: { first: 1 }, needsImage: true } as const;
 
-/** help.aliyun.com/zh/model-studio, text-to-video, image-to-video and reference-to-video, 2026-08. */
+/**
+ * help.aliyun.com/zh/model-studio, text-to-video, image-to-video and reference-to-video, 2026-08.
+ */
 const { made, misfit } = fitting([
   {
     ...wan,
@@ -73,7 +75,10 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** From wan2.7 on pictures are a list with a role each, and the shape has a member of its own (same pages). */
+/**
+ * From wan2.7 on pictures are a list with a role each, and the shape has a member of its own (same
+ * pages).
+ */
 const isLater = ({ upstreamModel }: VideoCall): boolean =>
   /^(?:wan2\.7|happyhorse)/.test(upstreamModel);
 const roles = { first: 'first_frame', last: 'last_frame', reference: 'reference_image' } as const;
