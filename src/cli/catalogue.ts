@@ -4,7 +4,7 @@ import { importPrices as takeOver, type PriceImport } from '../catalog/import-pr
 import { describeProblems } from '../catalog/problem.ts';
 import { recordedCatalogue } from '../catalog/recorded.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
-import { millionths } from '../imports/fraction.ts';
+import { ofMillionths } from '../base/fraction.ts';
 import { litellmList, pricesFrom } from '../imports/litellm-prices.ts';
 import type { Database } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
@@ -68,7 +68,10 @@ export async function importPrices(file: string, options: PriceOptions, env: Env
   });
 }
 
-/** A list of ours as it is; of LiteLLM's, which is dollars for a token, what concerns models that are sold. */
+/**
+ * A list of ours as it is; of LiteLLM's, which is dollars for a token, what concerns models that
+ * are sold.
+ */
 async function pricesIn(
   written: string,
   database: Database,
@@ -80,7 +83,11 @@ async function pricesIn(
     : undefined;
   if (list === undefined) return { text: written, without: [] };
   const catalogue = await recordedCatalogue(database);
-  const { prices, without } = pricesFrom(list, catalogue, millionths(usdRateOf(rate, env).ratePpm));
+  const { prices, without } = pricesFrom(
+    list,
+    catalogue,
+    ofMillionths(usdRateOf(rate, env).ratePpm),
+  );
   return { text: JSON.stringify(prices), without };
 }
 

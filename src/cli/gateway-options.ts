@@ -20,6 +20,7 @@ export interface ServeOptions extends Shared {
   readonly host: string;
   /** Processes that serve. */
   readonly workers?: number;
+  readonly acceptDatabase?: true;
 }
 
 export const defaultPort = 8_080;
@@ -41,6 +42,8 @@ export async function gatewayOptions(
   const { dataFolder, databaseUrl } = makeInstallation(options.data, env);
   return {
     databaseUrl,
+    dataFolder,
+    acceptDatabase: options.acceptDatabase,
     media: mediaPlace(dataFolder, env),
     redisUrl: redisUrl(env),
     publicUrl: publicUrl(env),

@@ -7,7 +7,7 @@ import { dateOf } from '../catalog/configuration.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
-import { millionths } from '../imports/fraction.ts';
+import { ofMillionths } from '../base/fraction.ts';
 import { type Converted, convertLitellm } from '../imports/litellm.ts';
 import { litellmList } from '../imports/litellm-prices.ts';
 import { serves } from '../main.ts';
@@ -23,7 +23,10 @@ interface Options extends Pick<Shared, 'json'> {
   readonly out?: string;
 }
 
-/** Writes a configuration file that sells what LiteLLM's did. It goes to standard output, or into a file that is not there yet. */
+/**
+ * Writes a configuration file that sells what LiteLLM's did. It goes to standard output, or into a
+ * file that is not there yet.
+ */
 export async function importLitellm(file: string, options: Options, env: Env): Promise<void> {
   const source = readYaml(readText(file));
   if (source.problems.length > 0) throw new Failure(describeProblems(file, source.problems));
@@ -31,7 +34,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const now = systemClock.now();
   const bundled = await loadBundled({ usdRatePpm: ratePpm, today: dateOf(now) });
   const list = options.prices === undefined ? undefined : listIn(options.prices);
-  const converted = convertLitellm(source.value, { bundled, list, rate: millionths(ratePpm) });
+  const converted = convertLitellm(source.value, { bundled, list, rate: ofMillionths(ratePpm) });
   if (converted.models.length + converted.channels.length + converted.leftOut.length === 0)
     throw new Failure(`${file} is no configuration of LiteLLM: it has no model_list`);
   const text = await configurationText(converted, ratePpm, now);

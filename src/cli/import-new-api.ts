@@ -6,7 +6,8 @@ import { loadBundled } from '../catalog/bundled.ts';
 import { dateOf } from '../catalog/configuration.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import type { Foreign } from '../imports/foreign.ts';
-import { fraction, millionths } from '../imports/fraction.ts';
+import { ofMillionths } from '../base/fraction.ts';
+import { readDecimal } from '../imports/fraction.ts';
 import { readNewApi } from '../imports/new-api.ts';
 import { changed, type Count, type ImportReport, parts } from '../imports/report.ts';
 import { openSource, SourceError } from '../imports/source.ts';
@@ -25,7 +26,10 @@ interface Options extends Shared {
   readonly apply?: true;
 }
 
-/** Units for a dollar where that installation has not changed it (new-api common/constants.go, 2026-11). */
+/**
+ * Units for a dollar where that installation has not changed it (new-api common/constants.go,
+ * 2026-11).
+ */
 const usualPerDollar = 500_000n;
 const ratePlaces = 6;
 
@@ -38,15 +42,15 @@ export async function importNewApi(place: string, options: Options, env: Env): P
     foreign.options.get('USDExchangeRate'),
   ] as const;
   const { ratePpm, from } = usdRateOf(options.rate, env, theirs);
-  const perDollar = fraction(foreign.options.get('QuotaPerUnit') ?? usualPerDollar);
-  if (perDollar === undefined || perDollar.over === 0n)
+  const perDollar = readDecimal(foreign.options.get('QuotaPerUnit') ?? usualPerDollar);
+  if (perDollar === undefined || perDollar.numerator === 0n)
     throw new Failure('its QuotaPerUnit is no number');
   const apply = options.apply === true;
   const { sealer, running } = apply ? await ours(options, env) : await tried(options, env);
   const at = systemClock.now();
   const wish = {
     origin: options.as,
-    worth: { perDollar, rate: millionths(ratePpm) },
+    worth: { perDollar, rate: ofMillionths(ratePpm) },
     apply,
     sealer,
     vendors: [...vendors.values()],
@@ -74,7 +78,10 @@ async function ours(options: Options, env: Env): Promise<Place> {
   return { sealer, running: (take) => withDatabase(options, env, take, true) };
 }
 
-/** The same for a report, of which nothing is to stay: what is sealed for it nobody opens, and a new installation is one in memory. */
+/**
+ * The same for a report, of which nothing is to stay: what is sealed for it nobody opens, and a new
+ * installation is one in memory.
+ */
 async function tried(options: Options, env: Env): Promise<Place> {
   const sealer = openSealer(randomBytes(masterKeyBytes));
   return { sealer, running: (take) => withDatabaseIfAny(options, env, take) };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { check as checkLedger } from '../ledger/check.ts';
+import { formatYuan } from '../base/money.ts';
+import { check as checkLedger, houseLosses } from '../ledger/check.ts';
 import { migrations } from '../migrations.ts';
 import { proofs } from '../proofs.ts';
 import { backup } from '../storage/backup.ts';
@@ -12,6 +13,7 @@ import { Failure, print, several, type Shared } from './output.ts';
 export async function check(options: Shared, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database, proofs);
+    const losses = await houseLosses(database);
     const { accounts, transfers, holds } = report;
     const summary = [
       several(accounts, 'account'),
@@ -19,7 +21,17 @@ export async function check(options: Shared, env: Env): Promise<void> {
       several(holds, 'open hold'),
     ].join(', ');
     const problems = report.problems.map((problem) => JSON.stringify(problem));
-    print(options, report, [report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`, ...problems]);
+    const borne =
+      losses === 0n
+        ? []
+        : [
+            `${formatYuan(losses)} yuan of what vendors reported was borne by the house, and no user paid for it`,
+          ];
+    print(options, { ...report, losses: formatYuan(losses) }, [
+      report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`,
+      ...borne,
+      ...problems,
+    ]);
     if (!report.ok) process.exitCode = 1;
   });
 }
@@ -52,7 +64,10 @@ export async function backupTo(file: string, options: Shared, env: Env): Promise
   });
 }
 
-/** What an installation needs beside its database, so that nobody finds out when it is restored. Where the media lie may be a bucket's address, with its keys: it is not told. */
+/**
+ * What an installation needs beside its database, so that nobody finds out when it is restored.
+ * Where the media lie may be a bucket's address, with its keys: it is not told.
+ */
 function beside(
   dataFolder: string,
   env: Env,

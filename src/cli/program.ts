@@ -3,7 +3,8 @@ import about from '../../package.json' with { type: 'json' };
 import { Failure, type Shared } from './output.ts';
 
 /**
- * The operator's interface. Options are declared here, so that help needs nothing else; what a command does is loaded when it is called.
+ * The operator's interface. Options are declared here, so that help needs nothing else; what a
+ * command does is loaded when it is called.
  */
 export const program = new Command('tollgate')
   .description(about.description)
@@ -38,6 +39,10 @@ function workers(text: string): number {
 const workersOption = new Option('--workers <count>', 'processes that serve on the address')
   .env('TOLLGATE_WORKERS')
   .argParser(workers);
+const acceptOption = new Option(
+  '--accept-database',
+  'use this database from now on, although the data folder belongs to another',
+);
 const hostOption = new Option('--host <address>', 'address to listen on')
   .env('HOST')
   .default('127.0.0.1');
@@ -52,6 +57,7 @@ command(program, 'serve', 'run the gateway')
   .addOption(portOption)
   .addOption(hostOption)
   .addOption(workersOption)
+  .addOption(acceptOption)
   .action(async (options) => (await import('./serve.ts')).serve(options, process.env));
 
 command(program, 'start', 'serve what is configured, or the demo when nothing is')
@@ -59,6 +65,7 @@ command(program, 'start', 'serve what is configured, or the demo when nothing is
   .addOption(portOption)
   .addOption(hostOption)
   .addOption(workersOption)
+  .addOption(acceptOption)
   .action(async (options) => (await import('./serve.ts')).start(options, process.env));
 
 command(

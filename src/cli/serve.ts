@@ -15,8 +15,9 @@ import { stopOnSignal } from './stop-on-signal.ts';
 import { crewOf, type Ready } from './workers/crew.ts';
 
 /**
- * The heap is cleaned when it has grown by so much. By itself V8 lets one of this size grow to two or three times what is in use: with 5,000
- * open streams that was 327 MB of memory instead of 256, for 1 % of a small request's time.
+ * The heap is cleaned when it has grown by so much. By itself V8 lets one of this size grow to two
+ * or three times what is in use: with 5,000 open streams that was 327 MB of memory instead of 256,
+ * for 1 % of a small request's time.
  */
 const heapGrowthPercent = 30;
 
@@ -43,7 +44,9 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
     console.error(
       `tollgate: the master key is a pattern that can be guessed. Make one with: ${makeOneWith}`,
     );
-  const gateway = await openGateway({ ...wanted, crew });
+  // The first of several processes accepts the database. The others find it accepted.
+  const acceptDatabase = wanted.acceptDatabase === true && crew?.first !== false;
+  const gateway = await openGateway({ ...wanted, acceptDatabase, crew });
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices)
     console.error(
@@ -62,7 +65,10 @@ function tell(options: ServeOptions, { url, link }: Ready): void {
   print(options, { url, link: link ?? null }, lines);
 }
 
-/** The operator's way in where there is no other: an address at the console of this gateway that works once. */
+/**
+ * The operator's way in where there is no other: an address at the console of this gateway that
+ * works once.
+ */
 export async function signInLink(gateway: Gateway, env: Env): Promise<string | undefined> {
   const secret = await operatorLink(
     gateway.database,

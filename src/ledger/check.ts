@@ -1,5 +1,6 @@
 import type { Database, Row, Script } from '../storage/database.ts';
-import { integer } from './scripts/read.ts';
+import type { Nano } from '../base/money.ts';
+import { integer, integerOrZero } from './scripts/read.ts';
 import { wrongWindows } from './windows.ts';
 
 /** A row that should not be: which query found it, and its columns as text. */
@@ -44,6 +45,10 @@ const queries = {
     WHERE a.kind='limit' AND a.id LIKE 'key:%:total' AND a.debits+COALESCE(f.spent, 0)<>COALESCE(u.paid, 0)`,
   records: `SELECT u.id, u.cost, u.shortfall, t.amount FROM usage u LEFT JOIN transfer t ON t.id=u.id
     WHERE t.id IS NULL OR t.debit<>u.account OR t.amount+u.shortfall<>u.cost`,
+  losses: `SELECT u.id, u.excess, t.amount FROM usage u LEFT JOIN transfer t ON t.id=u.id || '/excess'
+    WHERE u.excess IS NOT NULL AND (t.id IS NULL OR t.debit<>'losses' OR t.credit<>'vendors' OR t.amount<>u.excess)`,
+  unreported: `SELECT t.id, t.ref, t.amount FROM transfer t LEFT JOIN usage u ON u.id=t.ref
+    WHERE t.debit='losses' AND t.credit<>'revenue' AND u.excess IS NULL`,
   charges:
     "SELECT t.id, t.code, t.amount FROM transfer t LEFT JOIN usage u ON u.id=t.id WHERE t.credit='revenue' AND u.id IS NULL",
   floats:
@@ -56,13 +61,27 @@ const queries = {
     LEFT JOIN transfer t ON t.id=r.ref WHERE t.id IS NULL OR r.amount>t.amount`,
 } as const;
 
-/** Proves the ledger on one unchanging view of it: sums, counters, floats, holds and usage records agree. `others`: what rooms that use the ledger have to prove beside it. */
+/**
+ * Proves the ledger on one unchanging view of it: sums, counters, floats, holds and usage records
+ * agree. `others`: what rooms that use the ledger have to prove beside it.
+ */
 export function check(
   database: Database,
   others: Readonly<Record<string, string>> = {},
   tell?: TellRules,
 ): Promise<Report> {
   return database.snapshot(() => prove({ ...queries, ...others }, tell));
+}
+
+/**
+ * What vendors reported beyond what requests can have cost, all of it: `losses` and `unreported`
+ * prove it.
+ */
+export async function houseLosses(database: Database): Promise<Nano> {
+  const [row] = await database.query(
+    "SELECT COALESCE(SUM(amount), 0) AS amount FROM transfer WHERE debit='losses' AND credit<>'revenue'",
+  );
+  return integerOrZero(row, 'amount');
 }
 
 /** Hears how far a proof is: all its rules, each time that one begins or ends. */

@@ -74,6 +74,71 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
+  test.each<[string, Fate | undefined]>([
+    ['is committed at once', undefined],
+    ['was committed, and its answer lost', 'lost after'],
+    ['was lost on its way there', 'lost before'],
+  ])(
+    'R2: what a vendor reported beyond the request is the loss of the house, once, when its batch %s',
+    async (_what, fate) => {
+      const { hall: room, first } = await hall(fate);
+      const lost: Partial<Charge> = { loss: yuan(4.5), record: ['none', 1, null, yuan(4.5)] };
+      expect(await room.until(first.settle(chargeOf('r1', 0.05, lost)))).toMatchObject({
+        outcome: 'paid',
+        amount: yuan(0.05),
+      });
+      await room.pass(90_000);
+      expect((await balance(room.database, 'A'))?.balance).toBe(yuan(0.95));
+      expect(
+        await room.database.query(
+          "SELECT id, credit, amount, code, ref FROM transfer WHERE debit='losses'",
+        ),
+      ).toEqual([
+        { id: 'r1/excess', credit: 'vendors', amount: yuan(4.5), code: 'excess', ref: 'r1' },
+      ]);
+      await isWhole(room);
+    },
+  );
+
+  test('R2: a loss whose process was fenced is recorded late, with its charge', async () => {
+    const { hall: room, first } = await hall();
+    const [victim] = room.processes;
+    await room.till();
+    victim?.stop();
+    await room.pass(35_000);
+    victim?.wake();
+    const lost: Partial<Charge> = { loss: yuan(2), record: ['none', 1, null, yuan(2)] };
+    expect(await room.until(first.settle(chargeOf('r1', 0.05, lost)))).toMatchObject({
+      outcome: 'paid',
+      amount: yuan(0.05),
+    });
+    expect(await room.number("SELECT SUM(amount) FROM transfer WHERE debit='losses'")).toBe(
+      yuan(2),
+    );
+    await isWhole(room);
+  });
+
+  test('R2: the proof finds a loss without its record, a record without its loss, and one that is less than was reported', async () => {
+    const { hall: room, till, first } = await hall();
+    const others = [0.01, 0.01].map((amount) => granted(till.tryReserve(askFor('A', amount))));
+    const lost = (reported: number | null, loss: number | undefined): Partial<Charge> => ({
+      ...(loss !== undefined && { loss: yuan(loss) }),
+      record: ['none', 1, null, reported === null ? null : yuan(reported)],
+    });
+    const cases = [lost(3, 2), lost(3, undefined), lost(null, 1)];
+    const settled = [first, ...others].map((held, i) =>
+      held.settle(chargeOf(`r${i}`, 0.01, cases[i])),
+    );
+    await room.until(Promise.all(settled));
+    await room.close();
+    const { problems } = await check(room.database);
+    expect(problems.map(({ query, row }) => [query, row['id']]).sort()).toEqual([
+      ['losses', 'r0'],
+      ['losses', 'r1'],
+      ['unreported', 'r2/excess'],
+    ]);
+  });
+
   test('what is queued at the moment of an answer does not wait for anything', async () => {
     const { hall: room, till, first } = await hall();
     first.release();
@@ -123,7 +188,7 @@ forEachDatabase((_name, openFresh) => {
       '',
     );
     const bad: Partial<Charge> =
-      room.database.dialect === 'postgres' ? {} : { record: ['none', 'x', null] };
+      room.database.dialect === 'postgres' ? {} : { record: ['none', 'x', null, null] };
     expect(await room.until(first.settle(chargeOf(id, 0.05, bad)))).toMatchObject({
       outcome: 'refused',
       amount: 0n,

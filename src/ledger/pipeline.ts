@@ -14,6 +14,7 @@ import {
   type Charges,
   type FloatRow,
   intoRecords,
+  type Loss,
   type Spend,
 } from './scripts/batch.ts';
 import type { Move } from './scripts/move.ts';
@@ -47,7 +48,10 @@ interface FloatMove {
   readonly move: Move;
 }
 
-/** So many running requests are a crowd, and this part of them (one in so many) a batch worth sending. */
+/**
+ * So many running requests are a crowd, and this part of them (one in so many) a batch worth
+ * sending.
+ */
 const crowd = 8;
 const crowdShare = 1.25;
 /** From here on time is short: the part of it in which the thread has something to do. */
@@ -59,12 +63,18 @@ export interface PipelineEvents {
   readonly running: number;
   /** What this float draws or gives back with the batch that is being built. */
   moveOf(float: Float): Move | undefined;
-  /** It is committed; the floats have been brought up to date. `atMs`: when at the latest the database had not committed it yet. */
+  /**
+   * It is committed; the floats have been brought up to date. `atMs`: when at the latest the
+   * database had not committed it yet.
+   */
   committed(batch: Batch, atMs: number): void;
   refused(item: Item, error: unknown): void;
   /** A draw or return that the database will never do: a bug of ours. */
   stuck(float: Float, error: unknown): void;
-  /** Nothing more will be committed under this process's id. `broken`: by its own decision, because memory and database disagree, which is a bug. */
+  /**
+   * Nothing more will be committed under this process's id. `broken`: by its own decision, because
+   * memory and database disagree, which is a bug.
+   */
   fenced(how: 'fenced' | 'behind' | 'broken', error?: unknown): void;
   /** Charges that the fenced process has not committed, or perhaps has. */
   orphaned(items: readonly Item[]): void;
@@ -81,7 +91,10 @@ export interface PipelineOptions {
   readonly settings: TillSettings;
 }
 
-/** The one way of this process's money into the database: at most one batch at a time (R1). What queues meanwhile is the next. */
+/**
+ * The one way of this process's money into the database: at most one batch at a time (R1). What
+ * queues meanwhile is the next.
+ */
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #events: PipelineEvents;
@@ -152,7 +165,10 @@ export class Pipeline {
     this.#wake();
   }
 
-  /** Charges by age, those under way first. `sent`: whether a batch with it may be in the database already. */
+  /**
+   * Charges by age, those under way first. `sent`: whether a batch with it may be in the database
+   * already.
+   */
   *waiting(): Iterable<{ readonly item: Item; readonly sent: boolean }> {
     for (const item of this.#inFlight) yield { item, sent: true };
     for (const item of this.#queue) yield { item, sent: false };
@@ -171,7 +187,10 @@ export class Pipeline {
     if (this.#process !== undefined) this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
-  /** What throws here is a bug of ours. The charges are saved as after a fence: their ids tell which were committed. */
+  /**
+   * What throws here is a bug of ours. The charges are saved as after a fence: their ids tell which
+   * were committed.
+   */
   async #run(): Promise<void> {
     try {
       await this.#sendAll();
@@ -205,8 +224,9 @@ export class Pipeline {
   }
 
   /**
-   * Answers that arrived together are charged together. When a crowd is still waiting for its own, the batch waits a moment for them: every
-   * commit that is not made is a log write, an fsync and two thread switches less. Who is alone, or few, waits for nobody, and where there is time to
+   * Answers that arrived together are charged together. When a crowd is still waiting for its own,
+   * the batch waits a moment for them: every commit that is not made is a log write, an fsync and
+   * two thread switches less. Who is alone, or few, waits for nobody, and where there is time to
    * commit at once there is nothing to save.
    */
   async #gather(): Promise<void> {
@@ -276,7 +296,10 @@ export class Pipeline {
     return float;
   }
 
-  /** The database will never take this batch. Its parts go one by one, so that only the guilty one is refused (till.md §6). */
+  /**
+   * The database will never take this batch. Its parts go one by one, so that only the guilty one
+   * is refused (till.md §6).
+   */
   async #poisoned(batch: Batch, moves: readonly FloatMove[], error: unknown): Promise<void> {
     const { items } = batch;
     for (const float of batch.floats.values()) float.recall();
@@ -300,9 +323,12 @@ export class Pipeline {
   #build(process: string, items: readonly Item[], moves: readonly FloatMove[]): Batch {
     const floats = new Map<string, Float>();
     const direct = new Map<Float, Nano>();
+    let losses = noLosses;
     for (const { float } of moves) floats.set(float.account, float);
-    for (const { user, amount, limits, onLimits } of items) {
+    for (const { charge: one, user, amount, limits, onLimits } of items) {
       charge(floats, user, amount);
+      if (one.loss !== undefined)
+        losses = [...losses, { id: one.id, amount: one.loss, at: one.at }];
       for (let i = 0; i < limits.length; i++) {
         const limit = limits[i];
         const paid = onLimits[i];
@@ -321,6 +347,7 @@ export class Pipeline {
       process,
       seq: this.#seq,
       charges: chargesOf(items),
+      losses,
       spends,
       moves: withDirect(
         moves.map(({ move }) => move),
@@ -331,6 +358,8 @@ export class Pipeline {
     return { number: this.#built, items, floats, input };
   }
 }
+
+const noLosses: readonly Loss[] = [];
 
 function charge(floats: Map<string, Float>, float: Float, amount: Nano): void {
   if (float.charging === 0n) floats.set(float.account, float);

@@ -133,7 +133,8 @@ forEachDatabase((name, openFresh) => {
       const input: BatchInput = {
         process: 'P1',
         seq,
-        charges: { count: 1, values: [id, 'A', 1n, 'chat', 1, 1n, 0n, 'none', 1, null] },
+        charges: { count: 1, values: [id, 'A', 1n, 'chat', 1, 1n, 0n, 'none', 1, null, null] },
+        losses: [],
         spends: [{ account: 'A', amount: 1n }],
         moves: seq % 2n === 0n ? [{ ...emptyMove('A'), want: 5n, least: 1n }] : [],
         records,

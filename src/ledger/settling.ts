@@ -35,7 +35,10 @@ export class Settling {
     this.#parts = parts;
   }
 
-  /** Charges up to what was reserved: `reserved` of each float, and `extra` of the user's. What is left of it is free again. */
+  /**
+   * Charges up to what was reserved: `reserved` of each float, and `extra` of the user's. What is
+   * left of it is free again.
+   */
   charge(
     charge: Charge,
     floats: readonly [Float, ...Float[]],
@@ -130,7 +133,10 @@ export class Settling {
     }
   }
 
-  /** Charges that were answered already, and that the database may have forgotten: their ids make it safe to settle them again. */
+  /**
+   * Charges that were answered already, and that the database may have forgotten: their ids make it
+   * safe to settle them again.
+   */
   again(items: readonly Item[]): void {
     for (const item of items) {
       this.#parts.errands.add({
@@ -142,8 +148,9 @@ export class Settling {
   }
 
   /**
-   * Once a second: tells everybody who has waited too long. The charges go on; those of answers that are now withheld cost nothing in the end.
-   * A process that was stopped for longer than answers may wait has not heard from the database because it did not listen.
+   * Once a second: tells everybody who has waited too long. The charges go on; those of answers
+   * that are now withheld cost nothing in the end. A process that was stopped for longer than
+   * answers may wait has not heard from the database because it did not listen.
    */
   expire(nowMs: number): void {
     if (nowMs - this.#lookedMs > asleepMs) this.#wokenMs = nowMs;
@@ -172,9 +179,9 @@ export class Settling {
     const { user, limits } = item;
     const accounts = limits.map(({ account }) => account);
     return () => {
-      const { id, cost, code, at, record } = item.charge;
+      const { id, cost, code, at, loss, record } = item.charge;
       return {
-        charge: { id, account: user.account, cost, code, at, record },
+        charge: { id, account: user.account, cost, code, at, loss, record },
         limits: accounts,
         records: this.#parts.records,
       };

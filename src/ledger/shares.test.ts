@@ -218,7 +218,7 @@ forEachDatabase((_name, openFresh) => {
     const room = await hall(10);
     const tills = await room.tills(4);
     const limits: LimitWindow[] = [{ id: 'key:K:total', amount: yuan(0.5) }];
-    const record = ['K', 1, null];
+    const record = ['K', 1, null, null];
     const answers = Array.from({ length: 100 }, async (_, i) => {
       const got = await tills[i % 4]?.reserve(
         askFor('A', 0.02, 0.02, { limits, shape: 'fixed' }),
@@ -239,7 +239,9 @@ forEachDatabase((_name, openFresh) => {
     const till = await room.till();
     const limits: LimitWindow[] = [{ id: 'key:K:total', amount: yuan(0.01) }];
     const got = granted(await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits }), never)));
-    expect(await room.until(got.settle(chargeOf('r1', 0.03, { record: ['K', 1, null] })))).toEqual({
+    expect(
+      await room.until(got.settle(chargeOf('r1', 0.03, { record: ['K', 1, null, null] }))),
+    ).toEqual({
       outcome: 'paid',
       amount: yuan(0.03),
       shortfall: 0n,
@@ -266,7 +268,7 @@ forEachDatabase((_name, openFresh) => {
       await room.until(till.reserve(askFor('A', 0.1, 0.1, { limits: day('2026-11-22') }), never)),
     );
     const reserved = (date: string): Partial<Charge> => ({
-      record: ['K', Date.parse(date) + 3_600_000, null],
+      record: ['K', Date.parse(date) + 3_600_000, null, null],
     });
     await room.until(
       Promise.all([

@@ -4,7 +4,9 @@ import type { LiveTill } from './till.ts';
 
 const yuan = (nano: Nano): number => Number(nano) / 1e9;
 
-/** What is read of a till at each scrape. Floats are those of users: a limit of a key is no money. */
+/**
+ * What is read of a till at each scrape. Floats are those of users: a limit of a key is no money.
+ */
 export function tillFamilies({
   stats,
   held,
@@ -12,16 +14,7 @@ export function tillFamilies({
   running,
   admitting,
 }: LiveTill): readonly Family[] {
-  let [floats, waiters] = [0, 0];
-  let [free, reserved, granted] = [0n, 0n, 0n];
-  for (const float of held) {
-    waiters += float.waiters.length;
-    if (float.limit !== undefined) continue;
-    floats += 1;
-    free += float.free;
-    reserved += float.reserved;
-    granted += float.granted;
-  }
+  const { floats, waiters, free, reserved, granted } = sumOf(held);
   const counter = (name: string, help: string, total: number) =>
     family(`tollgate_till_${name}`, 'counter', help, total);
   const gauge = (name: string, help: string, now: number) =>
@@ -76,4 +69,18 @@ export function tillFamilies({
     counter('waits_total', 'Requests that waited for money', stats.waited),
     counter('wait_seconds_total', 'Time that requests waited for money', stats.waitedMs / 1_000),
   ];
+}
+
+function sumOf(held: LiveTill['held']) {
+  let [floats, waiters] = [0, 0];
+  let [free, reserved, granted] = [0n, 0n, 0n];
+  for (const float of held) {
+    waiters += float.waiters.length;
+    if (float.limit !== undefined) continue;
+    floats += 1;
+    free += float.free;
+    reserved += float.reserved;
+    granted += float.granted;
+  }
+  return { floats, waiters, free, reserved, granted };
 }

@@ -27,7 +27,7 @@ function ask(
 }
 
 function chargeOf(id: string, cost: number): Charge {
-  return { id, cost: yuan(cost), code: 'chat', at: 1, record: ['k', 1, null] };
+  return { id, cost: yuan(cost), code: 'chat', at: 1, record: ['k', 1, null, null] };
 }
 
 function granted(result: Reservation | string | undefined): Reservation {

@@ -44,7 +44,10 @@ export interface TillOptions {
   readonly log?: (event: TillEvent) => void;
 }
 
-/** Opens this process's till: from the moment this resolves, money can be reserved. Throws a `DatabaseError` when the database refuses. */
+/**
+ * Opens this process's till: from the moment this resolves, money can be reserved. Throws a
+ * `DatabaseError` when the database refuses.
+ */
 export async function openTill(options: TillOptions): Promise<LiveTill> {
   const till = new LiveTill(options);
   await till.open();
@@ -202,7 +205,10 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     });
   }
 
-  /** Returns when every charge is committed and every float is back, or `closeWaitMs` have passed: then others take over as after a crash. */
+  /**
+   * Returns when every charge is committed and every float is back, or `closeWaitMs` have passed:
+   * then others take over as after a crash.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -318,6 +324,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
 
   unknown(error: unknown): void {
     this.stats.unknownBatches++;
+    this.#failed(error);
     this.#log({ event: 'unknown_outcome', error });
   }
 
@@ -365,8 +372,9 @@ export class LiveTill implements Till, Counter, PipelineEvents {
   }
 
   /**
-   * Takes a new id (R6), and another one for each try: a try that was given up may still arrive, and must not bring a swept row back. At the
-   * opening a database that refuses is the caller's to know; later it is asked until it answers.
+   * Takes a new id (R6), and another one for each try: a try that was given up may still arrive,
+   * and must not bring a swept row back. At the opening a database that refuses is the caller's to
+   * know; later it is asked until it answers.
    */
   async #begin(opening: boolean): Promise<void> {
     for (let attempt = 0; ; attempt++) {
@@ -419,9 +427,19 @@ export class LiveTill implements Till, Counter, PipelineEvents {
         this.#lookedMs = nowMs;
         await this.#sweeper.look(this.#process);
       }
-    } catch {
+    } catch (error) {
       // The database is away; batches notice it too, and what matters is theirs.
+      this.#failed(error);
     }
     this.#looking = false;
+  }
+
+  /**
+   * A database that is away may be back in a moment. One whose file is gone may not: no vendor is
+   * asked, since its answer could not be charged.
+   */
+  #failed(error: unknown): void {
+    if (error instanceof DatabaseError && error.kind === 'gone')
+      this.#lastGoodMs = Number.NEGATIVE_INFINITY;
   }
 }

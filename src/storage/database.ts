@@ -1,6 +1,9 @@
 import type { Kysely } from 'kysely';
 
-/** What goes into and comes out of SQL. Integers come out as bigint, always, from both databases. Booleans are 0 and 1. */
+/**
+ * What goes into and comes out of SQL. Integers come out as bigint, always, from both databases.
+ * Booleans are 0 and 1.
+ */
 export type SqlValue = string | bigint | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
@@ -9,26 +12,34 @@ export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
   /**
-   * PostgreSQL only: statements so marked that a procedure yields before any other are committed one by one, in one round trip each,
-   * and BEGIN waits for the first unmarked one. SQLite runs every procedure as one transaction and ignores the mark.
+   * PostgreSQL only: statements so marked that a procedure yields before any other are committed
+   * one by one, in one round trip each, and BEGIN waits for the first unmarked one. SQLite runs
+   * every procedure as one transaction and ignores the mark.
    */
   readonly autocommit?: true;
 }
 
 /**
- * A transaction's body: yields statements, receives their rows, returns its result. A generator, because the same text then runs
- * statement by statement over the network (PostgreSQL) and in one go inside SQLite's thread, with no await between statements there.
+ * A transaction's body: yields statements, receives their rows, returns its result. A generator,
+ * because the same text then runs statement by statement over the network (PostgreSQL) and in one
+ * go inside SQLite's thread, with no await between statements there.
  */
 export type Script<T> = Generator<Statement, T, readonly Row[]>;
 
-/** A named script that lives where the database runs: `call` sends only its input. Input and output must survive structured clone. */
+/**
+ * A named script that lives where the database runs: `call` sends only its input. Input and output
+ * must survive structured clone.
+ */
 export type Procedures = Readonly<Record<string, (input: never) => Script<unknown>>>;
 
 /**
- * How a statement failed. `constraint` is deterministic (these very values will never be taken, so resending cannot help); `unknown` means that it may or may not have been
- * committed (lost connection, timeout); `busy` that it certainly was not and may be sent again (lock, full disk, no connection to be had).
+ * How a statement failed. `constraint` is deterministic (these very values will never be taken, so
+ * resending cannot help); `unknown` means that it may or may not have been committed (lost
+ * connection, timeout); `busy` that it certainly was not and may be sent again (lock, full disk, no
+ * connection to be had); `gone` that the database's file was removed or replaced: the commits of
+ * the file that is still open are lost, unless it is put back.
  */
-export type DatabaseErrorKind = 'constraint' | 'unknown' | 'busy' | 'other';
+export type DatabaseErrorKind = 'constraint' | 'unknown' | 'busy' | 'gone' | 'other';
 
 export class DatabaseError extends Error {
   readonly kind: DatabaseErrorKind;
@@ -38,9 +49,13 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Whether the same may work in a moment: the database is away or overloaded. Everything else that a statement throws is a bug. */
+/**
+ * Whether the same may work in a moment: the database is away or overloaded. Everything else that a
+ * statement throws is a bug.
+ */
 export const isAway = (error: unknown): boolean =>
-  error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');
+  error instanceof DatabaseError &&
+  (error.kind === 'busy' || error.kind === 'unknown' || error.kind === 'gone');
 
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
@@ -48,7 +63,10 @@ export interface Database {
   readonly kysely: Kysely<unknown>;
   /** One statement, autocommitted. */
   query(sql: string, params?: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** Runs the script in one transaction (SQLite: BEGIN IMMEDIATE; PostgreSQL: READ COMMITTED). Throws what the script throws, after a rollback. */
+  /**
+   * Runs the script in one transaction (SQLite: BEGIN IMMEDIATE; PostgreSQL: READ COMMITTED).
+   * Throws what the script throws, after a rollback.
+   */
   transact<T>(script: () => Script<T>): Promise<T>;
   /** Like `transact` with a REPEATABLE READ, read-only snapshot. */
   snapshot<T>(script: () => Script<T>): Promise<T>;
@@ -57,7 +75,10 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** A step of the schema: the same text for both databases, or one for each. Forward only; ids sort by room and number, e.g. `0002-ledger`. */
+/**
+ * A step of the schema: the same text for both databases, or one for each. Forward only; ids sort
+ * by room and number, e.g. `0002-ledger`.
+ */
 export interface Migration {
   readonly id: string;
   readonly statements: readonly (string | { readonly sqlite: string; readonly postgres: string })[];

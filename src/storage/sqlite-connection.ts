@@ -1,12 +1,22 @@
+import { statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { DatabaseError, type SqlValue, type Statement } from './database.ts';
 import type { Result } from './engine.ts';
 import { sqliteError } from './sqlite-errors.ts';
 
 const statementsMax = 500;
-/** 64 MB of pages in memory, and a checkpoint for every 32 MB of log: a page that many commits touch is copied back once. */
-const room = ['cache_size=-65536', 'wal_autocheckpoint=8000'];
+/** 64 MB of pages in memory. */
+const cache = 'cache_size=-65536';
+/** A page of SQLite's default size, and the header of its frame in the log. */
+const frameBytes = 4_096 + 24;
+/**
+ * A checkpoint for every 32 MB of log: a page that many commits touch is copied back once. On a
+ * small volume, a checkpoint for every sixteenth of its free room, so that the log does not fill
+ * it.
+ */
+const logBytes = { least: 1024 * 1024, most: 32 * 1024 * 1024, shareOfRoom: 16 };
 
 type Connection = InstanceType<typeof DatabaseSync>;
 
@@ -24,8 +34,9 @@ interface SqliteModule {
 }
 
 /**
- * The engine built into Node where it is complete (22.16 and later), else the package with the same interface: the package's types
- * describe both. Node announces its own as experimental with a warning, which would stand in the output of every command.
+ * The engine built into Node where it is complete (22.16 and later), else the package with the same
+ * interface: the package's types describe both. Node announces its own as experimental with a
+ * warning, which would stand in the output of every command.
  */
 function engine(): typeof DatabaseSync {
   const { emitWarning } = process;
@@ -40,7 +51,10 @@ function engine(): typeof DatabaseSync {
   }
 }
 
-/** An optional dependency: where it is not built for the platform, a Node with an engine of its own does without. */
+/**
+ * An optional dependency: where it is not built for the platform, a Node with an engine of its own
+ * does without.
+ */
 function packaged(): typeof DatabaseSync {
   try {
     return (createRequire(import.meta.url)('@photostructure/sqlite') as SqliteModule).DatabaseSync;
@@ -60,8 +74,8 @@ function packaged(): typeof DatabaseSync {
 let found: typeof DatabaseSync | undefined;
 
 /**
- * `$1`, `$2`, … become `?`, and their order is noted: numbered placeholders are bound by position in some versions of the engine and by name in others.
- * Quoted text is left alone.
+ * `$1`, `$2`, … become `?`, and their order is noted: numbered placeholders are bound by position
+ * in some versions of the engine and by name in others. Quoted text is left alone.
  */
 function positional(sql: string): {
   readonly sql: string;
@@ -82,19 +96,30 @@ function positional(sql: string): {
   };
 }
 
-/** The engine binds every JavaScript number as a float, which is not what `LIMIT 10` or a division of integers means. */
+/**
+ * The engine binds every JavaScript number as a float, which is not what `LIMIT 10` or a division
+ * of integers means.
+ */
 function bound(value: SqlValue): SqlValue {
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
 }
 
-/** One synchronous connection: WAL, durable at commit, foreign keys checked, never waiting for a lock on its own. Throws `DatabaseError`. */
+/**
+ * One synchronous connection: WAL, durable at commit, foreign keys checked, never waiting for a
+ * lock on its own. Throws `DatabaseError`.
+ */
 export class SqliteConnection {
   readonly #connection: Connection;
   readonly #prepared = new Map<string, Prepared>();
+  readonly #path: string;
 
-  /** `path` is a file or `:memory:`. Until `configure` has succeeded the connection must not be used. */
+  /**
+   * `path` is a file or `:memory:`. Until `configure` has succeeded the connection must not be
+   * used.
+   */
   constructor(path: string) {
     const Engine = (found ??= engine());
+    this.#path = path;
     try {
       this.#connection = new Engine(path);
     } catch (error) {
@@ -102,16 +127,41 @@ export class SqliteConnection {
     }
   }
 
-  /** May be refused as locked while another process opens the same new file; then it is to be called again. */
+  /**
+   * May be refused as locked while another process opens the same new file; then it is to be called
+   * again.
+   */
   configure(): void {
+    const bytes = this.#path === ':memory:' ? logBytes.most : logBytesFor(dirname(this.#path));
+    const log = [
+      `wal_autocheckpoint=${Math.floor(bytes / frameBytes)}`,
+      `journal_size_limit=${bytes}`,
+    ];
     for (const pragma of [
       'busy_timeout=0',
       'journal_mode=WAL',
       'synchronous=FULL',
       'foreign_keys=ON',
-      ...room,
+      cache,
+      ...log,
     ]) {
       this.execute({ sql: `PRAGMA ${pragma}`, params: [] });
+    }
+    this.#emptyLog();
+  }
+
+  /**
+   * Moves the pages of a log that a crash has left into the database: such a log may fill a small
+   * volume.
+   */
+  #emptyLog(): void {
+    try {
+      this.execute({ sql: 'PRAGMA wal_checkpoint(TRUNCATE)', params: [] });
+    } catch (error) {
+      // The volume has no room, or another connection is doing the same. Readers work all the same;
+      // a
+      // writer gets the error when it writes.
+      if (!(error instanceof DatabaseError) || error.kind !== 'busy') throw error;
     }
   }
 
@@ -161,4 +211,10 @@ export class SqliteConnection {
     this.#prepared.set(sql, prepared);
     return prepared;
   }
+}
+
+function logBytesFor(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  const share = Math.floor((bavail * bsize) / logBytes.shareOfRoom);
+  return Math.min(logBytes.most, Math.max(logBytes.least, share));
 }

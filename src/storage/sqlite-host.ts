@@ -9,10 +9,14 @@ import {
   type Statement,
 } from './database.ts';
 import type { Mode } from './engine.ts';
+import { FileWatch } from './file-watch.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { isLocked } from './sqlite-errors.ts';
 
-/** What can be asked of the one who has the connection; plain data, because it may cross into a thread. */
+/**
+ * What can be asked of the one who has the connection; plain data, because it may cross into a
+ * thread.
+ */
 export type Job =
   | { readonly do: 'run' | 'step'; readonly sql: string; readonly params: readonly SqlValue[] }
   | { readonly do: 'call'; readonly procedure: string; readonly input: unknown }
@@ -36,24 +40,37 @@ const begin = {
 /** After another writer was noticed, this many of our transactions make room for it. */
 const politeFor = 500;
 
-/** Does jobs on one connection, each at once and without waiting. A locked file is an error for which `isLocked` is true, and nothing has happened. */
+/**
+ * Does jobs on one connection, each at once and without waiting. A locked file is an error for
+ * which `isLocked` is true, and nothing has happened.
+ */
 export class SqliteHost {
   readonly #connection: SqliteConnection;
   readonly #procedures: Procedures;
+  readonly #path: string;
+  readonly #clock: Clock;
+  /** Undefined for a database in memory. */
+  #file: FileWatch | undefined;
   #seenVersion: SqlValue | undefined;
   #polite = 0;
   #reading = false;
 
-  constructor(path: string, procedures: Procedures) {
+  constructor(path: string, procedures: Procedures, clock: Clock) {
     this.#connection = new SqliteConnection(path);
     this.#procedures = procedures;
+    this.#path = path;
+    this.#clock = clock;
   }
 
   configure(): void {
     this.#connection.configure();
+    if (this.#path !== ':memory:') this.#file = new FileWatch(this.#path, this.#clock);
   }
 
-  /** Whether other writers were about lately: then whoever has just committed rests a moment, or the others starve (till.md §6). */
+  /**
+   * Whether other writers were about lately: then whoever has just committed rests a moment, or the
+   * others starve (till.md §6).
+   */
   get crowded(): boolean {
     return this.#polite > 0;
   }
@@ -62,7 +79,17 @@ export class SqliteHost {
     this.#polite = politeFor;
   }
 
+  /**
+   * Throws instead of returning an outcome when the database's file is gone: its commits are lost.
+   */
   perform(job: Job): unknown {
+    const outcome = this.#perform(job);
+    if (job.do === 'run' || job.do === 'call' || job.do === 'commit')
+      this.#file?.requireUnchanged();
+    return outcome;
+  }
+
+  #perform(job: Job): unknown {
     switch (job.do) {
       case 'run':
         return this.#connection.execute(job);
@@ -105,14 +132,18 @@ export class SqliteHost {
     else this.#lookForOthers();
   }
 
-  /** Where it is not needed it is not said: each time, SQLite forgets all statements that it has prepared. */
+  /**
+   * Where it is not needed it is not said: each time, SQLite forgets all statements that it has
+   * prepared.
+   */
   #onlyRead(reading: boolean): void {
     this.#connection.execute({ sql: `PRAGMA query_only=${reading ? 1 : 0}`, params: [] });
     this.#reading = reading;
   }
 
   #end(how: 'commit' | 'rollback'): void {
-    // SQLite ends a transaction by itself on some errors (full disk), so there may be nothing left to roll back.
+    // SQLite ends a transaction by itself on some errors (full disk), so there may be nothing left
+    // to roll back.
     if (how === 'commit') {
       this.#needTransaction();
       this.#connection.execute(commit);
@@ -121,7 +152,10 @@ export class SqliteHost {
     if (this.#polite > 0) this.#polite--;
   }
 
-  /** The transaction may have died with the thread that held it; a step must never commit on its own. */
+  /**
+   * The transaction may have died with the thread that held it; a step must never commit on its
+   * own.
+   */
   #needTransaction(): void {
     if (!this.#connection.inTransaction) throw new DatabaseError('busy', 'the transaction is gone');
   }
@@ -141,7 +175,10 @@ export class SqliteHost {
 /** How long a transaction waits for the file's lock before it fails as `busy`. */
 export const lockWaitMsMax = 5_000;
 
-/** How long the winner rests after a commit when others wait, and how often the others look (till.md §6: shares come out equal). */
+/**
+ * How long the winner rests after a commit when others wait, and how often the others look (till.md
+ * §6: shares come out equal).
+ */
 export const restMs = 0.5;
 const retryMs = { least: 0.1, spread: 0.2 };
 
@@ -157,7 +194,10 @@ export class Patience {
     this.#until = clock.monotonicMs() + lockWaitMsMax;
   }
 
-  /** Milliseconds to wait before the next try; throws `error` when it is not about a lock or patience has ended. */
+  /**
+   * Milliseconds to wait before the next try; throws `error` when it is not about a lock or
+   * patience has ended.
+   */
   pauseMs(error: unknown): number {
     if (!isLocked(error) || this.#clock.monotonicMs() >= this.#until) throw error;
     return retryMs.least + this.#random() * retryMs.spread;

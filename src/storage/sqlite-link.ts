@@ -20,7 +20,7 @@ export class InlineLink implements Link {
   #last: Promise<unknown>;
 
   constructor(path: string, procedures: Procedures) {
-    this.#host = new SqliteHost(path, procedures);
+    this.#host = new SqliteHost(path, procedures, systemClock);
     this.#last = this.#patiently(() => this.#host.configure());
     this.#last.catch(() => undefined);
   }
@@ -53,17 +53,26 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** Where the thread's code is, and what Node needs to run it (`['--import', 'tsx']` from sources on Node 20). */
+/**
+ * Where the thread's code is, and what Node needs to run it (`['--import', 'tsx']` from sources on
+ * Node 20).
+ */
 export interface ThreadOptions {
   readonly entry: URL;
   readonly execArgv?: readonly string[];
 }
 
-/** The connection in a thread of its own, so that an fsync never stops a stream. A thread that dies is replaced with the next job. */
+/**
+ * The connection in a thread of its own, so that an fsync never stops a stream. A thread that dies
+ * is replaced with the next job.
+ */
 export class ThreadLink implements Link {
   readonly #path: string;
   readonly #options: ThreadOptions;
-  /** Of jobs that are not answered yet, oldest first. The thread does them in order; a map of all that ever was would be rebuilt for each of them. */
+  /**
+   * Of jobs that are not answered yet, oldest first. The thread does them in order; a map of all
+   * that ever was would be rebuilt for each of them.
+   */
   readonly #pending: Pending[] = [];
   #worker: Worker | undefined;
   #sent = 0;

@@ -40,8 +40,9 @@ function patiently<T>(host: SqliteHost, attempt: () => T): T {
 }
 
 /**
- * The body of SQLite's thread: opens the file that `open` named and serves its jobs, one after the other, until it is closed. The entry file
- * given to `open` calls this with the procedures that the thread shall know.
+ * The body of SQLite's thread: opens the file that `open` named and serves its jobs, one after the
+ * other, until it is closed. The entry file given to `open` calls this with the procedures that the
+ * thread shall know.
  */
 export function serveSqlite(procedures: Procedures): void {
   assert(
@@ -49,7 +50,7 @@ export function serveSqlite(procedures: Procedures): void {
     'serveSqlite runs in the thread that open() starts',
   );
   const port = parentPort;
-  const host = new SqliteHost(workerData.path, procedures);
+  const host = new SqliteHost(workerData.path, procedures, systemClock);
   patiently(host, () => host.configure());
   port.on('message', ({ id, job }: JobMessage) => {
     port.postMessage(

@@ -101,7 +101,7 @@ test('a thread that dies leaves its jobs unknown and undone, and is replaced', a
 });
 
 test('a step of a transaction that is gone is never committed on its own', () => {
-  const host = new SqliteHost(':memory:', {});
+  const host = new SqliteHost(':memory:', {}, systemClock);
   expect(() => host.perform({ do: 'step', sql: 'SELECT 1', params: [] })).toThrow('gone');
   expect(() => host.perform({ do: 'commit' })).toThrow('gone');
 });

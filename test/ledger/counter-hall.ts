@@ -39,7 +39,7 @@ export function askFor(
 }
 
 export function chargeOf(id: string, cost: number, more: Partial<Charge> = {}): Charge {
-  return { id, cost: yuan(cost), code: 'chat', at: 1, record: ['none', 1, null], ...more };
+  return { id, cost: yuan(cost), code: 'chat', at: 1, record: ['none', 1, null, null], ...more };
 }
 
 export function granted(result: Reservation | ReserveRefusal | undefined): Reservation {
@@ -48,7 +48,10 @@ export function granted(result: Reservation | ReserveRefusal | undefined): Reser
   return result;
 }
 
-/** Several real tills on one real database, in virtual time and with a network that does what the test says. */
+/**
+ * Several real tills on one real database, in virtual time and with a network that does what the
+ * test says.
+ */
 export class CounterHall {
   readonly time = new VirtualTime();
   readonly network: SimulatedNetwork;

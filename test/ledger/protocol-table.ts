@@ -12,7 +12,10 @@ import { Sweeper } from '../../src/ledger/sweeper.ts';
 import { type Database, DatabaseError } from '../../src/storage/database.ts';
 import { records } from './records.ts';
 
-/** What a process knows of itself. Nothing is asserted here, so that a table can do what a till never would. */
+/**
+ * What a process knows of itself. Nothing is asserted here, so that a table can do what a till
+ * never would.
+ */
 interface Client {
   seq: bigint;
   readonly floats: Map<string, FloatRow>;
@@ -21,7 +24,10 @@ interface Client {
 
 type Words = readonly string[];
 
-/** Runs the protocol's statements from a table of text: on each line a command, two or more spaces, and what it must answer. Amounts are yuan. */
+/**
+ * Runs the protocol's statements from a table of text: on each line a command, two or more spaces,
+ * and what it must answer. Amounts are yuan.
+ */
 export class ProtocolTable {
   readonly #database: Database;
   readonly #clients = new Map<string, Client>();
@@ -126,6 +132,7 @@ export class ProtocolTable {
       process,
       seq: client.seq,
       charges: { count: 0, values: [] },
+      losses: [],
       spends: [],
       moves: [],
       records,
@@ -204,7 +211,7 @@ export class ProtocolTable {
   ): BatchInput {
     const charges: BatchInput['charges'] = {
       count: 1,
-      values: [id, account, cost, 'chat', 1, cost, 0n, 'none', 1, null],
+      values: [id, account, cost, 'chat', 1, cost, 0n, 'none', 1, null, null],
     };
     return this.#batch(process, client, {
       charges,
@@ -234,7 +241,10 @@ export class ProtocolTable {
     return this.#send(client, client.queued);
   }
 
-  /** silence 15s P2 looks 5: the others say nothing for so long, and P2 looks so often at equal intervals. */
+  /**
+   * silence 15s P2 looks 5: the others say nothing for so long, and P2 looks so often at equal
+   * intervals.
+   */
   async #silence([seconds = '', self = '', , looks = '']: Words): Promise<string> {
     let nowMs = 1_000;
     const sweeper = new Sweeper(
@@ -257,7 +267,7 @@ export class ProtocolTable {
       cost: nano(cost),
       code: 'chat',
       at: 1,
-      record: ['none', 1, null],
+      record: ['none', 1, null, null],
     };
     const { outcome, amount } = await this.#database.call<object, LateReply>('till.late', {
       charge,
@@ -275,7 +285,7 @@ export class ProtocolTable {
 
   /** end v1 ok 1.60 · end v1 failed */
   async #end([id = '', how = '', cost = '0']: Words): Promise<string> {
-    const record = { ...records, values: ['task', 1, null] };
+    const record = { ...records, values: ['task', 1, null, null] };
     const ended = await this.#database.transact(() =>
       endHold(
         id,

@@ -2,13 +2,14 @@ import type { RecordTable } from '../../src/ledger/contract.ts';
 import { ledgerMigrations } from '../../src/ledger/migrations.ts';
 import type { Migration } from '../../src/storage/database.ts';
 
-/** A usage table with the columns that the ledger's own check reads, and one of each type. */
+/** A usage table with the columns that the ledger's own check reads, and one more. */
 export const records: RecordTable = {
   table: 'usage',
   columns: [
     { name: 'key_id', type: 'text' },
     { name: 'reserved_at', type: 'bigint' },
     { name: 'note', type: 'text' },
+    { name: 'excess', type: 'bigint' },
   ],
 };
 
@@ -24,7 +25,8 @@ export const migrations: readonly Migration[] = [
         shortfall BIGINT NOT NULL CHECK (shortfall >= 0 AND shortfall <= cost),
         key_id TEXT NOT NULL,
         reserved_at BIGINT NOT NULL,
-        note TEXT
+        note TEXT,
+        excess BIGINT
       )`,
     ],
   },

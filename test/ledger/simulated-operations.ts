@@ -84,7 +84,7 @@ async function task(world: Simulation, id: string, account: string): Promise<voi
             cost,
             code: 'video',
             at,
-            record: { ...records, values: ['task', at, null] },
+            record: { ...records, values: ['task', at, null, null] },
           }
         : { state: 'voided' },
     );
@@ -150,19 +150,23 @@ async function settle(
   const isWhole = shape !== 'stream';
   world.audit.finished({ id, account, cost, process });
   const at = Math.round(world.time.now);
+  const loss = world.random() < 0.1 ? world.nano(1_000_000n) + 1n : undefined;
   const record = [
     limit === undefined ? 'none' : account,
     at,
     world.random() < 0.5 ? null : `"quoted\\" {${id}}, 名`,
+    loss ?? null,
   ];
-  const { outcome, amount, shortfall } = await got.settle({
+  const charge = {
     id,
     cost,
+    loss,
     code: 'chat',
     at,
     record,
-    ...(isWhole && { delivered: false }),
-  });
+    ...(isWhole && { delivered: false as const }),
+  };
+  const { outcome, amount, shortfall } = await got.settle(charge);
   if (outcome === 'refused') return world.audit.refused(id);
   if (outcome === 'unavailable') return isWhole ? world.audit.withheld(id, process) : undefined;
   world.audit.deliver({ id, amount, shortfall });

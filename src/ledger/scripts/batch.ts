@@ -22,12 +22,14 @@ export interface ChargeRow {
   readonly cost: Nano;
   readonly code: string;
   readonly at: number;
+  readonly loss?: Nano | undefined;
   readonly record: readonly SqlValue[];
 }
 
 /**
- * Charges as they travel: one list of values, which has id, account, amount, code, at, cost, shortfall and the record's values of the first, then of the next.
- * Whatever is sent to a thread is copied, and there each name and each list of its own costs as much as some values.
+ * Charges as they travel: one list of values, which has id, account, amount, code, at, cost,
+ * shortfall and the record's values of the first, then of the next. Whatever is sent to a thread is
+ * copied, and there each name and each list of its own costs as much as some values.
  */
 export interface Charges {
   readonly count: number;
@@ -37,17 +39,32 @@ export interface Charges {
 /** The values of a charge that are in its transfer; cost, shortfall and record follow. */
 const transferValues = 5;
 
+/**
+ * What a vendor reported beyond what a request can have cost: the house's, in the transaction of
+ * the request's charge.
+ */
+export interface Loss {
+  /** The request's. */
+  readonly id: string;
+  readonly amount: Nano;
+  readonly at: number;
+}
+
 /** What one account's float of this process pays for in this batch: users and limits alike. */
 export interface Spend {
   readonly account: string;
   readonly amount: Nano;
 }
 
-/** Everything that one process wants to have done in one transaction. `seq` is the process row's before it. */
+/**
+ * Everything that one process wants to have done in one transaction. `seq` is the process row's
+ * before it.
+ */
 export interface BatchInput {
   readonly process: string;
   readonly seq: bigint;
   readonly charges: Charges;
+  readonly losses: readonly Loss[];
   readonly spends: readonly Spend[];
   /** By ascending account: the order in which everybody locks account rows (R11). */
   readonly moves: readonly Move[];
@@ -63,13 +80,19 @@ export interface FloatRow {
   readonly facts?: AccountFacts;
 }
 
-/** `done`: it had been committed before · `fenced`: nothing happened, and never will · `behind`: the database has forgotten batches. */
+/**
+ * `done`: it had been committed before · `fenced`: nothing happened, and never will · `behind`: the
+ * database has forgotten batches.
+ */
 export type BatchReply =
   | { readonly outcome: 'ok' | 'done'; readonly floats: readonly FloatRow[] }
   | { readonly outcome: 'fenced' }
   | { readonly outcome: 'behind' };
 
-/** Fence, idempotency number and heartbeat in one statement (R2): without its row nothing else of a batch happens. */
+/**
+ * Fence, idempotency number and heartbeat in one statement (R2): without its row nothing else of a
+ * batch happens.
+ */
 const claim = 'UPDATE process SET seq=seq+1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id';
 
 /** The batch as a procedure where every statement is a function call away: SQLite's thread. */
@@ -86,27 +109,33 @@ export function* batchStepByStep(input: BatchInput): Script<BatchReply> {
     floats.push(floatRow(row));
   }
   yield* insertCharges(input);
+  for (const loss of input.losses) yield insertLoss(loss);
   floats.push(...(yield* movesStepByStep(input.process, input.moves)));
   return { outcome: 'ok', floats };
 }
 
-/** The batch over a network: charges are one statement, and without moves that is all there is, committed by itself. */
+/**
+ * The batch over a network: charges are one statement, and without moves and losses that is all
+ * there is, committed by itself.
+ */
 export function* batchAtOnce(input: BatchInput): Script<BatchReply> {
   const statement =
     input.charges.count === 0
       ? { sql: claim, params: [input.process, input.seq] }
       : chargeAtOnce(input);
-  const rows = yield input.moves.length === 0 ? { ...statement, autocommit: true } : statement;
+  const alone = input.moves.length === 0 && input.losses.length === 0;
+  const rows = yield alone ? { ...statement, autocommit: true } : statement;
   const [first] = rows;
   if (first === undefined || first['alive'] === 0n) return yield* whatBecameOf(input);
+  for (const loss of input.losses) yield insertLoss(loss);
   const floats = input.spends.length === 0 ? [] : rows.map(floatRow);
   if (input.moves.length > 0) floats.push(...(yield* movesAtOnce(input.process, input.moves)));
   return { outcome: 'ok', floats };
 }
 
 /**
- * One statement for all charges. A float that is missing under a process that is not fenced is a bug, and must fail the statement:
- * hence the division.
+ * One statement for all charges. A float that is missing under a process that is not fenced is a
+ * bug, and must fail the statement: hence the division.
  */
 function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): Statement {
   assert(typeof records !== 'string', 'charges at once need the columns of their records');
@@ -155,6 +184,12 @@ function* insertCharges({ charges: { count, values }, records: into }: BatchInpu
   yield* insertRows(typeof into === 'string' ? into : intoRecords(into), count, records);
 }
 
+/** A loss is a transfer of its own, found by its request's id. */
+export const insertLoss = ({ id, amount, at }: Loss): Statement => ({
+  sql: "INSERT INTO transfer (id, debit, credit, amount, code, ref, at) VALUES ($1, 'losses', 'vendors', $2, 'excess', $3, $4)",
+  params: [`${id}/excess`, amount, id, at],
+});
+
 /** Usage records: who, how much of it nobody paid for, and then the record's own columns. */
 export function intoRecords({ table, columns }: RecordTable): string {
   return `INSERT INTO ${table} (id, account, cost, shortfall${columns.map(({ name }) => `, ${name}`).join('')})`;
@@ -166,8 +201,8 @@ export function recordInsert(records: RecordTable): string {
 }
 
 /**
- * The process row did not move. Touching it keeps whoever would fence it away until the floats are read; a sweep can therefore not have
- * begun when they are.
+ * The process row did not move. Touching it keeps whoever would fence it away until the floats are
+ * read; a sweep can therefore not have begun when they are.
  */
 function* whatBecameOf(input: BatchInput): Script<BatchReply> {
   const [row] = yield {

@@ -2,7 +2,7 @@ import type { RecordTable } from '../contract.ts';
 import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
 import type { Script } from '../../storage/database.ts';
-import { type ChargeRow, recordInsert } from './batch.ts';
+import { type ChargeRow, insertLoss, recordInsert } from './batch.ts';
 import { integer, text } from './read.ts';
 
 export interface LateInput {
@@ -12,18 +12,22 @@ export interface LateInput {
   readonly records: RecordTable;
 }
 
-/** `exists`: the batch of the fenced process had been committed after all. `clash`: the id is another account's. */
+/**
+ * `exists`: the batch of the fenced process had been committed after all. `clash`: the id is
+ * another account's.
+ */
 export interface LateReply {
   readonly outcome: 'paid' | 'exists' | 'clash';
   readonly amount: Nano;
 }
 
 /**
- * Settles a finished request whose process was fenced: directly on the account, as far as money is free there; the rest is shortfall. The
- * transfer's id tells whether it had been settled before (R6). Repeatable until known.
+ * Settles a finished request whose process was fenced: directly on the account, as far as money is
+ * free there; the rest is shortfall. The transfer's id tells whether it had been settled before
+ * (R6). Repeatable until known.
  */
 export function* settleLate({ charge, limits, records }: LateInput): Script<LateReply> {
-  const { id, account, cost, code, at, record } = charge;
+  const { id, account, cost, code, at, loss, record } = charge;
   let free = 0n;
   for (const locked of [account, ...limits].sort()) {
     const [row] = yield {
@@ -49,6 +53,7 @@ export function* settleLate({ charge, limits, records }: LateInput): Script<Late
     params: [id, account, amount, code, at],
   };
   yield { sql: recordInsert(records), params: [id, account, cost, cost - amount, ...record] };
+  if (loss !== undefined) yield insertLoss({ id, amount: loss, at });
   return { outcome: 'paid', amount };
 }
 

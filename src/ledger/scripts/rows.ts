@@ -1,10 +1,16 @@
 import type { Script, SqlValue } from '../../storage/database.ts';
 
-/** Rows that one statement inserts. Few sizes, because each is a prepared statement of its own; large ones, because a call costs as much as a row. */
-const sizes = [32, 8, 2, 1];
+/**
+ * Rows that one statement inserts. Few sizes, because each is a prepared statement of its own;
+ * large ones, because a call costs as much as a row.
+ */
+const sizes = [32, 16, 8, 4, 2, 1];
 const written = new Map<string, string>();
 
-/** Inserts rows in as few statements as their number allows. `into`: `INSERT INTO table (column, …)`; `values`: those of the first row, then of the next. */
+/**
+ * Inserts rows in as few statements as their number allows. `into`:
+ * `INSERT INTO table (column, …)`; `values`: those of the first row, then of the next.
+ */
 export function* insertRows(
   into: string,
   count: number,
