@@ -4,7 +4,10 @@ import { expositionText, type Family, family, type Labels } from './exposition.t
 /** What somebody knows when he is asked. */
 export type Source = () => readonly Family[];
 
-/** The page that a Prometheus server reads: what its sources know at that moment, then what the process is made of. */
+/**
+ * The page that a Prometheus server reads: what its sources know at that moment, then what the
+ * process is made of.
+ */
 export class Metrics {
   readonly #process = new Registry();
   readonly #sources: Source[] = [];
@@ -13,6 +16,8 @@ export class Metrics {
   readonly #hedges = new Map<string, Map<string, number>>();
   readonly #brokenOff = new Map<string, number>();
   readonly #tasks = new Map<string, Map<string, number>>();
+  readonly #overruns = new Map<string, number>();
+  readonly #losses = new Map<string, number>();
 
   /** `watched`: somebody may ask. Otherwise nothing watches the event loop and the collector. */
   constructor(watched: boolean) {
@@ -40,7 +45,19 @@ export class Metrics {
         'tollgate_hedge_input_tokens_total',
         'counter',
         'Input tokens of attempts that were broken off because another was faster: what vendors may charge for them',
-        [...this.#brokenOff].map(([channel, count]): [Labels, number] => [{ channel }, count]),
+        byChannel(this.#brokenOff),
+      ),
+      family(
+        'tollgate_overruns_total',
+        'counter',
+        'Answers beyond what their requests can have cost: more was reported, or they did not end',
+        byChannel(this.#overruns),
+      ),
+      family(
+        'tollgate_loss_yuan_total',
+        'counter',
+        'Cost that vendors reported beyond what requests can have cost, and that no user paid, in yuan',
+        byChannel(this.#losses),
       ),
       family(
         'tollgate_tasks_total',
@@ -70,6 +87,12 @@ export class Metrics {
     if (brokenOff !== undefined) more(this.#brokenOff, brokenOff, inputTokens);
   }
 
+  /** An answer of a channel went beyond its request, at this loss. */
+  overran(channel: string, excessNano: bigint): void {
+    more(this.#overruns, channel);
+    more(this.#losses, channel, Number(excessNano) / 1e9);
+  }
+
   /** Work that outlives its request is over. */
   ended(model: string, outcome: string): void {
     more(within(this.#tasks, model), outcome);
@@ -85,6 +108,9 @@ export class Metrics {
     return { type: this.type, text: expositionText(families) + (await this.#process.metrics()) };
   }
 }
+
+const byChannel = (counts: ReadonlyMap<string, number>): [Labels, number][] =>
+  [...counts].map(([channel, count]) => [{ channel }, count]);
 
 function more(counts: Map<string, number>, name: string, by = 1): void {
   counts.set(name, (counts.get(name) ?? 0) + by);

@@ -8,7 +8,10 @@ import { sqliteUrl } from '../databases.ts';
 import { hello, oneModel, startRunning } from '../support/running.ts';
 import { chunk, sse, startVendor, streamOf } from '../support/scripted-vendor.ts';
 
-/** `CLIENTS=10000 npm test -- test/faults/slow-clients.test.ts`: the long run; each takes one of the process's open files. */
+/**
+ * `CLIENTS=10000 npm test -- test/faults/slow-clients.test.ts`: the long run; each takes one of the
+ * process's open files.
+ */
 const crowd = Number(process.env['CLIENTS'] ?? 150);
 /** What one of them may take of the gateway's memory. */
 const bytesEach = 50_000;
@@ -20,7 +23,10 @@ async function connected(url: string): Promise<Socket> {
   return socket;
 }
 
-/** In a process of their own, where each has an open file as well: some bytes of a head, and one more now and then. */
+/**
+ * In a process of their own, where each has an open file as well: some bytes of a head, and one
+ * more now and then.
+ */
 const dribbling = `
 import { connect } from 'node:net';
 const [port, count, head] = process.argv.slice(1);
@@ -56,7 +62,8 @@ test(`${crowd} clients that dribble their requests or read nothing of their answ
   const vendor = await startVendor();
   const running = await startRunning({
     databaseUrl: await sqliteUrl(migrations),
-    configuration: oneModel(vendor.url),
+    // A model that writes so much: another's answers would end at their bound.
+    configuration: oneModel(vendor.url).replace('max_output: 1000', 'max_output: 100000000'),
     yuan: '100000000',
     limits: { stalledMs: 1_500 },
   });
@@ -76,7 +83,7 @@ test(`${crowd} clients that dribble their requests or read nothing of their answ
     ...hello,
     messages: [{ role: 'user', content: 'endless' }],
     stream: true,
-    max_tokens: 1_000,
+    max_tokens: 100_000_000,
   });
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   const before = process.memoryUsage().rss;

@@ -82,7 +82,7 @@ test('whose certificate is signed by itself, for another host or over gets no re
   const gateway = await startProcess({
     folder,
     configuration,
-    env: { NODE_EXTRA_CA_CERTS: trusted, TOLLGATE_LOG: 'info' },
+    env: { NODE_EXTRA_CA_CERTS: trusted, TOLLGATE_LOG: 'warn' },
   });
   onTestFinished(() => gateway.kill());
   const database = await open(`sqlite:${join(folder, 'tollgate.db')}`);
@@ -113,6 +113,29 @@ test('whose certificate is signed by itself, for another host or over gets no re
   expect(gateway.output()).toContain('ALTNAME_INVALID');
   expect(gateway.output()).toContain('CERT_HAS_EXPIRED');
   expect(await check(database, proofs)).toMatchObject({ ok: true, problems: [] });
+});
+
+test('what a vendor says of a time-out may hold our key and the prompt: the log has none of it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-log-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const vendor = await startVendor();
+  const configuration = `models:\n${model('m1')}\nchannels:\n${channel('m1', vendor.url)}\n`;
+  const gateway = await startProcess({ folder, configuration, env: { TOLLGATE_LOG: 'info' } });
+  onTestFinished(() => gateway.kill());
+  const database = await open(`sqlite:${join(folder, 'tollgate.db')}`);
+  onTestFinished(() => database.close());
+  const { key } = await newCustomer(database, nanoPerYuan);
+  const message = 'the key sk-of-the-house took too long for: tell me of my illness';
+  vendor.answer((_request, reply) => json(reply, 408, JSON.stringify({ error: { message } })));
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...hello, model: 'm1' }),
+  });
+  expect(answer.status).toBe(503);
+  expect(await gateway.stop()).toBe(0);
+  expect(gateway.output()).toContain('"fault":"timeout"');
+  expect(gateway.output()).not.toMatch(/sk-of-the-house|illness/);
 });
 
 const twoChannels = (first: string, second: string): string =>
