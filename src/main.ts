@@ -12,7 +12,9 @@ import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
 import { systemTimers } from './base/timers.ts';
 import { buildSnapshot, type Serves } from './catalog/build-snapshot.ts';
+import { defaultUsdRatePpm } from './catalog/bundled.ts';
 import type { Configuration } from './catalog/configuration.ts';
+import { type ListFees, listFeesAt } from './catalog/list-fees.ts';
 import { keepPricesInForce } from './catalog/prices.ts';
 import { load, record } from './catalog/recording.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
@@ -36,12 +38,12 @@ import { type LimitOptions, limitsOn } from './open-limits.ts';
 import { type Counted, measure } from './open-metrics.ts';
 import { pageRowsOn } from './open-page-rows.ts';
 import { type PaymentOptions, paymentsOn } from './open-payments.ts';
-import { openServer, serverLimits } from './http/server.ts';
+import { checkHeads, openServer, serverLimits } from './http/server.ts';
 import { Spools } from './http/spool.ts';
 import { releaseAllProcesses } from './ledger/ledger.ts';
 import { ledgerProcedures } from './ledger/procedures.ts';
 import type { TillSettings } from './ledger/settings.ts';
-import { openTill } from './ledger/till.ts';
+import { type LiveTill, openTill } from './ledger/till.ts';
 import { forgetWindows } from './ledger/windows.ts';
 import { Addresses } from './media/addresses.ts';
 import { Copies } from './media/copies.ts';
@@ -51,6 +53,7 @@ import { fileLimits, mediaLimits } from './media/limits.ts';
 import { openFiles } from './media/stored-files.ts';
 import { migrations } from './migrations.ts';
 import { vendors } from './providers/index.ts';
+import { dollarFees } from './providers/list-fees.ts';
 import { expireHourly } from './recall/expiry.ts';
 import { openResponseMemory } from './recall/responses.ts';
 import { openSignatureMemory } from './recall/signatures.ts';
@@ -63,6 +66,7 @@ import type { NoticeSettings } from './notices/settings.ts';
 import { watchChanges } from './storage/changes.ts';
 import type { SharedLimiter } from './limits/contract.ts';
 import type { Database } from './storage/database.ts';
+import { LedgerFolder } from './storage/ledger-id.ts';
 import { migrate } from './storage/migrate.ts';
 import { open } from './storage/open.ts';
 import { type BlobPlace, openBlobs } from './storage/open-blobs.ts';
@@ -77,11 +81,24 @@ import { keepHours } from './usage/keep-hours.ts';
 import { keepMonths } from './usage/months.ts';
 import { recordColumns } from './usage/record.ts';
 
-/** What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells models that do. */
+/**
+ * What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells
+ * models that do.
+ */
 export const serves: Serves = (vendor, kind) => speaksOf(kind, vendors.get(vendor)?.speaks ?? {});
+
+/** The vendors' list fees of the tools that they run, in yuan. */
+export const listFees = (usdRatePpm = defaultUsdRatePpm): ListFees =>
+  listFeesAt(dollarFees, usdRatePpm);
 
 export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOptions {
   readonly databaseUrl: string;
+  /**
+   * The data folder, whose `ledger.id` names its database; undefined: the database is not checked.
+   */
+  readonly dataFolder?: string | undefined;
+  /** The data folder belongs to this database from now on, whichever it belonged to. */
+  readonly acceptDatabase?: boolean | undefined;
   readonly masterKey: Buffer;
   /** Where generated files are kept. */
   readonly media: BlobPlace;
@@ -90,7 +107,9 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Where SQLite's thread begins; undefined keeps SQLite in this thread, as commands and tests do. */
+  /**
+   * Where SQLite's thread begins; undefined keeps SQLite in this thread, as commands and tests do.
+   */
   readonly sqliteThread: URL | undefined;
   /** Where the built console lies; undefined, or nothing there: there is none. */
   readonly consoleFolder?: string | undefined;
@@ -107,7 +126,10 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly crew?: Crew | undefined;
 }
 
-/** One of several processes that serve on one address; whoever started them holds the database for all. */
+/**
+ * One of several processes that serve on one address; whoever started them holds the database for
+ * all.
+ */
 export interface Crew {
   /** The first of them records the configuration. */
   readonly first: boolean;
@@ -146,16 +168,88 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     options.crew?.first !== false &&
     options.configuration &&
     (await record(database, options.configuration, sealer, systemClock));
+  const counters = countersOn(options);
+  const ground: Ground = { log, database, sealer, counters };
+  const { parts, memory, submissions, changes, limits, blobs } = await roomsOn(ground, options);
+  const { till, files, signatures, keyring, lanes } = parts;
+  const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
+  if (alone) await Promise.all([submissions.release(), tasks.release()]);
+  const upkeep = await upkeepOn(
+    database,
+    [memory, submissions, signatures, files, tasks],
+    noticesOn(database, log, options),
+  );
+  const reporter = new Reporter({ ...parts, database, counts: counters.counts });
+  const rooms = { parts, memory, submissions, tasks };
+  const { server, doors, breakOff, ready, payments, console } = await doorsOn(
+    ground,
+    rooms,
+    options,
+  );
+  measure(counters, {
+    ...parts,
+    version: about.version,
+    till,
+    reporter,
+    tasks,
+    ready,
+    log,
+    nodes: limits.families,
+  });
+  const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({
+    close: stop,
+  }));
+  const closing: readonly Closing[] = [
+    payments,
+    tasks,
+    till,
+    reporter,
+    ...loops,
+    keyring,
+    lanes,
+    limits,
+    blobs,
+    database,
+  ];
+  const close = closer(() => emptied(server, doors, breakOff), closing, sole, log);
+  await orElse(server.listen({ host: options.host, port: options.port }), close);
+  for (const room of [tasks, reporter, payments]) await room.start();
+  const keptPrices = recorded ? recorded.keptPrices : [];
+  return {
+    url: urlOf(server.server.address()),
+    parts,
+    database,
+    console,
+    keptPrices,
+    close,
+  };
+}
+
+/** What every room stands on. */
+interface Ground {
+  readonly log: Log;
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly counters: Counters;
+}
+
+/** The rooms that requests pass through. */
+async function roomsOn({ log, database, sealer, counters }: Ground, options: GatewayOptions) {
   const lanes = new Lanes(vendors, { now: () => systemClock.now(), post: postControl });
   const keyring = openKeyring(database, systemClock);
   const blobs = openBlobs(options.media, systemClock);
   const files = filesOn(database, blobs, sealer, options);
-  const { memory, submissions, signatures } = memoriesOn(database, sealer);
+  const memories = memoriesOn(database, sealer);
   const till = await tillOn(database, log, options.till);
-  const { catalog, changes } = await catalogOn(database, sealer, keyring, lanes);
+  const { catalog, changes } = await catalogOn(
+    database,
+    sealer,
+    keyring,
+    lanes,
+    listFees(options.configuration?.usdRatePpm),
+  );
   const limits = await limitsOn({ ...options, limiter: options.crew?.limiter }, log);
-  const counters = countersOn(options);
-  const parts: Parts = {
+  const parts = {
     clock: systemClock,
     random: systemRandom,
     timers: systemTimers,
@@ -170,23 +264,32 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
     files,
     spools: new Spools(),
-    signatures,
+    signatures: memories.signatures,
     catalog,
     ...observed(log, counters, options.traces),
-  };
-  const tasks = tasksOn(parts, database, sealer, taskEnded(log, counters), options);
-  if (alone) await Promise.all([submissions.release(), tasks.release()]);
-  const upkeep = await upkeepOn(
-    database,
-    [memory, submissions, signatures, files, tasks],
-    noticesOn(database, log, options),
-  );
-  const reporter = new Reporter({ ...parts, database, counts: counters.counts });
+  } satisfies Parts;
+  return { parts, ...memories, changes, limits, blobs };
+}
+
+interface Rooms {
+  readonly parts: Parts & { readonly till: LiveTill };
+  readonly memory: ReturnType<typeof openResponseMemory>;
+  readonly submissions: Submissions;
+  readonly tasks: Tasks;
+}
+
+/** The server, and everything that answers on it. */
+async function doorsOn(
+  { log, database, sealer, counters }: Ground,
+  { parts, memory, submissions, tasks }: Rooms,
+  options: GatewayOptions,
+) {
   const told = doorLog(log, counters.metrics, options.traces);
-  const desk = new FileDesk(files, systemClock, told.bug);
+  const desk = new FileDesk(parts.files, systemClock, told.bug);
   const unreadable = unreadableAt(systemClock);
   const server = openServer(serverLimits, unreadable);
-  const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk });
+  const { defaultModels, usdRatePpm } = options.configuration ?? {};
+  const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk, defaultModels });
   const door = await openDoor(
     server,
     parts,
@@ -199,10 +302,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const payments = paymentsOn(server, { database, log }, options, () =>
     urlOf(server.server.address()),
   );
-  const [usdRatePpm, email] = [
-    options.configuration?.usdRatePpm,
-    options.notices?.email !== undefined,
-  ];
   const pagesOf = pageRowsOn({
     database,
     sealer,
@@ -210,58 +309,22 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     endpoints,
     usdRatePpm,
     payments: payments.payments,
-    email,
+    email: options.notices?.email !== undefined,
   });
   const consoleDoor = await consoleOn(server, { database, log, pages: pagesOf }, options);
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
-  const ready = () => door.open && till.admitting;
-  measure(counters, {
-    ...parts,
-    version: about.version,
-    till,
-    reporter,
-    tasks,
+  checkHeads(server.server, unreadable);
+  const ready = () => door.open && parts.till.admitting;
+  openPages(server, {
     ready,
-    nodes: limits.families,
-  });
-  const metrics = {
     metrics: pageFor(counters.metrics, options.crew),
     metricsToken: options.metricsToken,
-  };
-  openPages(server, { ready, ...metrics, unreadable, otherwise: pages.page });
-  const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({
-    close: stop,
-  }));
-  const rooms: readonly Closing[] = [
-    payments,
-    tasks,
-    till,
-    reporter,
-    ...loops,
-    keyring,
-    lanes,
-    limits,
-    blobs,
-    database,
-  ];
-  const close = closer(
-    () => emptied(server, [door, desk, consoleDoor], () => door.breakOff()),
-    rooms,
-    sole,
-    log,
-  );
-  await orElse(server.listen({ host: options.host, port: options.port }), close);
-  for (const room of [tasks, reporter, payments]) await room.start();
-  const keptPrices = recorded ? recorded.keptPrices : [];
-  return {
-    url: urlOf(server.server.address()),
-    parts,
-    database,
-    console: consoleDoor,
-    keptPrices,
-    close,
-  };
+    unreadable,
+    otherwise: pages.page,
+  });
+  const doors: readonly Door[] = [door, desk, consoleDoor];
+  return { server, doors, breakOff: () => door.breakOff(), ready, payments, console: consoleDoor };
 }
 
 /** Nobody is inside any more, then the rooms close in their order. */
@@ -304,12 +367,18 @@ function noticesOn(
 }
 
 /** What is sold, as it is in force, and what keeps it and the keys so. */
-async function catalogOn(database: Database, sealer: Sealer, keyring: LiveKeyring, lanes: Lanes) {
-  let snapshot = buildSnapshot(await load(database, sealer), serves);
+async function catalogOn(
+  database: Database,
+  sealer: Sealer,
+  keyring: LiveKeyring,
+  lanes: Lanes,
+  fees: ListFees,
+) {
+  let snapshot = buildSnapshot(await load(database, sealer), serves, fees);
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
     [catalogTopic]: async () => {
-      snapshot = buildSnapshot(await load(database, sealer), serves);
+      snapshot = buildSnapshot(await load(database, sealer), serves, fees);
       lanes.keepOnly(snapshot);
     },
   });
@@ -352,7 +421,7 @@ const observed = (
   log: Log,
   { metrics, requests, counts }: Counters,
   traces?: Traces,
-): Pick<Parts, 'access' | 'failed' | 'hedged' | 'traces'> => ({
+): Pick<Parts, 'access' | 'failed' | 'hedged' | 'overran' | 'traces'> => ({
   traces,
   access: (line) => {
     log.text('request', accessText(line));
@@ -360,13 +429,18 @@ const observed = (
     traces?.finished(line);
   },
   failed: (line) => {
-    log.line('attempt failed', line);
+    log.warn('attempt failed', line);
     counts.failed(line);
     metrics.failed(line.channel, line.fault);
   },
   hedged: (line) => {
     log.line('hedged', line);
     metrics.hedged(line.model, line.won, line.brokenOff, line.inputTokens);
+  },
+  overran: ({ excess, ...line }) => {
+    log.line('overrun', { ...line, excess: excess.toString() });
+    counts.overran(line.channel);
+    metrics.overran(line.channel, excess);
   },
 });
 
@@ -460,18 +534,24 @@ interface OpenDatabase {
   readonly alone: boolean;
 }
 
-async function openDatabase(
-  { databaseUrl, sqliteThread, crew }: GatewayOptions,
-  log: Log,
-): Promise<OpenDatabase> {
+async function openDatabase(options: GatewayOptions, log: Log): Promise<OpenDatabase> {
+  const { databaseUrl, dataFolder, acceptDatabase = false, sqliteThread, crew } = options;
+  const folder =
+    dataFolder === undefined ? undefined : await LedgerFolder.open(dataFolder, acceptDatabase);
+  folder?.requireFile(databaseUrl);
   // Before anything is read or migrated: another server may be at work on the file.
   const sole = crew === undefined ? holdSole(databaseUrl) : undefined;
   const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
   const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
+  await orElse(folder?.requireSame(database), async () => {
+    await database.close();
+    sole?.release();
+  });
   await migrate(database, migrations, {
     gaveWay: (error, pauseMs) =>
       log.error('the migration gave way to others at work, and comes again', error, { pauseMs }),
   });
+  await folder?.keep(database);
   const alone = crew === undefined ? sole !== undefined : crew.alone;
   // Alone on a SQLite file: whatever a crashed server held is back before the first request.
   if (alone) await releaseAllProcesses(database);
@@ -479,7 +559,10 @@ async function openDatabase(
 }
 
 /** What was opened on the way is closed again when the last step fails. */
-async function orElse<T>(begun: Promise<T>, undo: () => Promise<void>): Promise<T> {
+async function orElse<T>(
+  begun: Promise<T> | undefined,
+  undo: () => Promise<void>,
+): Promise<T | undefined> {
   try {
     return await begun;
   } catch (error) {

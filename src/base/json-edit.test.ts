@@ -27,6 +27,13 @@ describe('edit', () => {
 
   it('inserts at the end, into nested objects and in place of null', () => {
     expect(edit('{}', [{ path: ['a'], json: '1' }])).toBe('{"a":1}');
+    expect(
+      edit('[{"a":1} ]', [
+        { path: [0], after: '2' },
+        { path: [0, 'a'], json: '3' },
+      ]),
+    ).toBe('[{"a":3},2 ]');
+    expect(edit('[1,2]', [{ path: [0], after: '9' }])).toBe('[1,9,2]');
     expect(edit('{"b":2 }', [{ path: ['a'], json: '1' }])).toBe('{"b":2,"a":1 }');
     expect(edit('{"b":2}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"b":2,"o":{"i":true}}');
     expect(edit('{"o":null}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"o":{"i":true}}');
@@ -42,6 +49,19 @@ describe('edit', () => {
     expect(edit('{"a":1, "b":2, "c":3}', [{ path: ['b'] }, { path: ['c'] }])).toBe('{"a":1}');
     expect(edit('{ "a":1 }', [{ path: ['a'] }])).toBe('{  }');
     expect(edit('{"a":1}', [{ path: ['a'] }, { path: ['b'], json: '2' }])).toBe('{"b":2}');
+  });
+
+  it('removes elements with their commas, and changes others beside them', () => {
+    expect(edit('{"a":[1, 2, 3]}', [{ path: ['a', 0] }])).toBe('{"a":[2, 3]}');
+    expect(edit('{"a":[1, 2, 3]}', [{ path: ['a', 1] }])).toBe('{"a":[1, 3]}');
+    expect(
+      edit('{"a":[1, 2, 3]}', [
+        { path: ['a', 0], json: '9' },
+        { path: ['a', 1] },
+        { path: ['a', 2] },
+      ]),
+    ).toBe('{"a":[9]}');
+    expect(edit('{"a":[1]}', [{ path: ['a', 0] }])).toBe('{"a":[]}');
   });
 
   it('renames, and renames while it sets', () => {
@@ -163,14 +183,10 @@ function made(path: Path, json: Json | undefined): Json | undefined {
 function assign(root: Json, path: Path, json: Json | undefined): Json {
   const [step, ...rest] = path;
   if (step === undefined) return json ?? null;
-  if (Array.isArray(root))
-    return root.map((element, i) =>
-      i === step
-        ? rest.length || json !== undefined
-          ? assign(element, rest, json)
-          : element
-        : element,
-    );
+  if (Array.isArray(root)) {
+    if (rest.length === 0 && json === undefined) return root.filter((_, i) => i !== step);
+    return root.map((element, i) => (i === step ? assign(element, rest, json) : element));
+  }
   if (!isObject(root)) return made(path, json) ?? root;
   if (typeof step === 'number') return root;
   const copy = { ...root };

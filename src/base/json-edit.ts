@@ -2,9 +2,11 @@ import { skeletonOf } from './long-strings.ts';
 import { remembered } from './remembered.ts';
 
 /**
- * Edits JSON text by spans and never re-encodes what it does not change, so `12345678901234567890`, `1.0`, key order and
- * white space survive. Text is a `latin1` string: one character a byte, so that offsets are byte offsets and UTF-8 passes untouched.
- * The text must be JSON (the caller has parsed it); on other text the functions end and throw `NotJson` or give a useless answer, no worse.
+ * Edits JSON text by spans and never re-encodes what it does not change, so `12345678901234567890`,
+ * `1.0`, key order and white space survive. Text is a `latin1` string: one character a byte, so
+ * that offsets are byte offsets and UTF-8 passes untouched. The text must be JSON (the caller has
+ * parsed it); on other text the functions end and throw `NotJson` or give a useless answer, no
+ * worse.
  */
 export class NotJson extends Error {}
 
@@ -24,7 +26,9 @@ export interface Span {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** The JSON text of a value as `latin1`: what `edit` takes. `undefined` is a mistake of the caller. */
+/**
+ * The JSON text of a value as `latin1`: what `edit` takes. `undefined` is a mistake of the caller.
+ */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);
   // Only text beyond ASCII has another encoding than itself.
@@ -42,7 +46,10 @@ function blank(text: string, at: number): number {
   }
 }
 
-/** The index after the string that begins at `at`. Long strings (images) are crossed by `indexOf`, which reads many bytes at once. */
+/**
+ * The index after the string that begins at `at`. Long strings (images) are crossed by `indexOf`,
+ * which reads many bytes at once.
+ */
 export function stringEnd(text: string, at: number): number {
   let i = at + 1;
   for (;;) {
@@ -55,7 +62,10 @@ export function stringEnd(text: string, at: number): number {
   }
 }
 
-/** What an array of numbers consists of. One match crosses a vector four times as fast as a loop over its characters. */
+/**
+ * What an array of numbers consists of. One match crosses a vector four times as fast as a loop
+ * over its characters.
+ */
 const numbers = /[-+.\deE,\s]*/y;
 
 function numbersEnd(text: string, at: number): number {
@@ -117,7 +127,9 @@ function next(text: string, at: number, close: number): number | undefined {
   return blank(text, i + 1);
 }
 
-/** The members of the object that begins at `at`, in order, duplicates included. Names are decoded. */
+/**
+ * The members of the object that begins at `at`, in order, duplicates included. Names are decoded.
+ */
 export function members(text: string, at: number): Member[] {
   const found: Member[] = [];
   let start: number | undefined = blank(text, at + 1);
@@ -150,11 +162,17 @@ export function elements(text: string, at: number): Span[] {
 
 export type Path = readonly (string | number)[];
 
-/** One change: `json` sets the member or element at `path` (absent members are inserted, absent elements are not), `undefined` removes the member, `name` renames it. */
+/**
+ * One change: `json` sets the member or element at `path` (absent members are inserted, absent
+ * elements are not), `undefined` removes it, `name` renames it. `before` and `after` are new
+ * elements beside the one at `path`, which stays.
+ */
 export interface Change {
   readonly path: Path;
   readonly json?: string | undefined;
   readonly name?: string;
+  readonly before?: string;
+  readonly after?: string;
 }
 
 interface Splice {
@@ -181,10 +199,13 @@ function plan(changes: readonly Change[]): Branch {
   return root;
 }
 
-const isRemoval = (change: Change): boolean =>
-  change.json === undefined && change.name === undefined;
+const isRemoval = ({ json, name, before, after }: Change): boolean =>
+  json === undefined && name === undefined && before === undefined && after === undefined;
 
-/** JSON text of an object that holds what a branch would insert, or undefined when it would insert nothing. */
+/**
+ * JSON text of an object that holds what a branch would insert, or undefined when it would insert
+ * nothing.
+ */
 function fresh(branch: Branch): string | undefined {
   const parts: string[] = [];
   for (const [step, node] of branch) {
@@ -194,14 +215,19 @@ function fresh(branch: Branch): string | undefined {
   return parts.length ? `{${parts.join(',')}}` : undefined;
 }
 
-function cut(found: readonly Member[], removed: readonly boolean[], splices: Splice[]): void {
+function cut(
+  found: readonly Pick<Member, 'start' | 'end'>[],
+  removed: readonly boolean[],
+  splices: Splice[],
+): void {
   let kept = -1;
   for (let i = 0; i < found.length; i++) if (!removed[i]) kept = i;
   for (let i = 0; i < found.length; i++) {
     const member = found[i];
     const following = found[i + 1];
     if (!removed[i] || !member) continue;
-    // A member goes with the comma after it; those behind the last kept one go with the comma before them.
+    // A member goes with the comma after it; those behind the last kept one go with the comma
+    // before them.
     if (i < kept && following)
       splices.push({ start: member.start, end: following.start, text: '' });
     else
@@ -250,22 +276,38 @@ function editValue(
   node: { change?: Change; below: Branch },
   splices: Splice[],
 ): void {
+  if (node.change?.before !== undefined)
+    splices.push({ start: span.value, end: span.value, text: `${node.change.before},` });
   if (node.change?.json !== undefined)
     splices.push({ start: span.value, end: span.end, text: node.change.json });
   else if (node.below.size) descend(text, span, node.below, splices);
+  if (node.change?.after !== undefined)
+    splices.push({ start: span.end, end: span.end, text: `,${node.change.after}` });
 }
 
 function descend(text: string, span: Span, branch: Branch, splices: Splice[]): void {
   const first = text.charCodeAt(span.value);
   if (first === 0x7b) return editObject(text, span.value, branch, splices);
   if (first === 0x5b) {
-    elements(text, span.value).forEach((element, i) => {
+    const found = elements(text, span.value);
+    const removed = found.map((_, i) => {
+      const change = branch.get(i)?.change;
+      return change !== undefined && isRemoval(change);
+    });
+    if (removed.includes(true))
+      cut(
+        found.map(({ value, end }) => ({ start: value, end })),
+        removed,
+        splices,
+      );
+    found.forEach((element, i) => {
       const node = branch.get(i);
-      if (node) editValue(text, element, node, splices);
+      if (node && !removed[i]) editValue(text, element, node, splices);
     });
     return;
   }
-  // A parent that is no object (`"stream_options": null`) becomes one when something must go into it.
+  // A parent that is no object (`"stream_options": null`) becomes one when something must go into
+  // it.
   const instead = fresh(branch);
   if (instead !== undefined) splices.push({ start: span.value, end: span.end, text: instead });
 }
@@ -277,7 +319,10 @@ function splicesOf(text: string, changes: readonly Change[]): Splice[] {
   return splices.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Applies the changes to every occurrence of their paths (a duplicate key is changed twice) and keeps each other byte. Paths must not lie below one another. */
+/**
+ * Applies the changes to every occurrence of their paths (a duplicate key is changed twice) and
+ * keeps each other byte. Paths must not lie below one another.
+ */
 export function edit(text: string, changes: readonly Change[]): string {
   let result = '';
   let at = 0;
@@ -294,7 +339,10 @@ export function editBytes(bytes: Buffer, changes: readonly Change[]): Buffer {
   return pieces.length === 1 ? (pieces[0] ?? bytes) : Buffer.concat(pieces);
 }
 
-/** The same without a copy: parts of the body and what comes between them. Strings that were left out when it was parsed are not read here either. */
+/**
+ * The same without a copy: parts of the body and what comes between them. Strings that were left
+ * out when it was parsed are not read here either.
+ */
 export function editPieces(bytes: Buffer, changes: readonly Change[]): Buffer[] {
   const skeleton = skeletonOf(bytes);
   const splices = splicesOf((skeleton?.bytes ?? bytes).toString('latin1'), changes);
@@ -309,8 +357,10 @@ export function editPieces(bytes: Buffer, changes: readonly Change[]): Buffer[] 
 }
 
 /**
- * Sets a string member at the top of a JSON object, as `editBytes` would, when its place is beyond doubt without reading the rest: the name stands
- * once in the bytes, and no letter of the body is written as an escape. The caller has parsed the body and seen the member there. Undefined otherwise.
+ * Sets a string member at the top of a JSON object, as `editBytes` would, when its place is beyond
+ * doubt without reading the rest: the name stands once in the bytes, and no letter of the body is
+ * written as an escape. The caller has parsed the body and seen the member there. Undefined
+ * otherwise.
  */
 export function replaceSole(bytes: Buffer, name: string, json: string): Buffer | undefined {
   const pieces = replaceSolePieces(bytes, name, json);
@@ -359,7 +409,10 @@ export function replaceSoles(
   return edited;
 }
 
-/** The string behind a member's name that ends at `at`; undefined where it is none, does not end in this text, or a quote in it may be escaped. */
+/**
+ * The string behind a member's name that ends at `at`; undefined where it is none, does not end in
+ * this text, or a quote in it may be escaped.
+ */
 function plainString(text: string, at: number): Span | undefined {
   const value = blank(text, blank(text, at) + 1);
   const last = text.indexOf('"', value + 1);

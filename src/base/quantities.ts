@@ -1,6 +1,19 @@
 /**
- * What is metered. Token classes are disjoint: `input` excludes what was read from or written to the vendor's cache and
- * what came as audio or image, `output` excludes `reasoning` and audio.
+ * Calls of tools that the vendor runs: its fees for them are added to the price of the tokens that
+ * they read and write.
+ */
+export const toolMeasures = [
+  'web_search',
+  'web_fetch',
+  'file_search',
+  'code_session',
+  'grounding_query',
+  'mcp_call',
+] as const;
+
+/**
+ * What is metered. Token classes are disjoint: `input` excludes what was read from or written to
+ * the vendor's cache and what came as audio or image, `output` excludes `reasoning` and audio.
  */
 export const measures = [
   'input',
@@ -18,9 +31,20 @@ export const measures = [
   'second',
   'character',
   'request',
+  ...toolMeasures,
 ] as const;
 
 export type Measure = (typeof measures)[number];
 
-/** Amounts by measure: tokens, images, megapixels (a started one counts), seconds, characters or requests. Absent is zero. */
+export type ToolMeasure = (typeof toolMeasures)[number];
+
+export const isMeasure = (name: string): name is Measure => measures.some((one) => one === name);
+
+export const isToolMeasure = (measure: string): measure is ToolMeasure =>
+  toolMeasures.some((one) => one === measure);
+
+/**
+ * Amounts by measure: tokens, images, megapixels (a started one counts), seconds, characters,
+ * requests or calls of a tool. Absent is zero.
+ */
 export type Quantities = Readonly<Partial<Record<Measure, number>>>;

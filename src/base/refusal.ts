@@ -1,7 +1,8 @@
 /**
- * Every answer of ours that says no, in one table: name → status, type, code and message. `{x}` is filled from the values
- * given to `refuse`. Codes: shared contract of the interface (400s carry `invalid_request_error` unless clients branch on a narrower one).
- * Each name is a heading in docs/reference/errors.md.
+ * Every answer of ours that says no, in one table: name → status, type, code and message. `{x}` is
+ * filled from the values given to `refuse`. Codes: shared contract of the interface (400s carry
+ * `invalid_request_error` unless clients branch on a narrower one). Each name is a heading in
+ * docs/reference/errors.md.
  */
 const badRequest = {
   status: 400,
@@ -11,6 +12,11 @@ const badRequest = {
 
 export const refusals = {
   missing_parameter: { ...badRequest, message: "Missing required parameter: '{param}'." },
+  missing_model: {
+    ...badRequest,
+    message:
+      "Missing required parameter: 'model'. There is no default model for {what} here: take an id from GET /v1/models.",
+  },
   invalid_type: {
     ...badRequest,
     message: "Invalid type for '{param}': expected {expected}, but got {got} instead.",
@@ -25,9 +31,23 @@ export const refusals = {
     message:
       "The model '{model}' does not accept {content} input ('{param}'). It accepts: {accepted}.",
   },
+  unsupported_parameter: {
+    ...badRequest,
+    code: 'unsupported_parameter',
+    message: "The model '{model}' does not take '{param}': {why}",
+  },
   wrong_endpoint: {
     ...badRequest,
     message: "The model '{model}' is of the kind '{kind}': ask it at {endpoint}.",
+  },
+  not_sold: {
+    ...badRequest,
+    message: "'{param}': {what} is not sold for the model '{model}'. {sold}",
+  },
+  kept_at_the_vendor: {
+    ...badRequest,
+    message:
+      "'{param}' refers to an object that is kept at the model's vendor, and we cannot tell which user it belongs to. Send its content instead.",
   },
   malformed_json: {
     ...badRequest,
@@ -37,6 +57,17 @@ export const refusals = {
     ...badRequest,
     message: "Unsupported content type '{got}'. Send the body as {expected}.",
   },
+  malformed_encoding: {
+    ...badRequest,
+    message: 'We could not unpack the body of your request as {coding}: {why}',
+  },
+  unsupported_encoding: {
+    status: 415,
+    type: 'invalid_request_error',
+    code: 'unsupported_encoding',
+    message:
+      "Unsupported content encoding '{got}'. Send the body as it is, or packed as one of {accepted}.",
+  },
   malformed_form: {
     ...badRequest,
     message: 'We could not read the multipart body of your request: {why}',
@@ -44,6 +75,13 @@ export const refusals = {
   malformed_request: {
     ...badRequest,
     message: 'We could not read your request: it is not HTTP as we understand it.',
+  },
+  host_header: { ...badRequest, message: 'Your request has {count} Host headers. Send one.' },
+  expectation_failed: {
+    status: 417,
+    type: 'invalid_request_error',
+    code: 'expectation_failed',
+    message: "We cannot meet the expectation '{expect}'. Send none, or 100-continue.",
   },
   request_timeout: {
     status: 408,
@@ -81,7 +119,8 @@ export const refusals = {
     status: 404,
     type: 'invalid_request_error',
     code: 'model_not_found',
-    message: "The model '{model}' does not exist or you do not have access to it.",
+    message:
+      "The model '{model}' does not exist or you do not have access to it. GET /v1/models lists the models of your key.",
   },
   address_not_allowed: {
     status: 403,
@@ -129,13 +168,19 @@ export const refusals = {
     status: 404,
     type: 'invalid_request_error',
     code: 'unknown_url',
-    message: 'Invalid URL ({method} {path})',
+    message: 'Invalid URL ({method} {path}){instead}',
   },
   method_not_supported: {
     status: 405,
     type: 'invalid_request_error',
     code: 'method_not_supported',
     message: 'The method {method} is not supported for {path}. Use {allowed}.',
+  },
+  upgrade_not_served: {
+    status: 426,
+    type: 'invalid_request_error',
+    code: 'upgrade_not_served',
+    message: 'WebSocket connections are not served at {path}. Send your requests over HTTP.',
   },
   idempotency_key_reused: {
     ...badRequest,
@@ -175,6 +220,13 @@ export const refusals = {
     type: 'requests',
     code: 'rate_limit_exceeded',
     message: 'Too many requests at once: limit {limit}. Wait for one to finish.',
+  },
+  body_bytes_in_flight: {
+    status: 429,
+    type: 'requests',
+    code: 'body_bytes_in_flight',
+    message:
+      'The bodies of your running requests come to more than {limit} bytes. Wait for one to finish.',
   },
   insufficient_quota: {
     status: 429,
@@ -234,7 +286,10 @@ const repeated = (value: string | number | undefined): string =>
 
 export type RefusalValues = Readonly<Record<string, string | number>>;
 
-/** Builds the refusal `name`; `values` fill its message, and `values.param` names the parameter at fault. */
+/**
+ * Builds the refusal `name`; `values` fill its message, and `values.param` names the parameter at
+ * fault.
+ */
 export function refusal(
   name: RefusalName,
   values: RefusalValues = {},

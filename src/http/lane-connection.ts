@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { interimResponse, probeHalfClosed } from './half-close.ts';
 import type { LaneTerms } from './lane.ts';
 import { readPlain } from './plain-request.ts';
 import { responseHead } from './response-head.ts';
@@ -7,10 +8,15 @@ import { asLatin1, type Wire } from './wire.ts';
 
 /** So much of a next request is read while the answer to the one before it is made. */
 const aheadBytesMax = 16_384;
-/** A request that comes in more pieces, or for longer than so many looks, is read by somebody else. */
+/**
+ * A request that comes in more pieces, or for longer than so many looks, is read by somebody else.
+ */
 const piecesMax = 4;
 const partialLooks = 2;
-/** All connections together keep no more than this of requests that have not come whole: node:http asks for a key before it reads a body. */
+/**
+ * All connections together keep no more than this of requests that have not come whole: node:http
+ * asks for a key before it reads a body.
+ */
 const keptBytesMax = 16 * 1024 * 1024;
 
 /** One client's connection: one request at a time, and the wire of its answer. */
@@ -23,6 +29,8 @@ export class LaneConnection implements Wire {
   #looks = 0;
   #busy = false;
   #ended = false;
+  /** The beginning of the answer has been written. */
+  #begun = false;
   /** A head that waits for the first piece behind it. */
   #head = '';
   #closed: ((complete: boolean) => void)[] = [];
@@ -42,7 +50,8 @@ export class LaneConnection implements Wire {
   readonly #read = (piece: Buffer): void => {
     const bytes = this.#unread === undefined ? piece : Buffer.concat([this.#unread, piece]);
     if (!this.#busy) return this.#take(bytes);
-    // Sent before the answer to the one before it: it waits for its turn. Reading goes on for a while: that is how we hear that a client has left.
+    // Sent before the answer to the one before it: it waits for its turn. Reading goes on for a
+    // while: that is how we hear that a client has left.
     this.#keep(bytes);
     if (bytes.length >= aheadBytesMax) this.#socket.pause();
   };
@@ -64,6 +73,7 @@ export class LaneConnection implements Wire {
       this.#looks = 0;
       this.#busy = true;
       this.#ended = false;
+      this.#begun = false;
       this.#drained = undefined;
       this.#terms.serve(request, this);
     }
@@ -136,6 +146,7 @@ export class LaneConnection implements Wire {
   #heading(): string {
     const head = this.#head;
     this.#head = '';
+    this.#begun = true;
     return head;
   }
 
@@ -145,19 +156,33 @@ export class LaneConnection implements Wire {
     else this.#socket.write(bytes, this.#over);
   }
 
-  /** The client has all of the answer. A write that a broken connection cut short ends without an error, too. */
+  /**
+   * The client has all of the answer. A write that a broken connection cut short ends without an
+   * error, too.
+   */
   readonly #over = (error?: Error | null): void => {
     if (error || !this.#busy || this.#socket.destroyed) return;
     this.#busy = false;
     if (this.#socket.timeout) this.#socket.setTimeout(0);
     this.#tell(true);
-    if (this.#terms.closing || this.#socket.readableEnded) return this.#socket.destroySoon();
+    if (this.#terms.closing) return this.#socket.destroySoon();
     const bytes = this.#unread;
+    if (this.#socket.readableEnded) return this.#takeLast(bytes);
     if (bytes === undefined) return;
     this.#pieces = 0;
     this.#socket.resume();
     this.#take(bytes);
   };
+
+  /**
+   * Takes the last request of a client that has ended its side, or ends the connection: node:http
+   * cannot read it any more.
+   */
+  #takeLast(bytes: Buffer = Buffer.alloc(0)): void {
+    const request = readPlain(bytes, this.#terms.paths, this.#terms.bodyBytesMax);
+    if (typeof request === 'string' || request.end < bytes.length) this.#socket.destroySoon();
+    else this.#take(bytes);
+  }
 
   #tell(complete: boolean): void {
     const closed = this.#closed;
@@ -192,9 +217,14 @@ export class LaneConnection implements Wire {
 
   readonly #late = (): void => this.destroy();
 
-  /** The client will send nothing more. What is written already it may still read. */
+  /** The client will send nothing more. It may still read, or wait for an answer. */
   readonly #finished = (): void => {
-    if (!this.#ended || !this.#busy) this.destroy();
+    if (!this.#busy || (this.#begun && !this.#ended)) this.destroy();
+    else if (!this.#ended) probeHalfClosed(this.#socket, this.#probe);
+  };
+
+  readonly #probe = (): void => {
+    if (this.#busy && !this.#begun && !this.#ended) this.#socket.write(interimResponse, 'latin1');
   };
 
   /** What went wrong shows in its end. */

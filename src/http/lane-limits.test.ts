@@ -35,7 +35,7 @@ test('who has sent ahead and then leaves is noticed while the answer is made', a
     socket.write('x');
     await wait(5);
   }
-  socket.end();
+  socket.destroy();
   await expect.poll(() => told).toEqual([false]);
 });
 

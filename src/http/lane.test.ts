@@ -13,7 +13,7 @@ import { seededRandom } from '../base/random.ts';
 import { collectBody } from './body.ts';
 import { Lane } from './lane.ts';
 import type { PlainRequest } from './plain-request.ts';
-import type { Wire } from './wire.ts';
+import { ResponseWire, type Wire } from './wire.ts';
 
 interface Heard {
   readonly by: 'lane' | 'node';
@@ -199,18 +199,95 @@ test('what asks more of the connection, or might be read in two ways, is not dec
   }
 });
 
-test('who leaves is noticed, and who only stops sending as well', async () => {
-  for (const leave of ['destroy', 'end'] as const) {
-    const told: boolean[] = [];
-    const { port } = await open((_request, wire) =>
-      wire.onClosed((complete) => told.push(complete)),
-    );
-    const { socket } = client(port);
-    socket.write(plain('{}'));
-    await wait(30);
-    socket[leave]();
-    await expect.poll(() => told).toEqual([false]);
-  }
+/** Both ways in: the second request is too long for the lane. */
+const waysIn = [
+  { way: 'lane', request: plain('{}') },
+  { way: 'node', request: plain(' '.repeat(100_000)) },
+] as const;
+
+/** A server that answers, both ways, once it is told to. */
+async function openWaiting(): Promise<{
+  port: number;
+  told: boolean[];
+  asked: () => boolean;
+  answer: (stream: boolean) => void;
+}> {
+  const told: boolean[] = [];
+  let answer: ((stream: boolean) => void) | undefined;
+  const serve = (wire: Wire): void => {
+    wire.onClosed((complete) => told.push(complete));
+    answer = (stream) => {
+      if (!stream) return wire.whole(200, ['content-length', '6'], 'answer');
+      wire.head(200, []);
+      wire.write('ans');
+      wire.end('wer');
+    };
+  };
+  const server = createServer((request, response) =>
+    collectBody(request, () => serve(new ResponseWire(response))),
+  );
+  const paths = new Map([['/v1/plain', true]]);
+  const lane = new Lane(server, {
+    paths,
+    clock: systemClock,
+    keepAliveTimeoutMs: 75_000,
+    bodyBytesMax: 1_000_000,
+    serve: (_request, wire) => serve(wire),
+  });
+  onTestFinished(() => lane.closeAll());
+  return {
+    port: await listening(server),
+    told,
+    asked: () => answer !== undefined,
+    answer: (stream) => answer?.(stream),
+  };
+}
+
+test.each(waysIn)(
+  'who leaves before the answer begins is noticed within a second ($way)',
+  async ({ request }) => {
+    for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+      const { port, told, asked } = await openWaiting();
+      const { socket } = client(port);
+      socket.write(request);
+      await expect.poll(asked).toBe(true);
+      socket[leave]();
+      await expect.poll(() => told, { timeout: 1_000 }).toEqual([false]);
+    }
+  },
+);
+
+test.each(waysIn)(
+  'R9: who only stops sending gets the answer, whole or as a stream ($way)',
+  async ({ request }) => {
+    for (const stream of [false, true])
+      for (const waitMs of [20, 1_200]) {
+        const { port, told, asked, answer } = await openWaiting();
+        const { socket, text, ended } = client(port);
+        socket.end(request);
+        await expect.poll(asked).toBe(true);
+        await wait(waitMs);
+        expect(told).toEqual([]);
+        answer(stream);
+        await expect.poll(ended, { timeout: 5_000 }).toBe(true);
+        const answers = text().replaceAll('HTTP/1.1 100 Continue\r\n\r\n', '');
+        expect(answers).toMatch(
+          stream
+            ? /^HTTP\/1.1 200 OK\r\n[^]*\r\n3\r\nans\r\n3\r\nwer\r\n0\r\n\r\n$/
+            : /^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nanswer$/,
+        );
+        expect(told).toEqual([true]);
+      }
+  },
+);
+
+test('R9: who stops sending behind two requests gets both answers', async () => {
+  const { port } = await open();
+  const { socket, text, ended } = client(port);
+  socket.write(plain('one'));
+  socket.end(plain('two'));
+  await expect.poll(ended).toBe(true);
+  expect(heard(text()).map(({ body }) => body)).toEqual(['one', 'two']);
 });
 
 test('an answer in pieces: each leaves at once, and the client has it when it is over', async () => {
@@ -347,7 +424,10 @@ const oddWords = [
   'abcd',
 ];
 
-/** What is said of a request that was changed in a few places: the answer without what tells who gave it. */
+/**
+ * What is said of a request that was changed in a few places: the answer without what tells who
+ * gave it.
+ */
 async function saidOf(port: number, request: string): Promise<string> {
   const { socket, text, ended } = client(port);
   socket.write(request, 'latin1');

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
+import { allowHalfClosed, watchHalfClosed } from './half-close.ts';
 import { LaneConnection } from './lane-connection.ts';
 import type { PlainRequest } from './plain-request.ts';
 import { httpDates } from './response-head.ts';
@@ -14,7 +15,9 @@ const lookMs = 5_000;
 export interface LaneTerms {
   readonly paths: ReadonlyMap<string, unknown>;
   readonly bodyBytesMax: number;
-  /** Looks, each `lookMs` after the one before, that a connection without a request stays open for. */
+  /**
+   * Looks, each `lookMs` after the one before, that a connection without a request stays open for.
+   */
   readonly idleLooks: number;
   readonly closing: boolean;
   /** What has come of requests that are not there whole, of all connections. */
@@ -36,8 +39,10 @@ export interface LaneOptions {
 }
 
 /**
- * The way in of nearly all requests: connections begin here, and requests that came whole and plain are read and answered without node:http, whose objects and events for each
- * of them cost as much as all that the gateway does. The first request that is anything else takes its connection with it to node:http, as if it had been there from the start.
+ * The way in of nearly all requests: connections begin here, and requests that came whole and plain
+ * are read and answered without node:http, whose objects and events for each of them cost as much
+ * as all that the gateway does. The first request that is anything else takes its connection with
+ * it to node:http, as if it had been there from the start.
  */
 export class Lane implements LaneTerms {
   readonly paths: ReadonlyMap<string, unknown>;
@@ -72,6 +77,7 @@ export class Lane implements LaneTerms {
     const [framework] = server.listeners('connection');
     if (framework === undefined) throw new Error('node:http listens to its server');
     this.#framework = framework as (this: Server, socket: Socket) => void;
+    allowHalfClosed(server);
     server
       .removeAllListeners('connection')
       .on('connection', (socket: Socket) => this.#begin(socket));
@@ -96,6 +102,7 @@ export class Lane implements LaneTerms {
     this.#connections.delete(connection);
     socket.pause();
     socket.unshift(bytes);
+    watchHalfClosed(socket);
     this.#framework.call(this.#server, socket);
     process.nextTick(() => socket.resume());
   }
@@ -104,7 +111,10 @@ export class Lane implements LaneTerms {
     this.#connections.delete(connection);
   }
 
-  /** Requests that have begun to come are read by node:http, which tells of them before their bodies are there. */
+  /**
+   * Requests that have begun to come are read by node:http, which tells of them before their bodies
+   * are there.
+   */
   handOverPartial(): void {
     for (const connection of this.#connections) connection.handOverPartial();
   }

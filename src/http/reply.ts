@@ -45,7 +45,10 @@ export class Reply {
     return [this.#wire, this.#headers];
   }
 
-  /** Calls `leave` once when the client goes away before the answer is complete, or has gone already; undefined forgets it. */
+  /**
+   * Calls `leave` once when the client goes away before the answer is complete, or has gone
+   * already; undefined forgets it.
+   */
   onLeave(leave: (() => void) | undefined): void {
     this.#leave = leave;
     if (this.#left) leave?.();
@@ -57,7 +60,10 @@ export class Reply {
     if (this.closed) go();
   }
 
-  /** To be awaited once, when nothing stands in the way of the answer any more and before anybody works for it. What it throws ends the request. */
+  /**
+   * To be awaited once, when nothing stands in the way of the answer any more and before anybody
+   * works for it. What it throws ends the request.
+   */
   get begin(): (() => Promise<void>) | undefined {
     return undefined;
   }
@@ -69,6 +75,16 @@ export class Reply {
 
   header(name: string, value: string): void {
     this.#headers.push(name, value);
+  }
+
+  /** The same where the header may have been given before. */
+  replaceHeader(name: string, value: string): void {
+    for (let i = 0; i + 1 < this.#headers.length; i += 2) {
+      if (this.#headers[i] !== name) continue;
+      this.#headers[i + 1] = value;
+      return;
+    }
+    this.header(name, value);
   }
 
   whole(status: number, contentType: string, body: Buffer | string): void {
@@ -85,8 +101,9 @@ export class Reply {
   }
 
   /**
-   * Sends what `body` gives as it comes, or without one the head alone, and resolves when the client has it or has gone. Whoever takes nothing for long loses the
-   * connection; however it ends, `body` is read to its end or destroyed.
+   * Sends what `body` gives as it comes, or without one the head alone, and resolves when the
+   * client has it or has gone. Whoever takes nothing for long loses the connection; however it
+   * ends, `body` is read to its end or destroyed.
    */
   send(status: number, body: Readable | undefined): Promise<void> {
     if (this.closed || this.started) {

@@ -1,13 +1,17 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { answerUnderWay } from './half-close.ts';
 
 export interface ServerLimits {
   /** JSON bodies: images travel in them as base64. */
   readonly jsonBodyBytesMax: number;
   /** A client must have sent its whole request within this. */
   readonly requestTimeoutMs: number;
-  /** An idle keep-alive connection is closed after this; longer than what load balancers use (60 s), so that they close first. */
+  /**
+   * An idle keep-alive connection is closed after this; longer than what load balancers use (60 s),
+   * so that they close first.
+   */
   readonly keepAliveTimeoutMs: number;
 }
 
@@ -19,11 +23,14 @@ export const serverLimits: ServerLimits = {
 
 /** What came before any endpoint could see it, and the answer to it: JSON. */
 export type Unreadable = (
-  problem: 'malformed' | 'late' | 'head too large' | 'bad url',
+  problem: 'malformed' | 'late' | 'head too large' | 'bad url' | 'host' | 'expectation',
   values?: Readonly<Record<string, string>>,
 ) => { readonly status: number; readonly body: string; readonly id: string };
 
-/** A fastify instance that hands every body over as the bytes that came, whatever their type says: parsing is the endpoint's business. */
+/**
+ * A fastify instance that hands every body over as the bytes that came, whatever their type says:
+ * parsing is the endpoint's business.
+ */
 export function openServer(limits: ServerLimits, unreadable: Unreadable): FastifyInstance {
   const server = Fastify<Server>({
     logger: false,
@@ -34,24 +41,16 @@ export function openServer(limits: ServerLimits, unreadable: Unreadable): Fastif
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
     genReqId: () => '',
-    // A client's address is what its socket says; proxies in front are the operator's and are not needed to know it.
+    // A client's address is what its socket says; proxies in front are the operator's and are not
+    // needed to know it.
     trustProxy: false,
+    // Node's own answers have no body: `checkHeads` asks for the header.
+    http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) =>
       turnAway(socket, unreadable(problems.get(error.code) ?? 'malformed')),
     frameworkErrors: (_error, { method, url }, reply) => {
-      const { status, body, id } = unreadable('bad url', {
-        method,
-        path: url.split('?', 1)[0] ?? '',
-      });
-      const length = Buffer.byteLength(body);
       reply.hijack();
-      reply.raw
-        .writeHead(status, {
-          'content-type': 'application/json',
-          'content-length': length,
-          'x-request-id': id,
-        })
-        .end(body);
+      refuse(reply.raw, unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' }));
     },
   });
   server.removeAllContentTypeParsers();
@@ -61,14 +60,80 @@ export function openServer(limits: ServerLimits, unreadable: Unreadable): Fastif
   return server;
 }
 
+/**
+ * Checks the `Host` and `Expect` headers before all present listeners of the server, and refuses
+ * the request in our own form.
+ */
+export function checkHeads(server: Server, unreadable: Unreadable): void {
+  const turnedAway = (response: ServerResponse, why: ReturnType<Unreadable>): void => {
+    response.setHeader('connection', 'close');
+    refuse(response, why);
+  };
+  const listeners = server.listeners('request');
+  server.removeAllListeners('request').on('request', (request, response) => {
+    const count = hostsOf(request);
+    if (count === 1 || (count === 0 && request.httpVersion === '1.0'))
+      for (const listener of listeners) listener.call(server, request, response);
+    else turnedAway(response, unreadable('host', { count: count === 0 ? 'no' : String(count) }));
+  });
+  server.on('checkExpectation', ({ headers }, response) =>
+    turnedAway(
+      response,
+      unreadable('expectation', { expect: String(headers.expect).slice(0, expectCharsMax) }),
+    ),
+  );
+}
+
+const expectCharsMax = 100;
+
+/** Counts the Host headers: node:http keeps the first of several and drops the others. */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+function refuse(response: ServerResponse, { status, body, id }: ReturnType<Unreadable>): void {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': id,
+  };
+  response.writeHead(status, headers).end(body);
+}
+
 const problems = new Map<string, Parameters<Unreadable>[0]>([
   ['HPE_HEADER_OVERFLOW', 'head too large'],
   ['ERR_HTTP_REQUEST_TIMEOUT', 'late'],
 ]);
 
-/** Says why on a connection on which nothing has been said yet; in the middle of answers there is no place for it. */
-function turnAway(socket: Socket, { status, body, id }: ReturnType<Unreadable>): void {
-  if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy();
+/**
+ * Connections that get a refusal, now or behind the answers under way. Further errors on them are
+ * ignored.
+ */
+const turnedAway = new WeakSet<Socket>();
+
+/**
+ * Sends the refusal behind the answers that are under way on the connection, since it cannot stand
+ * within one.
+ */
+function turnAway(socket: Socket, why: ReturnType<Unreadable>): void {
+  if (turnedAway.has(socket)) return;
+  turnedAway.add(socket);
+  sayBehind(socket, why);
+}
+
+function sayBehind(socket: Socket, why: ReturnType<Unreadable>): void {
+  const answer = answerUnderWay(socket);
+  // Pipelined answers take the connection one after the other. The malformed request itself gets
+  // none.
+  if (answer?.req.complete === true && !socket.destroyed)
+    return void answer.once('close', () => setImmediate(sayBehind, socket, why));
+  if (!socket.writable || answer?.headersSent === true) return void socket.destroy();
+  const { status, body, id } = why;
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nx-request-id: ${id}\r\nconnection: close`;
   socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () =>
     socket.destroy(),

@@ -1,0 +1,56 @@
+import { type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * The answer of node:http that is under way on this connection. It is in a private member of
+ * node:http's.
+ */
+export function answerUnderWay(socket: Socket): ServerResponse | undefined {
+  const answer = '_httpMessage' in socket ? socket._httpMessage : undefined;
+  return answer instanceof ServerResponse ? answer : undefined;
+}
+
+/**
+ * An interim response, which clients have to take at any time before the answer (RFC 9110 §15.2).
+ */
+export const interimResponse = 'HTTP/1.1 100 Continue\r\n\r\n';
+
+/** When it is sent: milliseconds after the client ended its side. */
+const probesMs = [0, 100, 500, 2_000];
+
+/**
+ * A client that ends its side of the connection after its request may have left, or may wait for
+ * the answer: both look the same until something is written. If the client has left, the first
+ * write is answered with a reset, and the connection closes. `probe` writes `interimResponse`,
+ * unless the answer has begun.
+ */
+export function probeHalfClosed(socket: Socket, probe: () => void): void {
+  for (const ms of probesMs) {
+    const timer = setTimeout(() => void (socket.destroyed || probe()), ms).unref();
+    socket.once('close', () => clearTimeout(timer));
+  }
+}
+
+/**
+ * Keeps our side of a connection open when the client has ended its side. By default node:http ends
+ * it at once.
+ */
+export function allowHalfClosed(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
+}
+
+/**
+ * Delivers an answer of node:http to a client that ended its side before the answer began. A client
+ * that does so later has left.
+ */
+export function watchHalfClosed(socket: Socket): void {
+  socket.once('end', () =>
+    probeHalfClosed(socket, () => {
+      const answer = answerUnderWay(socket);
+      if (answer === undefined || answer.writableEnded) return;
+      // HTTP/1.0 knows no interim responses.
+      if (answer.headersSent || answer.req.httpVersion === '1.0') socket.destroy();
+      else answer.writeContinue();
+    }),
+  );
+}
