@@ -62,6 +62,8 @@ const unspoken = {
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error('usage: node scripts/catalogue.mjs PATH');
 const models = [];
+/** Modes and places, which the list does not have: by vendor and id, each with its source. */
+const terms = JSON.parse(readFileSync(new URL('price-terms.json', import.meta.url), 'utf8'));
 /** Models that the list does not have. */
 const more = JSON.parse(readFileSync(new URL('catalogue-more.json', import.meta.url), 'utf8'));
 for (const row of [...JSON.parse(readFileSync(path, 'utf8')), ...more]) {
@@ -69,6 +71,9 @@ for (const row of [...JSON.parse(readFileSync(path, 'utf8')), ...more]) {
   if (why === undefined) models.push(reshape(row));
   else process.stdout.write(`left out: ${row.vendor} ${row.id}: ${why}\n`);
 }
+for (const { ids, vendor } of terms)
+  if (!models.some((model) => model.vendor === vendor && new RegExp(ids).test(model.id)))
+    throw new Error(`no model of ${vendor} is called ${ids}`);
 mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, `[\n${models.map((model) => JSON.stringify(model)).join(',\n')}\n]\n`);
 process.stdout.write(
@@ -153,8 +158,13 @@ function vendorName(name) {
   return vendorNames[name] ?? name;
 }
 
-function reshapePrice({ kind, price, note = '' }) {
-  const { rates, measure } = ratesOf(kind, price, note);
+function reshapePrice(row) {
+  const { kind, price, note = '' } = row;
+  const { rates, measure } = ratesOf(
+    kind,
+    price.off_peak === undefined ? price : { ...price, ...price.off_peak },
+    note,
+  );
   // On token-priced images `by` is the vendor's estimate of one image, not a second charge.
   const by =
     price.by !== undefined && measure !== undefined
@@ -168,7 +178,86 @@ function reshapePrice({ kind, price, note = '' }) {
     price.then === undefined
       ? undefined
       : { until: price.valid_until, after: tokenRates(price.then) };
-  return { currency: price.currency, rates, tiers, by, ...later };
+  return {
+    currency: price.currency,
+    ...withTerms(row, { rates, tiers, by }),
+    ...later,
+    windows: peak(price),
+  };
+}
+
+/** DeepSeek's (api-docs.deepseek.com/quick_start/pricing, 2026-11-15): the list's price is that of the peak, which is twice the other. */
+function peak({ input, cached_input: cached, output, off_peak: off }) {
+  if (off === undefined) return undefined;
+  const twice = [
+    [input, off.input],
+    [cached, off.cached_input],
+    [output, off.output],
+  ].every(([a, b]) => Math.abs(a - 2 * b) < 1e-9);
+  if (
+    !twice ||
+    !off.when.startsWith(
+      'outside Mon-Fri 09:00-12:00 and 14:00-18:00 Beijing time; weekends and Chinese public holidays',
+    )
+  )
+    throw new Error(`hours that nobody has read: ${off.when}`);
+  const hours = {
+    name: 'peak',
+    zone: 'Asia/Shanghai',
+    days: [1, 2, 3, 4, 5],
+    except: 'cn-public-holidays',
+    times: '2',
+  };
+  return [
+    { ...hours, from: '09:00', to: '12:00' },
+    { ...hours, from: '14:00', to: '18:00' },
+  ];
+}
+
+function withTerms({ id, vendor, kind }, { rates, ...rest }) {
+  const own = terms.filter(
+    (term) =>
+      kind === 'chat' && term.vendor === vendorName(vendor) && new RegExp(term.ids).test(id),
+  );
+  const modes = Object.assign({}, ...own.map((term) => term.modes ?? {}));
+  const places = Object.assign({}, ...own.map((term) => term.places ?? {}));
+  const told = Object.entries(modes).map(([name, { rates: dear, times, only }]) => [
+    name,
+    { times: times ?? ratios(dear, rates), only },
+  ]);
+  return {
+    rates,
+    ...rest,
+    modes: told.length === 0 ? undefined : Object.fromEntries(told),
+    places: Object.keys(places).length === 0 ? undefined : places,
+  };
+}
+
+/** A price list of a mode as factors of the plain one, exactly. */
+function ratios(dear, plain) {
+  return Object.fromEntries(
+    Object.entries(dear).map(([measure, amount]) => {
+      const places = Math.max(decimalsOf(amount), decimalsOf(plain[measure]));
+      const [over, under] = [scaled(amount, places), scaled(plain[measure], places)];
+      const common = greatestCommon(over, under);
+      return [
+        measure,
+        under === common ? String(over / common) : `${over / common}/${under / common}`,
+      ];
+    }),
+  );
+}
+
+function decimalsOf(text) {
+  return text.split('.')[1]?.length ?? 0;
+}
+
+function scaled(text, places) {
+  return BigInt(text.replace('.', '')) * 10n ** BigInt(places - decimalsOf(text));
+}
+
+function greatestCommon(a, b) {
+  return b === 0n ? a : greatestCommon(b, a % b);
 }
 
 /** Of pictures, a resolution is the sizes that a client names. */

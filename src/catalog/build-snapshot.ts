@@ -1,3 +1,5 @@
+import { toolMeasures } from '../base/quantities.ts';
+import { type ListFees, takesListFees, withListFees } from './list-fees.ts';
 import { costOf, type Price, type Tariff, tariffOf } from './price.ts';
 import {
   type Candidate,
@@ -25,12 +27,19 @@ export type Serves = (vendor: string, kind: ModelKind) => boolean;
 
 type Offers = ReadonlyMap<string, Offer>;
 
-/** Works every (group, model) out beforehand: finding an offer is two map look-ups and no allocation. */
-export function buildSnapshot(catalogue: Catalogue, serves: Serves): Snapshot {
+/**
+ * Works every (group, model) out beforehand: finding an offer is two map look-ups and no
+ * allocation.
+ */
+export function buildSnapshot(
+  catalogue: Catalogue,
+  serves: Serves,
+  fees: ListFees = () => ({}),
+): Snapshot {
   const groups = new Map(catalogue.groups.map((group) => [group.name, group]));
   const models = new Map(catalogue.models.map((model) => [model.id, model]));
   const channels = new Map(catalogue.channels.map((channel) => [channel.name, channel]));
-  const candidates = candidatesByModel(catalogue.channels, models, serves);
+  const candidates = candidatesByModel(catalogue.channels, models, serves, fees);
   const tariffs = tariffCache();
   const offers = new Map<string, Offers>();
   const listings = new Map<string, readonly Model[]>();
@@ -56,6 +65,7 @@ function candidatesByModel(
   channels: readonly Channel[],
   models: ReadonlyMap<string, Model>,
   serves: Serves,
+  fees: ListFees,
 ): Map<string, Candidate[]> {
   const byModel = new Map<string, Candidate[]>();
   for (const channel of channels) {
@@ -65,8 +75,14 @@ function candidatesByModel(
       const model = models.get(publicId);
       if (model === undefined || !serves(channel.vendor, model.kind)) continue;
       const candidates = byModel.get(publicId) ?? [];
+      const listFees = takesListFees(model.kind, model.price)
+        ? { listFees: fees(channel.vendor, upstreamModel) }
+        : {};
       for (const keyed of keys)
-        candidates.push(candidateOf(keyed, keys.length, publicId, upstreamModel));
+        candidates.push({
+          ...candidateOf(keyed, keys.length, publicId, upstreamModel),
+          ...listFees,
+        });
       byModel.set(publicId, candidates);
     }
   }
@@ -95,7 +111,10 @@ function candidateOf(
   };
 }
 
-/** Three tokens are read for each that is written; what is sold by the piece is compared by the piece. */
+/**
+ * Three tokens are read for each that is written; what is sold by the piece is compared by the
+ * piece.
+ */
 const usual = {
   input: 3_000,
   output: 1_000,
@@ -112,26 +131,36 @@ function offersOf(
   group: Group,
   models: ReadonlyMap<string, Model>,
   byModel: ReadonlyMap<string, readonly Candidate[]>,
-  tariff: (model: Model, multiplierPpm: bigint) => Tariff,
+  tariff: (model: string, price: Price, multiplierPpm: bigint) => Tariff,
 ): Offers {
   const offers = new Map<string, Offer>();
   for (const [id, all] of byModel) {
     const model = models.get(id);
     const candidates = all.filter((candidate) => candidate.channel.groups.includes(group.name));
     if (model === undefined || candidates.length === 0) continue;
-    offers.set(id, { model, group, candidates, tariff: tariff(model, group.multiplierPpm) });
+    const price = withListFees(
+      model.kind,
+      model.price,
+      candidates.map(({ listFees = {} }) => listFees),
+    );
+    offers.set(id, {
+      model,
+      group,
+      price,
+      candidates,
+      tariff: tariff(id, price, group.multiplierPpm),
+    });
   }
   return offers;
 }
 
-/** Groups with the same multiplier share their tariffs. */
-function tariffCache(): (model: Model, multiplierPpm: bigint) => Tariff {
-  const byMultiplier = new Map<bigint, Map<string, Tariff>>();
-  return (model, multiplierPpm) => {
-    const known = byMultiplier.get(multiplierPpm) ?? new Map<string, Tariff>();
-    byMultiplier.set(multiplierPpm, known);
-    const tariff = known.get(model.id) ?? tariffOf(model.price, multiplierPpm);
-    known.set(model.id, tariff);
+/** Groups with the same multiplier share their tariffs, unless their channels have other fees. */
+function tariffCache(): (model: string, price: Price, multiplierPpm: bigint) => Tariff {
+  const made = new Map<string, Tariff>();
+  return (model, price, multiplierPpm) => {
+    const key = `${multiplierPpm} ${toolMeasures.map((measure) => price.rates[measure] ?? '').join()} ${model}`;
+    const tariff = made.get(key) ?? tariffOf(price, multiplierPpm);
+    made.set(key, tariff);
     return tariff;
   };
 }

@@ -1,8 +1,12 @@
 import { assert } from '../base/assert.ts';
+import { type Fraction, readFraction } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
+import { isMeasure } from '../base/quantities.ts';
 import type { ImageTerms } from './image-terms.ts';
-import type { Price, Rates } from './price.ts';
-import { convertedNanoPerMillion, isMeasure, priceLacks } from './price-members.ts';
+import { calendars } from './calendars.ts';
+import type { Price, Rates, Times } from './price.ts';
+import { minuteOf, type PriceWindow } from './price-windows.ts';
+import { convertedNanoPerMillion, priceLacks } from './price-members.ts';
 import type { ModelFacts, ModelKind } from './snapshot.ts';
 
 /** A model of the list that comes with the program: its facts, and whom it can be bought from. */
@@ -31,19 +35,43 @@ export interface BundledOptions {
   readonly today: string;
 }
 
-/** 7.2 yuan: on the safe side of the rates that the list's own sources used (7.25, 7.3) and of the market. */
+/**
+ * 7.2 yuan: on the safe side of the rates that the list's own sources used (7.25, 7.3) and of the
+ * market.
+ */
 export const defaultUsdRatePpm = 7_200_000n;
 
-/** Tokens per second that no model of the list was seen to exceed while thinking unseen: reserving too much for a moment does no harm. */
+/**
+ * Tokens per second that no model of the list was seen to exceed while thinking unseen: reserving
+ * too much for a moment does no harm.
+ */
 const thinkingTopSpeed = 250;
 
 type WrittenRates = Readonly<Record<string, string>>;
+
+/** One exact factor for all, or one by measure. */
+type WrittenTimes = string | WrittenRates;
+
+interface WrittenWindow {
+  readonly name: string;
+  readonly zone: string;
+  readonly days?: readonly number[];
+  readonly from: string;
+  readonly to: string;
+  readonly except?: string;
+  readonly times: WrittenTimes;
+}
 
 interface WrittenPrice {
   readonly currency: string;
   readonly rates: WrittenRates;
   readonly tiers?: readonly { readonly above_input_tokens: number; readonly rates: WrittenRates }[];
   readonly by?: { readonly measure: string; readonly rates: WrittenRates };
+  readonly modes?: Readonly<
+    Record<string, { readonly times: WrittenTimes; readonly only?: readonly string[] }>
+  >;
+  readonly places?: Readonly<Record<string, { readonly times: WrittenTimes }>>;
+  readonly windows?: readonly WrittenWindow[];
   readonly until?: string;
   readonly after?: WrittenRates;
 }
@@ -69,7 +97,10 @@ interface WrittenModel {
   readonly doubtful?: boolean;
 }
 
-/** Reads the list, some 350 models by id, in a few milliseconds and only when asked. Prices in dollars are converted, rounded up to the nano. */
+/**
+ * Reads the list, some 350 models by id, in a few milliseconds and only when asked. Prices in
+ * dollars are converted, rounded up to the nano.
+ */
 export async function loadBundled(options: BundledOptions): Promise<Bundled> {
   const { default: written } = await import('./data/models.json', { with: { type: 'json' } });
   // Made by scripts/catalogue.mjs and checked by this room's tests.
@@ -126,10 +157,58 @@ function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price 
       rates: rates(row.id, tier.rates, ratePpm),
     })),
     by: by && variants(row.id, by, ratePpm),
+    ...terms(row),
   };
   const lacks = priceLacks(row.kind, made);
   assert(lacks === undefined, `bundled model ${row.id}: ${lacks}`);
   return made;
+}
+
+function terms({
+  price: { modes, places, windows },
+}: WrittenModel): Pick<Price, 'modes' | 'places' | 'windows'> {
+  const named = <From, To>(written: Readonly<Record<string, From>>, read: (one: From) => To) =>
+    Object.fromEntries(Object.entries(written).map(([name, one]) => [name, read(one)]));
+  return {
+    ...(modes && {
+      modes: named(modes, ({ times, only }) => ({ times: factors(times), ...(only && { only }) })),
+    }),
+    ...(places && { places: named(places, ({ times }) => factors(times)) }),
+    ...(windows && { windows: { moment: 'sent' as const, list: windows.map(hours) } }),
+  };
+}
+
+function hours({ name, zone, days, from, to, except, times }: WrittenWindow): PriceWindow {
+  const [begin, end] = [minuteOf(from), minuteOf(to)];
+  const calendar = except === undefined ? undefined : calendars.get(except);
+  assert(
+    begin !== undefined && end !== undefined && (except === undefined || calendar !== undefined),
+    `window ${name} is written wrongly`,
+  );
+  return {
+    name,
+    zone,
+    ...(days && { days }),
+    from: begin,
+    to: end,
+    ...(calendar && { except: calendar }),
+    times: factors(times),
+  };
+}
+
+function factors(written: WrittenTimes): Times {
+  if (typeof written === 'string') return { all: factor(written) };
+  return {
+    each: Object.fromEntries(
+      Object.entries(written).map(([measure, text]) => [measure, factor(text)]),
+    ),
+  };
+}
+
+function factor(text: string): Fraction {
+  const read = readFraction(text);
+  assert(typeof read !== 'string', `${text} is no factor`);
+  return read;
 }
 
 function rates(id: string, written: WrittenRates, ratePpm: bigint): Rates {

@@ -6,7 +6,7 @@ import type { Path } from './problem.ts';
 import type { Report } from './report.ts';
 import type { ChannelFacts, ModelKind } from './snapshot.ts';
 import { member, reportTwins } from './twins.ts';
-import { readPrice } from './written-price.ts';
+import { type Calendars, readPrice } from './written-price.ts';
 
 /** What a channel may refer to. */
 export interface Known {
@@ -15,6 +15,8 @@ export interface Known {
   readonly models: ReadonlyMap<string, ModelKind | undefined>;
   readonly bundled: Bundled;
   readonly vendors: readonly VendorFacts[];
+  /** Those of the file; absent: those that come with the program. */
+  readonly calendars?: Calendars;
 }
 
 export function readChannels(
@@ -55,6 +57,7 @@ function channelFacts(channel: WrittenChannel, { bundled }: Known): ChannelFacts
         allOf(channel.vendor, bundled),
     ),
     ...(durations.size === 0 ? {} : { durations }),
+    ...(channel.bills_cancelled_input === true && { billsCancelledInput: true as const }),
   };
 }
 
@@ -78,7 +81,13 @@ function withCosts(
     if (!facts.models.has(model)) report.add([...path, model], 'is not a model of this channel');
     return [
       model,
-      readPrice(known.models.get(model) ?? 'chat', written, report, [...path, model]),
+      readPrice(
+        known.models.get(model) ?? 'chat',
+        written,
+        report,
+        [...path, model],
+        known.calendars,
+      ),
     ] as const;
   });
   return { ...facts, costs: new Map(read) };
@@ -89,7 +98,8 @@ function allOf(vendor: string, bundled: Bundled): readonly (readonly [string, st
   return soldBy(vendor, bundled).map((model) => [model.facts.id, model.upstream]);
 }
 
-// What follows looks at the channel as it is written, so that a mistake in one member hides none in another.
+// What follows looks at the channel as it is written, so that a mistake in one member hides none in
+// another.
 
 function checkVendor(channel: unknown, report: Report, path: Path, { vendors }: Known): void {
   const name = member(channel, 'vendor');

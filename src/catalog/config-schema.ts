@@ -1,16 +1,22 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { capabilities } from '../base/capability.ts';
 import { isPlain } from '../base/plain.ts';
 import { policies } from '../base/policy.ts';
+import { type Fraction, readFraction } from '../base/fraction.ts';
+import { isMeasure } from '../base/quantities.ts';
+import { isZone } from '../base/zone.ts';
 import { exactDecimal } from './decimal.ts';
 import { usdRate } from './configuration.ts';
 import { sidesOf } from './image-terms.ts';
 import { didYouMean } from './nearest.ts';
+import { minuteOf } from './price-windows.ts';
+import type { Times } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
 
 /**
- * The members of the configuration file. Every value arrives as text, true or false, list or map (yaml-source.ts), and messages end
- * the sentence that begins with the member's path.
+ * The members of the configuration file. Every value arrives as text, true or false, list or map
+ * (yaml-source.ts), and messages end the sentence that begins with the member's path.
  */
 const modelKinds = [
   'chat',
@@ -113,6 +119,87 @@ const tokenPrices = {
   image_output: perMillionTokens,
 };
 
+/** One factor for all, or one for each measure that is named. */
+const times = z.unknown().transform((written, context): Times => {
+  const wrong = (message: string): never => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  if (typeof written === 'string') {
+    const all = readFraction(written);
+    return typeof all === 'string' ? wrong(all) : { all };
+  }
+  if (typeof written !== 'object' || written === null || Array.isArray(written))
+    return wrong(expected('a number like 2, 1.1 or 3/2')({ input: written }));
+  const each: Record<string, Fraction> = {};
+  for (const [name, value] of Object.entries(written)) {
+    const factor =
+      typeof value === 'string'
+        ? readFraction(value)
+        : `must be a number like 2, 1.1 or 3/2, not ${nameOf(value)}`;
+    const measures = name === 'cache_write' ? ['cache_write_5m', 'cache_write_1h'] : [name];
+    if (typeof factor === 'string') return wrong(`of ${name} ${factor}`);
+    if (!measures.every(isMeasure)) return wrong(`has '${name}', which is no member of a price`);
+    for (const measure of measures) each[measure] = factor;
+  }
+  return { each };
+});
+
+const minute = z
+  .string({ error: expected('a time such as 09:30') })
+  .transform((written, context): number => {
+    const read = minuteOf(written);
+    if (read !== undefined) return read;
+    context.addIssue({ code: 'custom', message: `must be a time such as 09:30, not '${written}'` });
+    return z.NEVER;
+  });
+
+const zone = text.refine(isZone, {
+  error: (issue) => `must be a time zone such as Asia/Shanghai, not '${String(issue.input)}'`,
+});
+
+const windowSchema = members({
+  name,
+  zone,
+  days: list(
+    count(1).refine((day) => day <= 7, { error: 'must be a day from 1, Monday, to 7, Sunday' }),
+  ).optional(),
+  from: minute,
+  to: minute,
+  wraps: z.boolean({ error: expected('true or false') }).optional(),
+  except: text.optional(),
+  times,
+});
+export type WrittenWindow = z.output<typeof windowSchema>;
+
+const termName = text.refine((written) => /^[\w.-]{1,40}$/.test(written), {
+  error: 'must be a name of letters, digits, dots and dashes',
+});
+
+/**
+ * What a request can ask for beside the standard tier: values of `service_tier`, and of Anthropic's
+ * `speed`. `flex`, `scale`, `priority`: OpenAPI description, ServiceTier, 2026-11. `fast`:
+ * openai.com/api-fast-mode, 2026-07-30, and Anthropic's speed. `ultrafast`:
+ * developers.openai.com/api/docs/guides/ultrafast-mode, 2026-09. `performance`:
+ * console.groq.com/docs/service-tiers, 2026-08. Other vendors' words are among these.
+ */
+const modeNames: readonly string[] = [
+  'flex',
+  'fast',
+  'priority',
+  'ultrafast',
+  'scale',
+  'performance',
+];
+const modeName = text.refine((written) => modeNames.includes(written));
+
+/** Of `modes`: of a key that is none of these, and of what is no map. */
+function wrongMode(issue: Asked & { readonly code?: string | undefined }): string {
+  if (issue.code !== 'invalid_key') return expected('a group of members')(issue);
+  const key = String(issue.input);
+  return `there is no tier or speed '${key}'${didYouMean(key, modeNames) || `: there are ${modeNames.join(', ')}`}`;
+}
+
 export const priceSchema = members({
   ...tokenPrices,
   image: perOne,
@@ -120,7 +207,31 @@ export const priceSchema = members({
   second: perOne,
   character: perOne,
   request: perOne,
-  tiers: list(members({ above_input_tokens: count(1), ...tokenPrices })).optional(),
+  web_search: perOne,
+  web_fetch: perOne,
+  file_search: perOne,
+  code_session: perOne,
+  grounding_query: perOne,
+  mcp_call: perOne,
+  list_fees: z.boolean({ error: expected('true or false') }).optional(),
+  tiers: list(
+    members({
+      above_input_tokens: count(1).optional(),
+      above_output_tokens: count(1).optional(),
+      times: times.optional(),
+      ...tokenPrices,
+    }),
+  ).optional(),
+  modes: z
+    .record(modeName, members({ times, only: list(oneOf(capabilities)).optional() }), {
+      error: wrongMode,
+    })
+    .optional(),
+  places: z
+    .record(termName, members({ times }), { error: expected('a group of members') })
+    .optional(),
+  windows: list(windowSchema).optional(),
+  moment: oneOf(['sent', 'finished']).optional(),
   by: z
     .record(text, z.string({ error: expected('a decimal number') }), {
       error: expected('a group of members'),
@@ -191,7 +302,10 @@ export type WrittenModel = z.output<typeof modelSchema>;
 
 export const allContents: readonly string[] = contents;
 
-/** What `prices import` takes of a model: the rest of a model's members may stand there and is not looked at. */
+/**
+ * What `prices import` takes of a model: the rest of a model's members may stand there and is not
+ * looked at.
+ */
 export const pricedModelSchema = members({
   ...modelSchema.partial().shape,
   id: text,
@@ -213,11 +327,32 @@ export const channelSchema = members({
   models: list(channelModel).optional(),
   priority: count(0).optional(),
   weight: count(0).optional(),
+  bills_cancelled_input: z.boolean({ error: expected('true or false') }).optional(),
   costs: z.record(text, priceSchema, { error: expected('a group of members') }).optional(),
 });
 export type WrittenChannel = z.output<typeof channelSchema>;
 
+/** `2026-10-01..2026-10-07`, or one day. */
+const days = text.transform((written, context): readonly [string, string] => {
+  const [first = '', last = first, ...more] = written.split('..');
+  if (isDate(first) && isDate(last) && first <= last && more.length === 0) return [first, last];
+  context.addIssue({
+    code: 'custom',
+    message: `must be a day or days such as 2026-10-01..2026-10-07, not '${written}'`,
+  });
+  return z.NEVER;
+});
+
+export const calendarSchema = members({
+  name,
+  known_until: text.refine(isDate, {
+    error: (issue) => `must be a date such as 2027-12-31, not '${String(issue.input)}'`,
+  }),
+  days: list(days),
+});
+
 export const fileSchema = members({
+  calendars: list(z.unknown()).optional(),
   settings: z.unknown().optional(),
   payments: z.unknown().optional(),
   signin: z.unknown().optional(),
@@ -252,8 +387,15 @@ export type WrittenMedia = z.output<typeof mediaSchema>;
 
 const videoSchema = members({ limit_seconds: count(1).optional() });
 
+/** One id, or several. */
+const modelIds = z.preprocess(
+  (written) => (typeof written === 'string' ? [written] : written),
+  list(modelId),
+);
+
 export const settingsSchema = members({
   usd_rate: decimal(usdRate).optional(),
+  default_models: members({ image: modelIds.optional(), video: modelIds.optional() }).optional(),
   media: mediaSchema.optional(),
   video: videoSchema.optional(),
 });

@@ -175,6 +175,21 @@ channels: [{ name: a, vendor: acme, api_keys: [one, two, one, \${KEY}], models: 
     });
   });
 
+  it('R3: reads of a channel that its vendor bills cancelled input, and tells what is wrong with it', async () => {
+    const written = (said: string) => `
+models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
+channels:
+  - { name: a, vendor: acme, models: [m], bills_cancelled_input: ${said} }
+  - { name: b, vendor: acme, models: [m] }`;
+    expect(
+      (await read(written('true'))).channels.map(({ billsCancelledInput }) => billsCancelledInput),
+    ).toEqual([true, undefined]);
+    expect((await read(written('false'))).channels[0]?.billsCancelledInput).toBeUndefined();
+    expect(await problems(written('sometimes'))).toEqual([
+      "c.yaml:4: channels[0].bills_cancelled_input: must be true or false, not 'sometimes'",
+    ]);
+  });
+
   it('tells what is wrong with keys, costs and policies', async () => {
     const lines = await problems(`
 groups: [{ name: default, policy: fastest }]

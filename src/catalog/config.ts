@@ -9,6 +9,7 @@ import {
   groupSchema,
   modelSchema,
   paymentsSchema,
+  calendarSchema,
   priceSchema,
   settingsSchema,
   signinSchema,
@@ -20,20 +21,24 @@ import {
   type ConfigurationResult,
   dateOf,
   defaultGroup,
+  type DefaultModels,
   usdRate,
   usdRateVariable,
 } from './configuration.ts';
+import { didYouMean } from './nearest.ts';
 import type { Path } from './problem.ts';
 import { Report } from './report.ts';
 import type { ChannelFacts, Group, ModelFacts, ModelKind } from './snapshot.ts';
 import { member, reportTwins } from './twins.ts';
 import { configurationWarnings } from './warnings.ts';
-import { readPrice } from './written-price.ts';
+import { calendars } from './calendars.ts';
+import { type Calendars, readPrice } from './written-price.ts';
 import { readYaml } from './yaml-source.ts';
 
 /**
- * Reads the configuration file (docs/reference/config.md). All that is wrong with it is told at once, each with its line.
- * Loads zod, yaml and, where a channel sells what the file does not describe, the bundled list: import it only when there is a file.
+ * Reads the configuration file (docs/reference/config.md). All that is wrong with it is told at
+ * once, each with its line. Loads zod, yaml and, where a channel sells what the file does not
+ * describe, the bundled list: import it only when there is a file.
  */
 export async function readConfiguration(
   text: string,
@@ -47,7 +52,8 @@ export async function readConfiguration(
   const signin = report.parse(signinSchema, member(file, 'signin') ?? {}, ['signin']);
   const payments = report.parse(paymentsSchema, member(file, 'payments') ?? {}, ['payments']);
   const groups = readGroups(items(file, 'groups'), report);
-  const written = readModels(items(file, 'models'), report);
+  const known = readCalendars(items(file, 'calendars'), report);
+  const written = readModels(items(file, 'models'), known, report);
   const rawChannels = items(file, 'channels');
   const usdRatePpm = settings?.usd_rate ?? rateOf(context, report);
   const bundled = needsBundled(written, rawChannels)
@@ -57,13 +63,15 @@ export async function readConfiguration(
     groups.length === 0 && items(file, 'groups').length === 0
       ? [defaultGroup.name]
       : names(items(file, 'groups'), 'name');
-  const known = {
+  const sellable = {
     groups: groupNames,
     models: kindsOf(items(file, 'models'), bundled),
     bundled,
     vendors: context.vendors,
+    calendars: known,
   };
-  const channels = readChannels(rawChannels, report, known);
+  const channels = readChannels(rawChannels, report, sellable);
+  const defaultModels = readDefaults(settings?.default_models, sellable.models, channels, report);
   if (!report.clean) return { ok: false, problems: report.problems };
   const models = [
     ...written.map(({ model, price }) => modelFacts(model, price, bundled, channels, context)),
@@ -78,6 +86,7 @@ export async function readConfiguration(
       ...sold,
       usdRatePpm,
       media,
+      defaultModels,
       ...(payments === undefined ? {} : { payments }),
       ...(signin === undefined ? {} : { signin: signinMembers(signin) }),
       ...(videoSeconds === undefined ? {} : { video: { ageMs: videoSeconds * 1_000 } }),
@@ -89,6 +98,31 @@ export async function readConfiguration(
       ),
     },
   };
+}
+
+/**
+ * The default models of requests that name none. Each must be of the right kind, and sold over a
+ * channel.
+ */
+function readDefaults(
+  written: { readonly [kind in keyof DefaultModels]?: readonly string[] | undefined } = {},
+  kinds: ReadonlyMap<string, ModelKind | undefined>,
+  channels: readonly ChannelFacts[],
+  report: Report,
+): DefaultModels {
+  for (const kind of ['image', 'video'] as const)
+    for (const [index, id] of (written[kind] ?? []).entries()) {
+      const sold = channels.some(({ models }) => models.has(id));
+      if (sold && kinds.get(id) === kind) continue;
+      const known = [...kinds].flatMap(([other, of]) => (of === kind ? [other] : []));
+      report.add(
+        ['settings', 'default_models', kind, index],
+        sold
+          ? `'${id}' is a model of another kind`
+          : `'${id}' is sold over no channel${didYouMean(id, known)}`,
+      );
+    }
+  return { image: written.image ?? [], video: written.video ?? [] };
 }
 
 /** Filled in by the reader below: a model and its price, both complete. */
@@ -121,7 +155,10 @@ function kindsOf(
   return kinds;
 }
 
-/** Names of items, also of those that are otherwise wrong, so that nobody is told that a misspelt model does not exist. */
+/**
+ * Names of items, also of those that are otherwise wrong, so that nobody is told that a misspelt
+ * model does not exist.
+ */
 function names(list: readonly unknown[], name: string): readonly string[] {
   return list.flatMap((item) => {
     const value = member(item, name);
@@ -138,23 +175,45 @@ function readGroups(list: readonly unknown[], report: Report): readonly Group[] 
   });
 }
 
-function readModels(list: readonly unknown[], report: Report): readonly ReadModel[] {
+/** The calendars that prices may name: the file's own, and those that come with the program. */
+function readCalendars(list: readonly unknown[], report: Report): Calendars {
+  reportTwins(list, ['calendars'], 'name', report);
+  const own = list.flatMap((item, index) => {
+    const calendar = report.parse(calendarSchema, item, ['calendars', index]);
+    return calendar === undefined
+      ? []
+      : [
+          [
+            calendar.name,
+            { name: calendar.name, knownUntil: calendar.known_until, days: calendar.days },
+          ] as const,
+        ];
+  });
+  return new Map([...calendars, ...own]);
+}
+
+function readModels(
+  list: readonly unknown[],
+  known: Calendars,
+  report: Report,
+): readonly ReadModel[] {
   reportTwins(list, ['models'], 'id', report);
   return list.flatMap((item, index) => {
     const model = report.parse(modelSchema, item, ['models', index]);
     const path = ['models', index, 'price'];
     if (model !== undefined)
-      return [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, path) }];
-    checkPrice(item, report, path);
+      return [{ model, price: readPrice(model.kind ?? 'chat', model.price, report, path, known) }];
+    checkPrice(item, report, path, known);
     return [];
   });
 }
 
 /** Of a model with another mistake, the price is looked at all the same. */
-function checkPrice(item: unknown, report: Report, path: Path): void {
+function checkPrice(item: unknown, report: Report, path: Path, known: Calendars): void {
   const kind = modelSchema.shape.kind.safeParse(member(item, 'kind'));
   const price = priceSchema.safeParse(member(item, 'price'));
-  if (kind.success && price.success) readPrice(kind.data ?? 'chat', price.data, report, path);
+  if (kind.success && price.success)
+    readPrice(kind.data ?? 'chat', price.data, report, path, known);
 }
 
 function needsBundled(written: readonly ReadModel[], channels: readonly unknown[]): boolean {

@@ -37,8 +37,8 @@ export interface ChannelDesk {
 }
 
 /**
- * Makes a channel of what is written as in the configuration file, and `costs`: what its vendor takes, by model. Models that only the bundled list
- * has are sold from now on at its prices.
+ * Makes a channel of what is written as in the configuration file, and `costs`: what its vendor
+ * takes, by model. Models that only the bundled list has are sold from now on at its prices.
  */
 export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
   const version = (yield* lockVersion()) + 1n;
@@ -63,8 +63,10 @@ export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<
 }
 
 /**
- * What is left out stays; `api_key` and `base_url` that are null go. The name is for ever. `costs` may be entered for the configuration's channels, too.
- * A number among `api_keys` is one of the keys that it has, from 1 on. A key is for the host that it was written for: whoever points the channel at another writes it again.
+ * Members that are left out stay as they are; `api_key` and `base_url` are removed by null. The name
+ * never changes. `costs` may be entered for the configuration's channels, too. A number among
+ * `api_keys` is one of the keys that the channel has, counted from 1. A key belongs to one host: an
+ * edit that changes the host must contain the key again.
  */
 export function* changeChannel(
   of: Read,
@@ -174,7 +176,15 @@ function withoutKeys({ api_key, api_keys, ...rest }: Written, changed: Written):
 }
 
 function writtenOf(channel: RecordedChannel, row: Row, { sealer }: ChannelDesk): Written {
-  const { vendor, baseUrl, groups, priority, weight, durations } = channel;
+  const {
+    vendor,
+    baseUrl,
+    groups,
+    priority,
+    weight,
+    durations,
+    billsCancelledInput: bills,
+  } = channel;
   const models = [...channel.models].map(([id, upstream]) => ({
     id,
     upstream,
@@ -183,7 +193,16 @@ function writtenOf(channel: RecordedChannel, row: Row, { sealer }: ChannelDesk):
   const { secret, moreSecrets } = openSecrets(row, sealer);
   const keys =
     moreSecrets === undefined ? { api_key: secret } : { api_keys: [secret, ...moreSecrets] };
-  return { vendor, base_url: baseUrl, ...keys, groups, models, priority, weight };
+  return {
+    vendor,
+    base_url: baseUrl,
+    ...keys,
+    groups,
+    models,
+    priority,
+    weight,
+    bills_cancelled_input: bills,
+  };
 }
 
 /** Models that nobody has sold until now begin to be sold with it. */

@@ -172,11 +172,30 @@ forEachDatabase((_, openFresh) => {
       before: { weight: 1, version: 1 },
       after: { weight: 5, version: 2, secret: { last4: '1234' } },
     });
+    const bills = await db.transact(() =>
+      changeChannel({ name: 'b', version: 2 }, { bills_cancelled_input: true }, desk),
+    );
+    expect(bills).toMatchObject({
+      kind: 'done',
+      after: { billsCancelledInput: true, weight: 5, version: 3 },
+    });
+    // What is left out stays.
+    const again = await db.transact(() =>
+      changeChannel({ name: 'b', version: 3 }, { priority: 1 }, desk),
+    );
+    expect(again).toMatchObject({
+      kind: 'done',
+      after: { billsCancelledInput: true, priority: 1, version: 4 },
+    });
+    const free = await db.transact(() =>
+      changeChannel({ name: 'b', version: 4 }, { bills_cancelled_input: false }, desk),
+    );
+    expect(free.kind === 'done' && free.after?.billsCancelledInput).toBeUndefined();
     expect(
       await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 6 }, desk)),
     ).toMatchObject({
       kind: 'conflict',
-      current: { version: 2, weight: 5 },
+      current: { version: 5, weight: 5 },
     });
     const sold = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
     expect(sold).toMatchObject({
@@ -185,7 +204,7 @@ forEachDatabase((_, openFresh) => {
       revision: 3,
     });
     await db.transact(() =>
-      changeChannel({ name: 'b', version: 2 }, { api_key: null, base_url: null }, desk),
+      changeChannel({ name: 'b', version: 5 }, { api_key: null, base_url: null }, desk),
     );
     const bare = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
     expect([bare?.secret, bare?.baseUrl]).toEqual([undefined, undefined]);

@@ -1,7 +1,10 @@
 import { appendOnly } from '../storage/append-only.ts';
 import type { Migration } from '../storage/database.ts';
 
-/** `version` counts the row's changes. What the configuration names belongs to it, and the console lets it be. */
+/**
+ * `version` counts the row's changes. What the configuration names belongs to it, and the console
+ * lets it be.
+ */
 const managed = (table: string): readonly string[] => [
   `ALTER TABLE ${table} ADD COLUMN origin TEXT NOT NULL DEFAULT 'configuration' CHECK (origin IN ('configuration', 'console'))`,
   `ALTER TABLE ${table} ADD COLUMN version BIGINT NOT NULL DEFAULT 1`,
@@ -21,7 +24,8 @@ export const catalogMigrations: readonly Migration[] = [
         tpm BIGINT CHECK (tpm > 0),
         concurrency BIGINT CHECK (concurrency > 0)
       )`,
-      // A model that is sold no more keeps its row, and so its date of birth. `configured_price` is what the configuration said last, `price` what is charged.
+      // A model that is sold no more keeps its row, and so its date of birth. `configured_price` is
+      // what the configuration said last, `price` what is charged.
       `CREATE TABLE models (
         id TEXT PRIMARY KEY,
         facts TEXT NOT NULL,
@@ -30,7 +34,8 @@ export const catalogMigrations: readonly Migration[] = [
         created BIGINT NOT NULL,
         active BIGINT NOT NULL CHECK (active IN (0, 1))
       )`,
-      // `revision` is the catalogue's version in which vendor, address or secret last changed. The secret is sealed.
+      // `revision` is the catalogue's version in which vendor, address or secret last changed. The
+      // secret is sealed.
       `CREATE TABLE channels (
         name TEXT PRIMARY KEY,
         vendor TEXT NOT NULL,
@@ -48,15 +53,18 @@ export const catalogMigrations: readonly Migration[] = [
     id: '0020-catalog-managed',
     statements: [
       ...['model_groups', 'models', 'channels'].flatMap(managed),
-      // `costs` are prices of the vendor by model, JSON. Of a secret its last four characters are told, and since when it is the one.
+      // `costs` are prices of the vendor by model, JSON. Of a secret its last four characters are
+      // told, and since when it is the one.
       "ALTER TABLE channels ADD COLUMN state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'draining', 'disabled'))",
       "ALTER TABLE channels ADD COLUMN costs TEXT NOT NULL DEFAULT '{}'",
       'ALTER TABLE channels ADD COLUMN secret_last4 TEXT',
       'ALTER TABLE channels ADD COLUMN secret_at BIGINT',
-      // `price` is the price in force, and this its version; the first moment at which another one begins.
+      // `price` is the price in force, and this its version; the first moment at which another one
+      // begins.
       'ALTER TABLE models ADD COLUMN price_version BIGINT NOT NULL DEFAULT 1',
       'ALTER TABLE models ADD COLUMN next_price_at BIGINT',
-      // In force is the latest version that has begun: one that is published while another waits for its time takes its place.
+      // In force is the latest version that has begun: one that is published while another waits
+      // for its time takes its place.
       `CREATE TABLE price_versions (
         model TEXT NOT NULL,
         version BIGINT NOT NULL,
@@ -79,6 +87,12 @@ export const catalogMigrations: readonly Migration[] = [
       "ALTER TABLE model_groups ADD COLUMN policy TEXT NOT NULL DEFAULT 'weighted'",
       // A sealed JSON list of the keys beside `secret`.
       'ALTER TABLE channels ADD COLUMN more_secrets TEXT',
+    ],
+  },
+  {
+    id: '0042-cancelled-input',
+    statements: [
+      'ALTER TABLE channels ADD COLUMN bills_cancelled_input BIGINT NOT NULL DEFAULT 0 CHECK (bills_cancelled_input IN (0, 1))',
     ],
   },
 ];

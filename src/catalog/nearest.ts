@@ -1,15 +1,24 @@
-/** The name that was probably meant: the one fewest letters away, when that is at most a third of them. */
+/**
+ * The name that was probably meant: the one fewest letters away, when that is at most a third of
+ * them; else the first that has all its words, such as `above_input_tokens` for `above_input`.
+ */
 export function nearest(written: string, names: Iterable<string>): string | undefined {
+  const all = [...names];
   let best: string | undefined;
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;
-  for (const name of names) {
+  for (const name of all) {
     const letters = distance(written.toLowerCase(), name.toLowerCase());
     if (letters < least) {
       best = name;
       least = letters;
     }
   }
-  return best;
+  if (best !== undefined) return best;
+  const words = written.split('_');
+  return all.find((name) => {
+    const its = name.split('_');
+    return words.every((word) => its.includes(word));
+  });
 }
 
 /** `, did you mean 'x'?`, or nothing. */

@@ -1,10 +1,15 @@
 import type { Nano } from '../base/money.ts';
 import { measures } from '../base/quantities.ts';
 import { decimalText } from './decimal.ts';
-import type { Price } from './price.ts';
+import { fractionText } from '../base/fraction.ts';
+import type { Price, PriceTier, Times } from './price.ts';
+import { minuteText } from './price-windows.ts';
 import { pricePlaces } from './price-members.ts';
 
-/** One member of a price that is not what it was. Amounts are yuan as the configuration file writes them; undefined: no such member. */
+/**
+ * One member of a price that is not what it was. Amounts are yuan as the configuration file writes
+ * them; undefined: no such member.
+ */
 export interface PriceDifference {
   /** `input`, `output above 32000`, `second by 720p`. */
   readonly member: string;
@@ -20,7 +25,7 @@ export function priceDifferences(old: Price, now: Price): readonly PriceDifferen
   const members = new Set([...before.keys(), ...after.keys()]);
   return [...members].flatMap((member) => {
     const [from, to] = [before.get(member), after.get(member)];
-    if (from?.amount === to?.amount) return [];
+    if (from?.amount === to?.amount && from?.told === to?.told) return [];
     return [
       {
         member,
@@ -33,16 +38,15 @@ export function priceDifferences(old: Price, now: Price): readonly PriceDifferen
 }
 
 interface Amount {
-  readonly amount: Nano;
+  readonly amount: Nano | undefined;
   readonly places: number;
+  /** Factors, and the times at which they hold. */
+  readonly told?: string;
 }
 
 function amounts(price: Price): ReadonlyMap<string, Amount> {
   const all = new Map<string, Amount>();
-  const tiers = price.tiers.map((tier) => ({
-    suffix: ` above ${tier.aboveInputTokens}`,
-    rates: tier.rates,
-  }));
+  const tiers = price.tiers.map((tier) => ({ suffix: aboveText(tier), rates: tier.rates }));
   for (const { suffix, rates } of [{ suffix: '', rates: price.rates }, ...tiers]) {
     for (const measure of measures) {
       const amount = rates[measure];
@@ -54,11 +58,61 @@ function amounts(price: Price): ReadonlyMap<string, Amount> {
     if (by !== undefined)
       all.set(`${by.measure} by ${variant}`, { amount, places: pricePlaces(by.measure) });
   }
+  for (const [member, told] of termsIn(price))
+    all.set(member, { amount: undefined, places: 0, told });
   return all;
 }
 
-function textOf({ amount, places }: Amount): string {
-  return decimalText(amount, places);
+const aboveText = ({ aboveInputTokens: input, aboveOutputTokens: output }: PriceTier): string =>
+  `${input < 0 ? '' : ` above ${input}`}${output === undefined ? '' : ` above ${output} out`}`;
+
+/** Factors by what they hold for: `mode flex`, `times above 272000`. */
+function termsIn({
+  tiers,
+  modes = {},
+  places = {},
+  windows,
+  listFees,
+}: Price): readonly (readonly [string, string])[] {
+  return [
+    ...tiers.flatMap((tier) =>
+      tier.times === undefined ? [] : [[`times${aboveText(tier)}`, timesText(tier.times)] as const],
+    ),
+    ...Object.entries(modes).map(
+      ([name, { times, only }]) =>
+        [`mode ${name}`, [timesText(times), ...(only ?? [])].join(' ')] as const,
+    ),
+    ...Object.entries(places).map(([name, times]) => [`place ${name}`, timesText(times)] as const),
+    ...(listFees === undefined ? [] : [['list_fees', String(listFees)] as const]),
+    ...(windows?.list ?? []).map((window) => {
+      const { name, zone, days, from, to, except, times } = window;
+      const calendar =
+        except === undefined
+          ? []
+          : [
+              `except ${except.name} until ${except.knownUntil}`,
+              ...except.days.map((pair) => pair.join('..')),
+            ];
+      const when = [zone, days?.join(','), windows?.moment, ...calendar].filter(
+        (part) => part !== undefined,
+      );
+      return [
+        `window ${name} ${minuteText(from)}–${minuteText(to)}`,
+        [timesText(times), ...when].join(' '),
+      ] as const;
+    }),
+  ];
+}
+
+function timesText({ all, each = {} }: Times): string {
+  if (all !== undefined) return fractionText(all);
+  return Object.entries(each)
+    .map(([measure, factor]) => `${measure} ${fractionText(factor)}`)
+    .join(', ');
+}
+
+function textOf({ amount, places, told = '' }: Amount): string {
+  return amount === undefined ? told : decimalText(amount, places);
 }
 
 function percentOf(from: Nano | undefined, to: Nano | undefined): number | undefined {

@@ -1,13 +1,20 @@
 import { divideUp, type Nano } from '../base/money.ts';
-import { type Measure, measures } from '../base/quantities.ts';
+import type { Measure } from '../base/quantities.ts';
 import { exactDecimal } from './decimal.ts';
 import type { Price, Rates } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
 
+type PriceUnitName =
+  | 'million tokens'
+  | 'image'
+  | 'megapixel'
+  | 'second'
+  | 'character'
+  | 'request'
+  | 'call';
+
 /** What the number behind each member buys: a price is yuan for this. */
-export const priceUnits: Readonly<
-  Record<Measure, 'million tokens' | 'image' | 'megapixel' | 'second' | 'character' | 'request'>
-> = {
+export const priceUnits: Readonly<Record<Measure, PriceUnitName>> = {
   input: 'million tokens',
   cached_input: 'million tokens',
   cache_write_5m: 'million tokens',
@@ -23,9 +30,18 @@ export const priceUnits: Readonly<
   second: 'second',
   character: 'character',
   request: 'request',
+  web_search: 'call',
+  web_fetch: 'call',
+  file_search: 'call',
+  code_session: 'call',
+  grounding_query: 'call',
+  mcp_call: 'call',
 };
 
-/** Decimals of a price that nano-yuan per million units hold: yuan × 10⁹ for a million tokens, yuan × 10¹⁵ for one of anything else. */
+/**
+ * Decimals of a price that nano-yuan per million units hold: yuan × 10⁹ for a million tokens, yuan
+ * × 10¹⁵ for one of anything else.
+ */
 export function pricePlaces(measure: Measure): number {
   return priceUnits[measure] === 'million tokens' ? 9 : 15;
 }
@@ -37,7 +53,10 @@ export function nanoPerMillion(measure: Measure, yuan: string): Nano | string {
 
 const million = 1_000_000n;
 
-/** The same for a price in another currency, `ratePpm` millionths of a yuan each, rounded up to the nano. */
+/**
+ * The same for a price in another currency, `ratePpm` millionths of a yuan each, rounded up to the
+ * nano.
+ */
 export function convertedNanoPerMillion(
   measure: Measure,
   amount: string,
@@ -47,7 +66,10 @@ export function convertedNanoPerMillion(
   return typeof exact === 'string' ? exact : divideUp(exact * ratePpm, million);
 }
 
-/** The members of which a model of each kind needs one whole row, so that nothing it does is free by oversight. */
+/**
+ * The members of which a model of each kind needs one whole row, so that nothing it does is free by
+ * oversight.
+ */
 const enough: Readonly<Record<ModelKind, readonly (readonly Measure[])[]>> = {
   chat: [['input', 'output'], ['request']],
   completion: [['input', 'output'], ['request']],
@@ -69,7 +91,10 @@ export function priceLacks(kind: ModelKind, price: Price): string | undefined {
   return `a ${kind} model needs a price for ${choices.join(', or ')} (0 where it is free)`;
 }
 
-/** What the variants in `by` are variants of: the plain member beside them, else what the kind is usually sold by. */
+/**
+ * What the variants in `by` are variants of: the plain member beside them, else what the kind is
+ * usually sold by.
+ */
 export function variantMeasure(kind: ModelKind, rates: Rates): Measure {
   const beside = (['second', 'image', 'megapixel', 'character', 'request'] as const).find(
     (measure) => rates[measure] !== undefined,
@@ -77,8 +102,4 @@ export function variantMeasure(kind: ModelKind, rates: Rates): Measure {
   if (beside !== undefined) return beside;
   if (kind === 'image') return 'image';
   return rates.output === undefined ? 'second' : 'output';
-}
-
-export function isMeasure(name: string): name is Measure {
-  return measures.some((measure) => measure === name);
 }

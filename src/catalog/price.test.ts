@@ -1,7 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Measure, measures, type Quantities } from '../base/quantities.ts';
+import {
+  isToolMeasure,
+  type Measure,
+  measures as allMeasures,
+  type Quantities,
+} from '../base/quantities.ts';
 import {
   costOf,
   inputTokens,
@@ -12,6 +17,8 @@ import {
   worstCase,
 } from './price.ts';
 
+/** Fees for tools stand beside all this: `feesOf`, below. */
+const measures: readonly Measure[] = allMeasures.filter((measure) => !isToolMeasure(measure));
 const unit = 1_000_000n;
 const yuan = (text: string): bigint => BigInt(Math.round(Number(text) * 1e9));
 const price = (rates: Rates, rest: Partial<Price> = {}): Price => ({

@@ -5,7 +5,9 @@ import type { Price } from './price.ts';
 import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
 import { parseFacts, parsePrice, priceText } from './stored.ts';
 
-/** How groups, models and channels stand in the database, and how they are made of their rows again. */
+/**
+ * How groups, models and channels stand in the database, and how they are made of their rows again.
+ */
 export type Columns = Readonly<Record<string, SqlValue>>;
 
 const secretPurpose = 'channel';
@@ -14,7 +16,9 @@ const shownChars = 4;
 /** Of a short secret four characters would be too much to tell. */
 const shownOfChars = 12;
 
-/** One row to be written: `values` by column, the key first. Nothing where the row already says so. */
+/**
+ * One row to be written: `values` by column, the key first. Nothing where the row already says so.
+ */
 export function upsert(
   table: string,
   values: Columns,
@@ -58,32 +62,38 @@ export function groupColumns({
 }
 
 /** All but the secret, and what follows from it: `secretColumns`. */
-export function channelColumns({
-  name,
-  vendor,
-  baseUrl,
-  groups,
-  models,
-  durations,
-  priority,
-  weight,
-}: ChannelFacts): Columns {
+export function channelColumns(channel: ChannelFacts): Columns {
+  const {
+    name,
+    vendor,
+    baseUrl,
+    groups,
+    models,
+    durations,
+    priority,
+    weight,
+    billsCancelledInput = false,
+  } = channel;
   const sold = [...models].map(([id, upstream]) => {
     const lengths = durations?.get(id);
     return lengths === undefined ? [id, upstream] : [id, upstream, lengths];
   });
+  const lists = { group_names: JSON.stringify(groups), models: JSON.stringify(sold) };
   return {
     name,
     vendor,
     base_url: baseUrl ?? null,
-    group_names: JSON.stringify(groups),
-    models: JSON.stringify(sold),
+    ...lists,
     priority,
     weight,
+    bills_cancelled_input: billsCancelledInput ? 1 : 0,
   };
 }
 
-/** Another secret or address makes it another channel (`revision`); the same ones leave these columns as they are. */
+/**
+ * Another secret or address makes it another channel (`revision`); the same ones leave these
+ * columns as they are.
+ */
 export function secretColumns(
   { vendor, baseUrl, secret, moreSecrets }: ChannelFacts,
   row: Row | undefined,
@@ -209,6 +219,7 @@ export function channelOf(row: Row): Omit<Channel, 'secret' | 'moreSecrets'> {
     weight: Number(row['weight']),
     models: new Map(models.map(([id, upstream]) => [id, upstream])),
     ...(durations.length === 0 ? {} : { durations: new Map(durations) }),
+    ...(row['bills_cancelled_input'] === 1n && { billsCancelledInput: true as const }),
     ...(row['costs'] === '{}' ? {} : { costs: costsOf(row) }),
     revision: Number(row['revision']),
     ...(row['state'] === 'active' ? {} : { resting: true as const }),

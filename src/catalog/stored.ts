@@ -1,42 +1,163 @@
+import { type Fraction, fractionText, readFraction } from '../base/fraction.ts';
+import { assert } from '../base/assert.ts';
 import type { Nano } from '../base/money.ts';
 import { measures } from '../base/quantities.ts';
-import type { Price, Rates } from './price.ts';
+import type { Mode, Price, PriceTier, Rates, Times } from './price.ts';
+import type { PriceWindow, PriceWindows } from './price-windows.ts';
 import type { ModelFacts } from './snapshot.ts';
 
-/** How models stand in the database: JSON, amounts as decimal text, members always in the same order, so that equal things are equal texts. */
+/**
+ * How models stand in the database: JSON, amounts as decimal text, members always in the same
+ * order, so that equal things are equal texts.
+ */
 type StoredRates = Readonly<Record<string, string>>;
+
+/** A factor for all, or by measure. */
+type StoredTimes = string | Readonly<Record<string, string>>;
+
+interface StoredTier {
+  /** Absent: whatever goes in. */
+  readonly above?: number;
+  readonly output?: number;
+  readonly rates: StoredRates;
+  readonly times?: StoredTimes;
+}
+
+type StoredWindow = Omit<PriceWindow, 'times'> & { readonly times: StoredTimes };
 
 interface StoredPrice {
   readonly rates: StoredRates;
-  readonly tiers?: readonly { readonly above: number; readonly rates: StoredRates }[];
+  readonly tiers?: readonly StoredTier[];
   readonly by?: { readonly measure: (typeof measures)[number]; readonly rates: StoredRates };
+  readonly modes?: Readonly<
+    Record<string, { readonly times: StoredTimes; readonly only?: readonly string[] }>
+  >;
+  readonly places?: Readonly<Record<string, StoredTimes>>;
+  /** A version holds the days of its calendars: it prices the same whatever calendars say later. */
+  readonly windows?: {
+    readonly moment: PriceWindows['moment'];
+    readonly list: readonly StoredWindow[];
+  };
+  readonly listFees?: boolean;
 }
 
 export function priceText(price: Price): string {
+  const { modes, places, windows, listFees } = price;
   const stored: StoredPrice = {
     rates: ratesOut(price.rates),
-    ...(price.tiers.length === 0
-      ? {}
-      : {
-          tiers: price.tiers.map((tier) => ({
-            above: tier.aboveInputTokens,
-            rates: ratesOut(tier.rates),
-          })),
-        }),
+    ...(price.tiers.length === 0 ? {} : { tiers: price.tiers.map(tierOut) }),
     ...(price.by === undefined
       ? {}
       : { by: { measure: price.by.measure, rates: amountsOut(Object.entries(price.by.rates)) } }),
+    ...(modes === undefined
+      ? {}
+      : {
+          modes: mapped(modes, ({ times, only }) => ({
+            times: timesOut(times),
+            ...(only && { only }),
+          })),
+        }),
+    ...(places === undefined ? {} : { places: mapped(places, timesOut) }),
+    ...(windows === undefined
+      ? {}
+      : { windows: { moment: windows.moment, list: windows.list.map(windowOut) } }),
+    ...(listFees === undefined ? {} : { listFees }),
   };
   return JSON.stringify(stored);
 }
 
 export function parsePrice(text: string): Price {
-  const { rates, tiers = [], by } = JSON.parse(text) as StoredPrice;
+  const {
+    rates,
+    tiers = [],
+    by,
+    modes,
+    places,
+    windows,
+    listFees,
+  } = JSON.parse(text) as StoredPrice;
   return {
     rates: amountsIn(rates),
-    tiers: tiers.map((tier) => ({ aboveInputTokens: tier.above, rates: amountsIn(tier.rates) })),
+    tiers: tiers.map(tierIn),
     by: by && { measure: by.measure, rates: amountsIn(by.rates) },
+    ...(modes === undefined
+      ? {}
+      : {
+          modes: mapped(
+            modes,
+            ({ times, only }): Mode => ({
+              times: timesIn(times),
+              ...(only === undefined ? {} : { only }),
+            }),
+          ),
+        }),
+    ...(places === undefined ? {} : { places: mapped(places, timesIn) }),
+    ...(windows === undefined
+      ? {}
+      : {
+          windows: {
+            moment: windows.moment,
+            list: windows.list.map((window) => ({ ...window, times: timesIn(window.times) })),
+          },
+        }),
+    ...(listFees === undefined ? {} : { listFees }),
   };
+}
+
+const mapped = <From, To>(
+  of: Readonly<Record<string, From>>,
+  change: (one: From) => To,
+): Readonly<Record<string, To>> =>
+  Object.fromEntries(Object.entries(of).map(([name, one]) => [name, change(one)]));
+
+function tierOut({ aboveInputTokens, aboveOutputTokens, rates, times }: PriceTier): StoredTier {
+  return {
+    ...(aboveInputTokens < 0 ? {} : { above: aboveInputTokens }),
+    ...(aboveOutputTokens === undefined ? {} : { output: aboveOutputTokens }),
+    rates: ratesOut(rates),
+    ...(times === undefined ? {} : { times: timesOut(times) }),
+  };
+}
+
+function tierIn({ above = -1, output, rates, times }: StoredTier): PriceTier {
+  return {
+    aboveInputTokens: above,
+    ...(output === undefined ? {} : { aboveOutputTokens: output }),
+    rates: amountsIn(rates),
+    ...(times === undefined ? {} : { times: timesIn(times) }),
+  };
+}
+
+function windowOut({ name, zone, days, from, to, except, times }: PriceWindow): StoredWindow {
+  return {
+    name,
+    zone,
+    ...(days && { days }),
+    from,
+    to,
+    ...(except && { except }),
+    times: timesOut(times),
+  };
+}
+
+function timesOut({ all, each }: Times): StoredTimes {
+  if (all !== undefined) return fractionText(all);
+  return Object.fromEntries(
+    measures.flatMap((measure) =>
+      each?.[measure] === undefined ? [] : [[measure, fractionText(each[measure])]],
+    ),
+  );
+}
+
+function timesIn(stored: StoredTimes): Times {
+  if (typeof stored === 'string') return { all: fractionIn(stored) };
+  return { each: mapped(stored, fractionIn) };
+}
+
+function fractionIn(text: string): Fraction {
+  const read = readFraction(text);
+  assert(typeof read !== 'string', 'a stored price holds factors');
+  return read;
 }
 
 function ratesOut(rates: Rates): StoredRates {

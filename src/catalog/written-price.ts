@@ -1,26 +1,48 @@
 import type { Nano } from '../base/money.ts';
 import { measures } from '../base/quantities.ts';
-import type { WrittenPrice } from './config-schema.ts';
+import { calendars as bundledCalendars } from './calendars.ts';
+import type { WrittenPrice, WrittenWindow } from './config-schema.ts';
+import { didYouMean } from './nearest.ts';
 import type { Price, PriceTier, Rates } from './price.ts';
 import { nanoPerMillion, priceLacks, variantMeasure } from './price-members.ts';
+import type { Calendar, PriceWindow, PriceWindows } from './price-windows.ts';
 import type { Path } from './problem.ts';
 import type { Report } from './report.ts';
 import type { ModelKind } from './snapshot.ts';
 
-type WrittenRates = Omit<WrittenPrice, 'tiers' | 'by'>;
+type WrittenRates = Omit<
+  WrittenPrice,
+  'tiers' | 'by' | 'modes' | 'places' | 'windows' | 'moment' | 'list_fees'
+>;
+export type Calendars = ReadonlyMap<string, Calendar>;
 
-/** A price as written → as charged. What is wrong with it as a price of this kind of model is reported below `path`. */
+/**
+ * A price as written → as charged. What is wrong with it as a price of this kind of model is
+ * reported below `path`.
+ */
 export function readPrice(
   kind: ModelKind,
   written: WrittenPrice,
   report: Report,
   path: Path,
+  calendars: Calendars = bundledCalendars,
 ): Price {
   const rates = ratesOf(written);
+  const { modes, places, list_fees: listFees } = written;
   const price: Price = {
     rates,
     tiers: readTiers(written, report, path),
     by: readVariants(kind, rates, written, report, path),
+    ...(modes === undefined || Object.keys(modes).length === 0 ? {} : { modes }),
+    ...(places === undefined || Object.keys(places).length === 0
+      ? {}
+      : {
+          places: Object.fromEntries(
+            Object.entries(places).map(([name, { times }]) => [name, times]),
+          ),
+        }),
+    ...readWindows(written, report, path, calendars),
+    ...(listFees === undefined ? {} : { listFees }),
   };
   const lacks = priceLacks(kind, price);
   if (lacks !== undefined) report.add(path, lacks);
@@ -39,15 +61,83 @@ function ratesOf({ cache_write: both, ...written }: Partial<WrittenRates>): Rate
 
 function readTiers(written: WrittenPrice, report: Report, path: Path): readonly PriceTier[] {
   let last = 0;
-  return (written.tiers ?? []).map(({ above_input_tokens: aboveInputTokens, ...rest }, index) => {
-    if (aboveInputTokens <= last)
+  return (written.tiers ?? []).map((tier, index): PriceTier => {
+    const { above_input_tokens: input, above_output_tokens: output, times, ...rest } = tier;
+    if (input === undefined && output === undefined)
       report.add(
-        [...path, 'tiers', index, 'above_input_tokens'],
-        `must be more than in the tier before it (${last})`,
+        [...path, 'tiers', index],
+        'needs above_input_tokens, above_output_tokens, or both',
       );
-    last = aboveInputTokens;
-    return { aboveInputTokens, rates: ratesOf(rest) };
+    if (input !== undefined && output === undefined) {
+      if (input <= last)
+        report.add(
+          [...path, 'tiers', index, 'above_input_tokens'],
+          `must be more than in the tier before it (${last})`,
+        );
+      last = input;
+    }
+    return {
+      aboveInputTokens: input ?? -1,
+      ...(output === undefined ? {} : { aboveOutputTokens: output }),
+      rates: ratesOf(rest),
+      ...(times === undefined ? {} : { times }),
+    };
   });
+}
+
+function readWindows(
+  { windows = [], moment = 'sent' }: WrittenPrice,
+  report: Report,
+  path: Path,
+  calendars: Calendars,
+): { readonly windows?: PriceWindows } {
+  if (windows.length === 0) return {};
+  const list = windows.map((written, index) =>
+    readWindow(written, report, [...path, 'windows', index], calendars),
+  );
+  for (const [index, { name, times }] of list.entries()) {
+    const same = list.find((one) => one.name === name);
+    if (same !== undefined && textOf(same.times) !== textOf(times))
+      report.add(
+        [...path, 'windows', index, 'times'],
+        `must be the same in all windows that are called '${name}'`,
+      );
+  }
+  return { windows: { moment, list } };
+}
+
+const textOf = (times: PriceWindow['times']): string =>
+  JSON.stringify(times, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+
+function readWindow(
+  written: WrittenWindow,
+  report: Report,
+  path: Path,
+  calendars: Calendars,
+): PriceWindow {
+  const { name, zone, days, from, to, wraps, except, times } = written;
+  if (to <= from && wraps !== true)
+    report.add(
+      [...path, 'to'],
+      'must be later than from; a window that ends on the next day says wraps: true',
+    );
+  if (to > from && wraps === true)
+    report.add([...path, 'wraps'], 'is for a window whose to is not later than its from');
+  const calendar = except === undefined ? undefined : calendars.get(except);
+  if (except !== undefined && calendar === undefined)
+    report.add(
+      [...path, 'except'],
+      `there is no calendar '${except}'${didYouMean(except, [...calendars.keys()])}`,
+    );
+  return {
+    name,
+    zone,
+    ...(days === undefined ? {} : { days }),
+    from,
+    to,
+    ...(calendar === undefined ? {} : { except: calendar }),
+    times,
+  };
 }
 
 function readVariants(

@@ -1,9 +1,14 @@
+import { type Fraction, fraction, one, product } from '../base/fraction.ts';
+import { isMeasure } from '../base/quantities.ts';
 import { decimalText } from '../catalog/decimal.ts';
-import { isMeasure, pricePlaces } from '../catalog/price-members.ts';
+import { pricePlaces } from '../catalog/price-members.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
-import { type Fraction, fraction, roundedUp, times, whole } from './fraction.ts';
+import { readDecimal, roundedUp } from './fraction.ts';
 
-/** A model as LiteLLM describes it, in its list or in `model_info`: members by name, numbers as they were written. */
+/**
+ * A model as LiteLLM describes it, in its list or in `model_info`: members by name, numbers as they
+ * were written.
+ */
 export type Described = Readonly<Record<string, unknown>>;
 
 /** A name or a number as text; anything else is none. */
@@ -11,8 +16,9 @@ export const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /**
- * Dollars for one, by LiteLLM's names (BerriAI/litellm model_prices_and_context_window.json, read 2026-11), and what they are a price of here.
- * Its `_above_128k_tokens` and `_above_200k_tokens` are tiers.
+ * Dollars for one, by LiteLLM's names (BerriAI/litellm model_prices_and_context_window.json, read
+ * 2026-11), and what they are a price of here. Its `_above_128k_tokens` and `_above_200k_tokens`
+ * are tiers.
  */
 const members: Readonly<Record<string, string>> = {
   input_cost_per_token: 'input',
@@ -65,14 +71,18 @@ const sellsBy: Readonly<Record<ModelKind, RegExp>> = {
   video: /^second$/,
 };
 
-/** A price as in the configuration file, `rate` yuan for a dollar, rounded up; undefined when it has none, or costs nothing. */
+/**
+ * A price as in the configuration file, `rate` yuan for a dollar, rounded up; undefined when it has
+ * none, or costs nothing.
+ */
 export function priceOf(
   model: Described,
   kind: ModelKind,
   rate: Fraction,
 ): Readonly<Record<string, unknown>> | undefined {
   const base = ratesOf(model, '', kind, rate);
-  // A list that lost its figures says 0, and what is free by mistake is sold for nothing: free models are the operator's to name.
+  // A list that lost its figures says 0, and what is free by mistake is sold for nothing: free
+  // models are the operator's to name.
   if (!Object.values(base).some((amount) => amount !== '0')) return undefined;
   const above = tiers.flatMap((thousands) => {
     const rates = ratesOf(model, `_above_${thousands}k_tokens`, kind, rate);
@@ -91,11 +101,11 @@ function ratesOf(
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(members).flatMap(([theirs, ours]) => {
-      const dollars = fraction(model[theirs + suffix]);
+      const dollars = readDecimal(model[theirs + suffix]);
       if (dollars === undefined || !isMeasure(ours) || !sellsBy[kind].test(ours)) return [];
       const places = pricePlaces(ours);
-      const unit = places === 9 ? whole(1_000_000n) : whole(1n);
-      return [[ours, decimalText(roundedUp(times(dollars, unit, rate), places), places)]];
+      const unit = places === 9 ? fraction(1_000_000n) : one;
+      return [[ours, decimalText(roundedUp(product(dollars, unit, rate), places), places)]];
     }),
   );
 }

@@ -1,13 +1,17 @@
+import { isMeasure } from '../base/quantities.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { decimalText } from '../catalog/decimal.ts';
-import type { Price, Rates } from '../catalog/price.ts';
-import { isMeasure, pricePlaces } from '../catalog/price-members.ts';
+import { type Fraction, fractionText } from '../base/fraction.ts';
+import type { Price, Rates, Times } from '../catalog/price.ts';
+import { minuteText, type PriceWindow } from '../catalog/price-windows.ts';
+import { pricePlaces } from '../catalog/price-members.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import providers from './data/litellm-providers.json' with { type: 'json' };
-import type { Fraction } from './fraction.ts';
 import { type Described, kindOf, limitsOf, priceOf, textOf } from './litellm-costs.ts';
 
-/** A configuration of ours, made of LiteLLM's (docs.litellm.ai/docs/proxy/config_settings, 2026-11). */
+/**
+ * A configuration of ours, made of LiteLLM's (docs.litellm.ai/docs/proxy/config_settings, 2026-11).
+ */
 export interface Converted {
   readonly models: readonly Described[];
   readonly channels: readonly Channel[];
@@ -27,7 +31,10 @@ interface Channel {
 
 export interface Means {
   readonly bundled: Bundled;
-  /** LiteLLM's own list, where it was named: what the configuration does not price costs what it says. */
+  /**
+   * LiteLLM's own list, where it was named: what the configuration does not price costs what it
+   * says.
+   */
   readonly list: ReadonlyMap<string, Described> | undefined;
   readonly rate: Fraction;
 }
@@ -169,7 +176,26 @@ function describe(
   };
 }
 
-function writtenPrice({ rates, tiers, by }: Price): Described {
+const each = <From>(of: Readonly<Record<string, From>>, write: (one: From) => unknown): Described =>
+  Object.fromEntries(Object.entries(of).map(([name, one]) => [name, write(one)]));
+
+const writtenTimes = ({ all, each: by = {} }: Times): unknown =>
+  all === undefined ? each(by, fractionText) : fractionText(all);
+
+function writtenWindow({ name, zone, days, from, to, except, times }: PriceWindow): Described {
+  return {
+    name,
+    zone,
+    ...(days && { days: days.map(String) }),
+    from: minuteText(from),
+    to: minuteText(to),
+    ...(to <= from && { wraps: true }),
+    ...(except && { except: except.name }),
+    times: writtenTimes(times),
+  };
+}
+
+function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): Described {
   const plain = (some: Rates): Described =>
     Object.fromEntries(
       Object.entries(some).flatMap(([name, nano]) =>
@@ -179,11 +205,23 @@ function writtenPrice({ rates, tiers, by }: Price): Described {
   return {
     ...plain(rates),
     ...(tiers.length > 0 && {
-      tiers: tiers.map((tier) => ({
-        above_input_tokens: String(tier.aboveInputTokens),
-        ...plain(tier.rates),
+      tiers: tiers.map(
+        ({ aboveInputTokens: input, aboveOutputTokens: output, rates: own, times }) => ({
+          ...(input < 0 ? {} : { above_input_tokens: String(input) }),
+          ...(output === undefined ? {} : { above_output_tokens: String(output) }),
+          ...(times === undefined ? {} : { times: writtenTimes(times) }),
+          ...plain(own),
+        }),
+      ),
+    }),
+    ...(modes && {
+      modes: each(modes, ({ times, only }) => ({
+        times: writtenTimes(times),
+        ...(only && { only }),
       })),
     }),
+    ...(places && { places: each(places, (times) => ({ times: writtenTimes(times) })) }),
+    ...(windows && { moment: windows.moment, windows: windows.list.map(writtenWindow) }),
     ...(by && {
       by: Object.fromEntries(
         Object.entries(by.rates).map(([name, nano]) => [
@@ -195,7 +233,10 @@ function writtenPrice({ rates, tiers, by }: Price): Described {
   };
 }
 
-/** Deployments with one address, key, order and weight are one channel, as long as each sells the model once. */
+/**
+ * Deployments with one address, key, order and weight are one channel, as long as each sells the
+ * model once.
+ */
 function place(
   channels: Channel[],
   { vendor, upstream, baseUrl, secret }: Bought,

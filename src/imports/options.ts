@@ -1,4 +1,5 @@
-import { type Fraction, fraction } from './fraction.ts';
+import type { Fraction } from '../base/fraction.ts';
+import { readDecimal } from './fraction.ts';
 import type { Foreign } from './foreign.ts';
 import { objectIn } from './new-api.ts';
 import type { Note } from './report.ts';
@@ -23,7 +24,10 @@ const taken = new Set([
 /** Names that say what something costs, or whom; new ones come with every release there. */
 const aboutPrices = /ratio|pric(?:e|ing)|billing|tier|discount|usable_group|ratelimit/i;
 
-/** Numbers by name, as an administrator saved them; undefined: not saved, or not to be read, which is told. */
+/**
+ * Numbers by name, as an administrator saved them; undefined: not saved, or not to be read, which
+ * is told.
+ */
 export function savedTable({ options }: Foreign, name: string, notes: Note[]): Table | undefined {
   const json = options.get(name);
   if (json === undefined || json.trim() === '') return undefined;
@@ -35,7 +39,7 @@ export function savedTable({ options }: Foreign, name: string, notes: Note[]): T
   }
   const table = new Map<string, Fraction>();
   for (const [key, written] of Object.entries(saved)) {
-    const value = fraction(written);
+    const value = readDecimal(written);
     if (value !== undefined) table.set(key, value);
     else
       notes.push({
@@ -52,7 +56,10 @@ export function usableGroups({ options }: Foreign): ReadonlySet<string> | undefi
   return saved && new Set(Object.keys(saved));
 }
 
-/** Tables about prices that nobody here reads: discounts of one group in another, tiers, tools, and whatever comes next. */
+/**
+ * Tables about prices that nobody here reads: discounts of one group in another, tiers, tools, and
+ * whatever comes next.
+ */
 export function untakenOptions({ options }: Foreign): readonly Note[] {
   const names = [...options].flatMap(([name, value]) =>
     aboutPrices.test(name) && !taken.has(name) && Object.keys(objectIn(value) ?? {}).length > 0

@@ -1,21 +1,27 @@
+import { type Fraction, fraction, one, product } from '../base/fraction.ts';
 import type { BundledModel } from '../catalog/bundled.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import type { Foreign, Worth } from './foreign.ts';
-import { divided, type Fraction, roundedUp, times, whole } from './fraction.ts';
+import { divided, roundedUp } from './fraction.ts';
 import { objectIn } from './new-api.ts';
 import { savedTable, type Table, untakenOptions, usableGroups } from './options.ts';
 import type { Note } from './report.ts';
 
 /**
- * Prices there are ratios (QuantumNous/new-api setting/ratio_setting/{model_ratio,cache_ratio}.go and relay/helper/price.go, read 2026-11):
+ * Prices there are ratios (QuantumNous/new-api setting/ratio_setting/{model_ratio,cache_ratio}.go
+ * and relay/helper/price.go, read 2026-11):
  *
- *     units for a token = ModelRatio × GroupRatio, an output token × CompletionRatio, one read from the cache × CacheRatio,
- *                         one written to it × CreateCacheRatio (for an hour × 1.6), a token of a picture × ImageRatio,
- *                         one of sound × AudioRatio, one of spoken output × AudioRatio × AudioCompletionRatio
- *     dollars           = units ÷ QuotaPerUnit; with 500,000 a ratio of 1 is 2 dollars for a million tokens
+ *     units for a token = ModelRatio × GroupRatio, an output token × CompletionRatio, one read from
+ *     the cache × CacheRatio,
+ *                         one written to it × CreateCacheRatio (for an hour × 1.6), a token of a
+ *                         picture × ImageRatio,
+ *                         one of sound × AudioRatio, one of spoken output × AudioRatio ×
+ *                         AudioCompletionRatio
+ *     dollars = units ÷ QuotaPerUnit; with 500,000 a ratio of 1 is 2 dollars for a million tokens
  *
- * or ModelPrice, dollars for a call. Here they are yuan for a million tokens, or for a call, rounded up once to what a price can say.
+ * or ModelPrice, dollars for a call. Here they are yuan for a million tokens, or for a call,
+ * rounded up once to what a price can say.
  */
 export interface Ratios {
   /** A price as in the configuration file, or why there is none. */
@@ -41,11 +47,13 @@ const tokenKinds: readonly ModelKind[] = [
   'rerank',
   'moderation',
 ];
-const million = whole(1_000_000n);
-const one = whole(1n);
-/** What is written into a cache for five minutes where no ratio says otherwise, and how much more an hour is. */
-const usualCacheWrite: Fraction = { over: 5n, under: 4n };
-const hourOverMinutes: Fraction = { over: 8n, under: 5n };
+const million = fraction(1_000_000n);
+/**
+ * What is written into a cache for five minutes where no ratio says otherwise, and how much more an
+ * hour is.
+ */
+const usualCacheWrite: Fraction = { numerator: 5n, denominator: 4n };
+const hourOverMinutes: Fraction = { numerator: 8n, denominator: 5n };
 const tokenPlaces = 9;
 const callPlaces = 15;
 
@@ -97,7 +105,7 @@ interface Tables {
 function perCall(dollars: Fraction, kind: ModelKind, { rate }: Worth): RatioPrice | string {
   if (kind === 'video')
     return 'its price is for a call or a second, as the channel has it: write it down for a second';
-  const yuan = decimalText(roundedUp(times(dollars, rate), callPlaces), callPlaces);
+  const yuan = decimalText(roundedUp(product(dollars, rate), callPlaces), callPlaces);
   return kind === 'image'
     ? { price: { image: yuan }, notes: ['every picture costs the same, whatever its size'] }
     : { price: { request: yuan }, notes: [] };
@@ -111,7 +119,7 @@ function perToken(
   worth: Worth,
 ): RatioPrice {
   const notes: string[] = [];
-  const input = divided(times(ratio, million, worth.rate), worth.perDollar);
+  const input = divided(product(ratio, million, worth.rate), worth.perDollar);
   const completion = completionOf(model, tables, known, notes);
   const cached =
     tables.cache === undefined ? bundledShare(known, 'cached_input') : tables.cache.get(model);
@@ -123,21 +131,24 @@ function perToken(
     input: one,
     cached_input: cached,
     cache_write_5m: written,
-    cache_write_1h: written && times(written, hourOverMinutes),
+    cache_write_1h: written && product(written, hourOverMinutes),
     output: completion,
     audio_input: sound,
-    audio_output: sound && times(sound, tables.audioOutput?.get(model) ?? one),
+    audio_output: sound && product(sound, tables.audioOutput?.get(model) ?? one),
     image_input: tables.image?.get(model),
   };
   const price = Object.entries(factors).flatMap(([member, factor]) =>
     factor === undefined
       ? []
-      : [[member, decimalText(roundedUp(times(input, factor), tokenPlaces), tokenPlaces)]],
+      : [[member, decimalText(roundedUp(product(input, factor), tokenPlaces), tokenPlaces)]],
   );
   return { price: Object.fromEntries(price), notes };
 }
 
-/** That program has most of them in its code, where they follow the vendors' own prices, as the bundled list does. */
+/**
+ * That program has most of them in its code, where they follow the vendors' own prices, as the
+ * bundled list does.
+ */
 function completionOf(
   model: string,
   { completion }: Tables,
@@ -162,5 +173,5 @@ function bundledShare(
   const { input, [member]: other } = known?.facts.price.rates ?? {};
   return input === undefined || other === undefined || input === 0n
     ? undefined
-    : { over: other, under: input };
+    : { numerator: other, denominator: input };
 }

@@ -1,3 +1,4 @@
+import { fraction, product } from '../base/fraction.ts';
 import { bringKey } from '../accounts/brought-keys.ts';
 import { namedMax } from '../accounts/key-terms.ts';
 import { isEmail } from '../accounts/email.ts';
@@ -11,7 +12,7 @@ import { credit } from '../ledger/scripts/account.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { Script } from '../storage/database.ts';
 import type { Foreign, ForeignKey, ForeignUser, Worth } from './foreign.ts';
-import { divided, roundedUp, times, whole } from './fraction.ts';
+import { divided, roundedUp } from './fraction.ts';
 import type { Imported } from './remembered.ts';
 import { type ImportReport, leaveOut } from './report.ts';
 
@@ -30,7 +31,7 @@ const signsInWith = 'github';
 
 /** Units → nano-yuan, rounded up: nobody loses by moving. */
 export const worthOf = (units: bigint, { perDollar, rate }: Worth): Nano =>
-  roundedUp(divided(times(whole(units), rate), perDollar), yuanPlaces);
+  roundedUp(divided(product(fraction(units), rate), perDollar), yuanPlaces);
 
 /** What one import brings at most, in all: far below what the sums of a ledger can hold. */
 const openingsMax: Nano = 1_000_000_000n * nanoPerYuan;

@@ -1,0 +1,146 @@
+import { nextDay, zoneDayAt, zoneOffsetMs } from '../base/zone.ts';
+import type { Fraction } from '../base/fraction.ts';
+import type { Times } from './price.ts';
+
+/** Hours of some days with another price. */
+export interface PriceWindow {
+  /** Its name in bills. Windows of one name have the same factors. */
+  readonly name: string;
+  /** IANA time zone. Hours, days and holidays are in its local time. */
+  readonly zone: string;
+  /** 1 is Monday, 7 Sunday. Absent: every day. */
+  readonly days?: readonly number[] | undefined;
+  /**
+   * Minutes since midnight: `from` belongs to it, `to` does not. Where `to` is not after `from`, it
+   * ends on the next day.
+   */
+  readonly from: number;
+  readonly to: number;
+  /** Days without this window. */
+  readonly except?: Calendar | undefined;
+  readonly times: Times;
+}
+
+/** Days that are announced for some time ahead, such as public holidays. */
+export interface Calendar {
+  readonly name: string;
+  /** The last day, YYYY-MM-DD, that the announcement covers. */
+  readonly knownUntil: string;
+  /** YYYY-MM-DD, both included. */
+  readonly days: readonly (readonly [string, string])[];
+}
+
+export interface PriceWindows {
+  /** Which moment decides, by our clock: when the request is sent, or when its answer has ended. */
+  readonly moment: 'sent' | 'finished';
+  /** Where several windows hold at once, the first in the list applies. */
+  readonly list: readonly PriceWindow[];
+}
+
+/**
+ * The window that holds from `from` until before `to`, wall clock, ms. `name` undefined: the plain
+ * price.
+ */
+export interface WindowSpan {
+  readonly name: string | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+const minuteMs = 60_000;
+const dayMinutes = 1_440;
+
+/** The moment at which the zone's clocks show this minute of this day. */
+function momentOf(zone: string, day: string, minute: number): number {
+  const shown = Date.parse(day) + minute * minuteMs;
+  return shown - zoneOffsetMs(zone, shown - zoneOffsetMs(zone, shown));
+}
+
+/** 1 is Monday, 7 Sunday. */
+const weekday = (day: string): number => new Date(day).getUTCDay() || 7;
+
+const isAmong = (calendar: Calendar, day: string): boolean =>
+  calendar.days.some(([first, last]) => day >= first && day <= last);
+
+/** The window's hours that begin on this day; undefined where it has none. */
+function hoursOn(
+  { zone, days, from, to, except }: PriceWindow,
+  day: string,
+): readonly [number, number] | undefined {
+  if (days !== undefined && !days.includes(weekday(day))) return undefined;
+  if (except !== undefined && isAmong(except, day)) return undefined;
+  return [momentOf(zone, day, from), momentOf(zone, to > from ? day : nextDay(day), to)];
+}
+
+/** The window that holds at `at`, and the time during which it surely holds. */
+export function windowAt({ list }: PriceWindows, at: number): WindowSpan {
+  let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let name: string | undefined;
+  let found = false;
+  let unknown = false;
+  for (const window of list) {
+    const today = zoneDayAt(window.zone, at);
+    const edges = [today.from, today.to];
+    for (const day of [nextDay(today.day, -1), today.day]) {
+      const hours = hoursOn(window, day);
+      if (hours === undefined) continue;
+      edges.push(...hours);
+      if (found || at < hours[0] || at >= hours[1]) continue;
+      found = true;
+      name = window.name;
+    }
+    for (const edge of edges) {
+      if (edge <= at) from = Math.max(from, edge);
+      else to = Math.min(to, edge);
+    }
+    unknown ||= window.except !== undefined && today.day > window.except.knownUntil;
+  }
+  return { name: unknown ? dearestWindow(list) : name, from, to };
+}
+
+/**
+ * The name of the window with the highest price; undefined where the plain price is the highest.
+ */
+export function dearestWindow(list: readonly PriceWindow[]): string | undefined {
+  let most: PriceWindow | undefined;
+  for (const window of list)
+    if (
+      isMore(
+        heightOf(window),
+        most === undefined ? { numerator: 1n, denominator: 1n } : heightOf(most),
+      )
+    )
+      most = window;
+  return most?.name;
+}
+
+/** The highest factor of a window stands for its price. */
+function heightOf({ times: { all, each } }: PriceWindow): Fraction {
+  const factors = [...(all === undefined ? [] : [all]), ...Object.values(each ?? {})];
+  return factors.reduce((most, factor) => (isMore(factor, most) ? factor : most), {
+    numerator: 0n,
+    denominator: 1n,
+  });
+}
+
+const isMore = (a: Fraction, b: Fraction): boolean =>
+  a.numerator * b.denominator > b.numerator * a.denominator;
+
+/** The moment at which the first of the windows' calendars ends; undefined: no window has one. */
+export function knownUntil({ list }: PriceWindows): number | undefined {
+  const ends = list.flatMap(({ zone, except }) =>
+    except === undefined ? [] : [momentOf(zone, except.knownUntil, dayMinutes)],
+  );
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+/** Minutes since midnight of `09:30` or `24:00`; undefined when the text is no time. */
+export function minuteOf(text: string): number | undefined {
+  const [, hours = '', minutes = ''] = /^(\d{2}):(\d{2})$/.exec(text) ?? [];
+  const minute = Number(hours) * 60 + Number(minutes);
+  return hours === '' || Number(minutes) > 59 || minute > dayMinutes ? undefined : minute;
+}
+
+/** The inverse: `09:30`. */
+export const minuteText = (minute: number): string =>
+  `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
