@@ -4,11 +4,16 @@ import { messagesFaultWithin } from './anthropic-messages-fault.ts';
 import { type ReasoningDetail, redactedDetail, signedDetail } from './anthropic-messages-signed.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
 import { counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import { characters, type Cited, cite, citedMembers } from './citations.ts';
 import { type AnswerCall, chatAnswer, type FinishReason } from './chat-chunks.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
+import { blankStops } from './stop-text.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 
-/** Why the model stopped (platform.claude.com/docs/en/build-with-claude/handling-stop-reasons, 2026-11). */
+/**
+ * Why the model stopped (platform.claude.com/docs/en/build-with-claude/handling-stop-reasons,
+ * 2026-11).
+ */
 const reasons: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -19,7 +24,9 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** OpenAI's word for the vendor's. `calls`: how many calls the client sees; a hidden one is none. */
+/**
+ * OpenAI's word for the vendor's. `calls`: how many calls the client sees; a hidden one is none.
+ */
 export function finishOf(stopReason: unknown, calls: number): FinishReason {
   const reason = reasons[textOf(stopReason) ?? ''] ?? 'stop';
   if (reason === 'tool_calls' || (reason === 'stop' && calls > 0))
@@ -27,7 +34,10 @@ export function finishOf(stopReason: unknown, calls: number): FinishReason {
   return reason;
 }
 
-/** What the vendor says of a refusal: recorded as `stop_details: {type: "refusal", category, explanation}`. */
+/**
+ * What the vendor says of a refusal: recorded as
+ * `stop_details: {type: "refusal", category, explanation}`.
+ */
 export const explanationOf = (stopped: JsonObject | undefined): string | undefined =>
   textOf(objectOf(stopped?.['stop_details'])?.['explanation']) || undefined;
 
@@ -36,6 +46,7 @@ interface Collected {
   reasoning: string;
   readonly calls: AnswerCall[];
   readonly details: ReasoningDetail[];
+  readonly cited: Cited;
 }
 
 /** A whole message as OpenAI's answer. */
@@ -46,14 +57,20 @@ export function readMessage(reply: Buffer, call: Call, hidden: boolean): Answer 
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
   if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
-  const said: Collected = { content: '', reasoning: '', calls: [], details: [] };
+  const said: Collected = {
+    content: '',
+    reasoning: '',
+    calls: [],
+    details: [],
+    cited: { annotations: [], citations: [] },
+  };
   for (const block of listOf(body['content'])) if (isObject(block)) collect(said, block, hidden);
   const counted = counts();
   note(counted, objectOf(body['usage']));
   const finish = finishOf(body['stop_reason'], said.calls.length);
   const refusal =
     finish === 'content_filter' && said.content === '' ? explanationOf(body) : undefined;
-  return chatAnswer(call, {
+  const whole = {
     content: said.content,
     reasoning: said.reasoning,
     calls: said.calls,
@@ -61,19 +78,37 @@ export function readMessage(reply: Buffer, call: Call, hidden: boolean): Answer 
     quantities: quantitiesOf(counted),
     upstreamId: textOf(body['id']),
     refusal,
-    more: said.details.length ? { reasoning_details: said.details } : undefined,
-  });
+    more: {
+      ...(said.details.length ? { reasoning_details: said.details } : {}),
+      ...citedMembers(said.cited),
+    },
+  };
+  return chatAnswer(call, whole, blankStops(call.body['stop']));
 }
 
 /** Blocks of tools that the vendor runs itself are between the model and the vendor. */
 function collect(said: Collected, block: JsonObject, hidden: boolean): void {
-  if (block['type'] === 'text') said.content += textOf(block['text']) ?? '';
-  else if (block['type'] === 'thinking') {
+  if (block['type'] === 'text') {
+    const start = said.content;
+    said.content += textOf(block['text']) ?? '';
+    const citations = listOf(block['citations']);
+    if (citations.length) cite(said.cited, citations, characters(start), characters(said.content));
+  }
+  if (block['type'] === 'thinking') {
     const text = textOf(block['thinking']) ?? '';
     said.reasoning += text;
-    said.details.push(signedDetail(said.details.length, text, textOf(block['signature']) ?? ''));
+    said.details.push(
+      signedDetail(
+        said.details.length,
+        text,
+        textOf(block['signature']) ?? '',
+        characters(said.content),
+      ),
+    );
   } else if (block['type'] === 'redacted_thinking')
-    said.details.push(redactedDetail(said.details.length, textOf(block['data']) ?? ''));
+    said.details.push(
+      redactedDetail(said.details.length, textOf(block['data']) ?? '', characters(said.content)),
+    );
   else if (block['type'] === 'tool_use') {
     const input = JSON.stringify(block['input'] ?? {});
     const name = textOf(block['name']) ?? '';

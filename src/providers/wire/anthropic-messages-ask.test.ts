@@ -220,7 +220,7 @@ describe('the conversation', () => {
       'tools[1].type',
     ],
   ])('refuses %s and names it', (_, body, param) => {
-    expect(refused(body)).toEqual({ refusal: 'invalid_value', param });
+    expect(refused(body)).toEqual({ refusal: 'unsupported_parameter', param });
   });
 
   it('continues the assistant where the model can, and asks it to go on where it cannot', () => {
@@ -284,10 +284,10 @@ describe('everything else', () => {
     expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(taken);
   });
 
-  it('drops what only tunes, and white space that would stop nothing', () => {
+  it('drops what only tunes by name, and white space that would stop nothing', () => {
     const body = sent({
       seed: 1,
-      logprobs: true,
+      logprobs: false,
       logit_bias: {},
       presence_penalty: 1,
       store: true,
@@ -296,6 +296,13 @@ describe('everything else', () => {
       service_tier: 'default',
       x: 1,
     });
+    const { dropped } = chat.ask(
+      chatCall(
+        { seed: 1, logprobs: false, presence_penalty: 1, user: 'u1', x: 1 },
+        'claude-sonnet-4-6',
+      ),
+    );
+    expect(dropped).toEqual(['seed', 'presence_penalty', 'x']);
     const { model, max_tokens, messages, ...rest } = body;
     expect({ model, max_tokens }).toEqual({ model: 'claude-sonnet-4-6', max_tokens: 64_000 });
     expect(messages).toHaveLength(1);

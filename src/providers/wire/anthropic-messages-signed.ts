@@ -1,9 +1,16 @@
-import { type JsonObject, isObject, listOf, textOf } from './json.ts';
+import { countOf, type JsonObject, isObject, listOf, textOf } from './json.ts';
 
-/** OpenRouter's name for thinking signed by Anthropic (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). It tells whose signature a detail carries. */
+/**
+ * OpenRouter's name for thinking signed by Anthropic
+ * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). It tells whose signature a detail
+ * carries.
+ */
 const format = 'anthropic-claude-v1';
 
-/** A thinking block as an extension of the convention: a client that sends it back gives the model its thoughts back. */
+/**
+ * A thinking block as an extension of the convention: a client that sends it back gives the model
+ * its thoughts back.
+ */
 export interface ReasoningDetail {
   readonly type: 'reasoning.text' | 'reasoning.encrypted';
   readonly text?: string;
@@ -11,20 +18,30 @@ export interface ReasoningDetail {
   readonly data?: string;
   readonly format: typeof format;
   readonly index: number;
+  /** How many characters of text stood before it; absent where it stood first. */
+  readonly at?: number;
 }
 
-export const signedDetail = (index: number, text: string, signature: string): ReasoningDetail => ({
+const placed = (at: number): { at?: number } => (at === 0 ? {} : { at });
+export const signedDetail = (
+  index: number,
+  text: string,
+  signature: string,
+  at = 0,
+): ReasoningDetail => ({
   type: 'reasoning.text',
   text,
   signature,
   format,
   index,
+  ...placed(at),
 });
-export const redactedDetail = (index: number, data: string): ReasoningDetail => ({
+export const redactedDetail = (index: number, data: string, at = 0): ReasoningDetail => ({
   type: 'reasoning.encrypted',
   data,
   format,
   index,
+  ...placed(at),
 });
 
 /** Other models sign and seal their thoughts, too. */
@@ -32,17 +49,27 @@ export const isClaudes = (detail: JsonObject): boolean =>
   detail['format'] === undefined || detail['format'] === format;
 
 /** A piece of a signed detail: a member of a delta. */
-export const detailsMember = (inside: string, index: number): string =>
-  `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"${format}","index":${index}}]`;
+export const detailsMember = (inside: string, index: number, at = 0): string =>
+  `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"${format}","index":${index}${at === 0 ? '' : `,"at":${at}`}}]`;
 
 /**
- * The thinking blocks that an assistant's message brings back, unchanged: in `reasoning_details`, or in LiteLLM's `thinking_blocks`.
- * Streamed details are put together again by those clients that keep every piece: text in pieces, its signature in a piece of its own.
+ * The thinking blocks that an assistant's message brings back, unchanged: in `reasoning_details`,
+ * or in LiteLLM's `thinking_blocks`. Streamed details are put together again by those clients that
+ * keep every piece: text in pieces, its signature in a piece of its own.
  */
-export function thinkingBlocks(message: JsonObject): JsonObject[] {
+export const thinkingBlocks = (message: JsonObject): JsonObject[] =>
+  placedThinking(message).map(({ block }) => block);
+
+/** A thinking block, and how many characters of the message's text stand before it. */
+export interface PlacedThinking {
+  readonly at: number;
+  readonly block: JsonObject;
+}
+
+export function placedThinking(message: JsonObject): PlacedThinking[] {
   const ready = listOf(message['thinking_blocks']).filter(isObject).filter(isSigned);
-  if (ready.length) return ready.map(plainBlock);
-  const blocks: JsonObject[] = [];
+  if (ready.length) return ready.map((block) => ({ at: 0, block: plainBlock(block) }));
+  const blocks: PlacedThinking[] = [];
   let text = '';
   let index: unknown;
   for (const detail of listOf(message['reasoning_details']).filter(isObject)) {
@@ -50,13 +77,14 @@ export function thinkingBlocks(message: JsonObject): JsonObject[] {
     if (detail['index'] !== index) text = '';
     index = detail['index'];
     const data = textOf(detail['data']);
+    const at = countOf(detail['at']) ?? 0;
     if (detail['type'] === 'reasoning.encrypted' && data)
-      blocks.push({ type: 'redacted_thinking', data });
+      blocks.push({ at, block: { type: 'redacted_thinking', data } });
     if (detail['type'] !== 'reasoning.text') continue;
     text += textOf(detail['text']) ?? '';
     const signature = textOf(detail['signature']);
     if (!signature) continue;
-    blocks.push({ type: 'thinking', thinking: text, signature });
+    blocks.push({ at, block: { type: 'thinking', thinking: text, signature } });
     text = '';
   }
   return blocks;

@@ -9,22 +9,35 @@ import {
 } from './anthropic-messages-signed.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
 import { type Counts, counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import { charactersInJson, type Cited, cite, citedDelta } from './citations.ts';
 import type { ChatChunks } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
-import { countOf, isObject, type JsonObject, objectOf, parse, textOf, utf8 } from './json.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 
 /** What becomes of a content block's deltas. */
 type Block =
-  | { readonly kind: 'text' }
-  | { readonly kind: 'thinking'; readonly detail: number }
+  | { readonly kind: 'text'; readonly from: number; readonly citations: unknown[] }
+  | { readonly kind: 'thinking'; readonly detail: number; readonly at: number }
   | { readonly kind: 'call'; readonly call: number; readonly input: unknown; told: boolean }
   | { readonly kind: 'json'; readonly input: unknown; told: boolean }
   | { readonly kind: 'ours not' };
 
 const deltaHead = '{"type":"content_block_delta","index":';
 
-/** Anthropic's events (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11) as OpenAI's chunks. */
+/**
+ * Anthropic's events (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11) as OpenAI's
+ * chunks.
+ */
 export class MessagesReader implements EventReader {
   readonly #chunks: ChatChunks;
   readonly #meter: StreamMeter;
@@ -32,6 +45,8 @@ export class MessagesReader implements EventReader {
   readonly #counts: Counts = counts();
   readonly #blocks: (Block | undefined)[] = [];
   #details = 0;
+  /** How many characters of text there are so far. */
+  #length = 0;
   #spoke = false;
 
   constructor(chunks: ChatChunks, meter: StreamMeter, hidden: boolean) {
@@ -59,8 +74,9 @@ export class MessagesReader implements EventReader {
   }
 
   /**
-   * Nearly every event: one delta with one string, in the order in which the vendor always writes its members. The string's own bytes
-   * become the client's; nothing is parsed or encoded. Undefined where an event is not quite so.
+   * Nearly every event: one delta with one string, in the order in which the vendor always writes
+   * its members. The string's own bytes become the client's; nothing is parsed or encoded.
+   * Undefined where an event is not quite so.
    */
   #plainDelta(data: string): string | undefined {
     const comma = data.indexOf(',', deltaHead.length);
@@ -88,9 +104,10 @@ export class MessagesReader implements EventReader {
     switch (block.kind) {
       case 'text':
         this.#spoke = true;
+        this.#length += charactersInJson(json);
         return chunks.contentJson(json);
       case 'thinking':
-        return chunks.reasoningJson(json, detailsMember(`"text":${json}`, block.detail));
+        return chunks.reasoningJson(json, detailsMember(`"text":${json}`, block.detail, block.at));
       case 'call':
         block.told = true;
         return chunks.argumentsJson(block.call, json);
@@ -109,7 +126,8 @@ export class MessagesReader implements EventReader {
         const message = objectOf(body['message']);
         this.#meter.upstreamId ??= textOf(message?.['id']);
         note(this.#counts, objectOf(message?.['usage']));
-        // The output is counted at the end, the input is not going to change: a stream that is cut is charged by it.
+        // The output is counted at the end, the input is not going to change: a stream that is cut
+        // is charged by it.
         if (this.#counts.input !== undefined)
           this.#meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
         return '';
@@ -138,13 +156,20 @@ export class MessagesReader implements EventReader {
   #start(index: number, block: JsonObject): string {
     const type = textOf(block['type']);
     if (type === 'tool_use') return this.#startCall(index, block);
-    if (type === 'text') this.#blocks[index] = { kind: 'text' };
+    if (type === 'text')
+      this.#blocks[index] = {
+        kind: 'text',
+        from: this.#length,
+        citations: [...listOf(block['citations'])],
+      };
     else if (type === 'thinking')
-      this.#blocks[index] = { kind: 'thinking', detail: this.#details++ };
+      this.#blocks[index] = { kind: 'thinking', detail: this.#details++, at: this.#length };
     else this.#blocks[index] = { kind: 'ours not' };
     const begun = this.#blocks[index];
     if (type === 'redacted_thinking')
-      return this.#detail(redactedDetail(this.#details++, textOf(block['data']) ?? ''));
+      return this.#detail(
+        redactedDetail(this.#details++, textOf(block['data']) ?? '', this.#length),
+      );
     return begun ? this.#said(begun, jsonText(textOf(block[type ?? '']) ?? '')) : '';
   }
 
@@ -163,14 +188,26 @@ export class MessagesReader implements EventReader {
     if (!block) return '';
     if (delta['type'] === 'signature_delta' && block.kind === 'thinking') {
       const signature = textOf(delta['signature']) ?? '';
-      return this.#chunks.delta(detailsMember(`"signature":${jsonText(signature)}`, block.detail));
+      return this.#chunks.delta(
+        detailsMember(`"signature":${jsonText(signature)}`, block.detail, block.at),
+      );
     }
+    if (block.kind === 'text' && delta['citation'] !== undefined)
+      block.citations.push(delta['citation']);
     const text = textOf(delta[wordOf[block.kind] ?? '']);
     return text === undefined ? '' : this.#said(block, jsonText(text));
   }
 
-  /** A tool without arguments says nothing of them, and some servers tell all of them at the start. */
+  /**
+   * What a text cites is known once all of it is there. A tool without arguments says nothing of
+   * them, and some servers tell all of them at the start.
+   */
   #stop(block: Block | undefined): string {
+    if (block?.kind === 'text' && block.citations.length > 0) {
+      const cited: Cited = { annotations: [], citations: [] };
+      cite(cited, block.citations, block.from, this.#length);
+      return this.#chunks.delta(citedDelta(cited));
+    }
     if (block === undefined || (block.kind !== 'call' && block.kind !== 'json') || block.told)
       return '';
     return this.#said(block, jsonText(JSON.stringify(block.input ?? {})));

@@ -1,9 +1,13 @@
-import { refuse } from '../../base/refusal.ts';
+import type { Call } from '../adapter.ts';
+import { refuseMember } from '../takes/rules.ts';
 import type { Traits } from './anthropic-messages-models.ts';
 import { compiledSchema, compiles } from './anthropic-messages-schema.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
-/** The tool that stands for a wanted JSON answer where the model has no structured outputs: its input is the answer. */
+/**
+ * The tool that stands for a wanted JSON answer where the model has no structured outputs: its
+ * input is the answer.
+ */
 export const hiddenTool = 'json_answer';
 
 /** What becomes of tools, their choice and the answer's format (wire-formats §4.2). */
@@ -30,9 +34,12 @@ interface Tool {
 
 type Choice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-export function planTools(body: JsonObject, traits: Traits): ToolPlan {
+export function planTools(
+  { body, publicModel }: Pick<Call, 'body' | 'publicModel'>,
+  traits: Traits,
+): ToolPlan {
   const { choice, allowed } = choiceOf(body['tool_choice']);
-  const all = toolsOf(body);
+  const all = toolsOf(body, publicModel);
   const own = allowed ? all.filter((tool) => allowed.has(tool.name)) : all;
   const wanted: Choice = own.length ? choice : 'auto';
   const format = formatOf(body, wanted, traits);
@@ -55,7 +62,10 @@ export function planTools(body: JsonObject, traits: Traits): ToolPlan {
   };
 }
 
-/** The answer is a tool's input. With other tools in play the model has to choose one of them or the answer, and not both. */
+/**
+ * The answer is a tool's input. With other tools in play the model has to choose one of them or the
+ * answer, and not both.
+ */
 function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Choice): ToolPlan {
   const either = tools.length > 0 && wanted !== 'none';
   return {
@@ -79,19 +89,13 @@ export const obligation = (choice: Choice): string =>
     ? `You must call the tool "${choice.name}" in your next answer.`
     : 'You must call at least one of your tools in your next answer.';
 
-function toolsOf(body: JsonObject): Tool[] {
+function toolsOf(body: JsonObject, model: string): Tool[] {
   if (listOf(body['functions']).length)
-    refuse('invalid_value', {
-      param: 'functions',
-      why: 'this model takes functions as `tools` only.',
-    });
+    refuseMember('functions', model, 'it takes functions as `tools` only.');
   return listOf(body['tools']).map((tool, i) => {
     const fn = objectOf(objectOf(tool)?.['function']);
     if (!isObject(tool) || !fn)
-      return refuse('invalid_value', {
-        param: `tools[${i}].type`,
-        why: 'this model takes tools of type `function` only.',
-      });
+      return refuseMember(`tools[${i}].type`, model, 'it takes tools of type `function` only.');
     return {
       name: textOf(fn['name']) ?? '',
       description: textOf(fn['description']) || undefined,
@@ -102,7 +106,10 @@ function toolsOf(body: JsonObject): Tool[] {
   });
 }
 
-/** Strict tools are compiled, too; more than the compiler takes and none of them can be (20 tools, as of 2026-11). */
+/**
+ * Strict tools are compiled, too; more than the compiler takes and none of them can be (20 tools,
+ * as of 2026-11).
+ */
 const strictMax = 20;
 function mayBeStrict(tools: readonly Tool[], format: JsonObject | undefined): boolean {
   const strict = tools.filter((tool) => tool.strict).map((tool) => tool.schema);
@@ -128,8 +135,9 @@ function writeTool(tool: Tool, strict: boolean): JsonObject {
 const combiners = ['oneOf', 'anyOf', 'allOf'] as const;
 
 /**
- * The root must say that it is an object (recorded: "input_schema.type: Field required"), and may not be one of several ("input_schema does not
- * support oneOf, allOf, or anyOf at the top level"): it takes the members of all of them then, and its description says what they were.
+ * The root must say that it is an object (recorded: "input_schema.type: Field required"), and may
+ * not be one of several ("input_schema does not support oneOf, allOf, or anyOf at the top level"):
+ * it takes the members of all of them then, and its description says what they were.
  */
 function rooted(schema: JsonObject): JsonObject {
   if (combiners.every((name) => schema[name] === undefined))

@@ -11,9 +11,9 @@ import {
   type ToolResult,
   type Turn,
 } from './chat-conversation.ts';
-import { thinkingBlocks } from './anthropic-messages-signed.ts';
 import { CallIds } from './call-ids.ts';
 import type { JsonObject } from './json.ts';
+import { stepsOf } from './signed-order.ts';
 
 /** `tool_use` takes ids of these characters. */
 const callId = /^[a-zA-Z0-9_-]+$/;
@@ -34,7 +34,10 @@ export interface Message {
   readonly content: readonly Block[];
 }
 
-/** The conversation in Anthropic's words (platform.claude.com/docs/en/api/messages, 2026-11). `prefill`: it may end with the assistant's words. */
+/**
+ * The conversation in Anthropic's words (platform.claude.com/docs/en/api/messages, 2026-11).
+ * `prefill`: it may end with the assistant's words.
+ */
 export function writeMessages(
   { turns }: Conversation,
   writing: Writing,
@@ -91,22 +94,24 @@ function resultBlock(result: ToolResult, writing: Writing, ids: CallIds): Block 
   );
 }
 
-/** Thinking first, calls last. The last words of a conversation may not end in white space. */
+/** The last words of a conversation may not end in white space. */
 function assistantBlocks(
-  { parts, calls, messages }: Said,
+  { calls, spans }: Said,
   writing: Writing,
   ids: CallIds,
   last: boolean,
 ): Block[] {
-  const spoken = partBlocks(parts.map(asText(writing)), writing);
-  const end = spoken.at(-1);
+  const text = asText(writing);
+  const blocks = stepsOf(spans, writing.thinks).flatMap((step): Block[] => {
+    if (step.kind === 'thinking') return [step.block];
+    return step.kind === 'call'
+      ? [callBlock(step.call, ids)]
+      : partBlocks([text(step.part)], writing);
+  });
+  const end = blocks.at(-1);
   if (last && calls.length === 0 && typeof end?.['text'] === 'string')
-    spoken[spoken.length - 1] = { ...end, text: end['text'].trimEnd() };
-  return [
-    ...(writing.thinks ? messages.flatMap(thinkingBlocks) : []),
-    ...spoken,
-    ...calls.map((call) => callBlock(call, ids)),
-  ];
+    blocks[blocks.length - 1] = { ...end, text: end['text'].trimEnd() };
+  return blocks;
 }
 
 const asText =

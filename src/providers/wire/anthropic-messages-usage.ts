@@ -1,5 +1,6 @@
-import type { Quantities } from '../../base/quantities.ts';
-import { countOf, type JsonObject, objectOf } from './json.ts';
+import type { Measure, Quantities } from '../../base/quantities.ts';
+import type { Told, ToldPart } from '../adapter.ts';
+import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
 /** A message's `usage` as the vendor tells it, in pieces while it streams. */
 export interface Counts {
@@ -10,6 +11,13 @@ export interface Counts {
   cacheWriteHour: number;
   output: number | undefined;
   thinking: number;
+  searches: number;
+  fetches: number;
+  /** Code ran in a container of the vendor. */
+  container: boolean;
+  /** The speed at which it was served. */
+  speed: string | undefined;
+  iterations: readonly JsonObject[];
 }
 
 export const counts = (): Counts => ({
@@ -19,11 +27,31 @@ export const counts = (): Counts => ({
   cacheWriteHour: 0,
   output: undefined,
   thinking: 0,
+  searches: 0,
+  fetches: 0,
+  container: false,
+  speed: undefined,
+  iterations: noIterations,
 });
 
-/** Takes what this `usage` tells; a later one of the same message overrides an earlier one (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11). */
+const noIterations: readonly JsonObject[] = [];
+
+/**
+ * Takes what this `usage` tells; a later one of the same message overrides an earlier one
+ * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11).
+ */
 export function note(into: Counts, usage: JsonObject | undefined): void {
   if (!usage) return;
+  noteTokens(into, usage);
+  const tools = objectOf(usage['server_tool_use']);
+  into.searches = countOf(tools?.['web_search_requests']) ?? into.searches;
+  into.fetches = countOf(tools?.['web_fetch_requests']) ?? into.fetches;
+  into.speed = textOf(usage['speed']) ?? into.speed;
+  if (Array.isArray(usage['iterations']))
+    into.iterations = listOf(usage['iterations']).filter(isObject);
+}
+
+function noteTokens(into: Counts, usage: JsonObject): void {
   into.input = countOf(usage['input_tokens']) ?? into.input;
   into.cacheRead = countOf(usage['cache_read_input_tokens']) ?? into.cacheRead;
   into.cacheWrite = countOf(usage['cache_creation_input_tokens']) ?? into.cacheWrite;
@@ -35,8 +63,30 @@ export function note(into: Counts, usage: JsonObject | undefined): void {
     countOf(objectOf(usage['output_tokens_details'])?.['thinking_tokens']) ?? into.thinking;
 }
 
-/** Disjoint: `input_tokens` leaves the cache out, `output_tokens` holds the thinking. Undefined while the vendor has not counted the output. */
-export function quantitiesOf({
+/**
+ * Disjoint: `input_tokens` leaves the cache out, `output_tokens` holds the thinking. Undefined
+ * while the vendor has not counted the output. With the calls of tools that the vendor ran, and
+ * with all iterations.
+ */
+export function quantitiesOf(counted: Counts): Quantities | undefined {
+  const own = tokensOf(counted);
+  if (own === undefined) return undefined;
+  const parts = partsOf(counted);
+  const { searches, fetches, container } = counted;
+  if (parts === undefined && searches === 0 && fetches === 0 && !container) return own;
+  const sum: Partial<Record<Measure, number>> = parts === undefined ? { ...own } : {};
+  for (const { quantities } of parts ?? [])
+    for (const [measure, count] of Object.entries(quantities) as [Measure, number][])
+      sum[measure] = (sum[measure] ?? 0) + count;
+  return withoutZeros({
+    ...sum,
+    web_search: searches,
+    web_fetch: fetches,
+    code_session: container ? 1 : 0,
+  });
+}
+
+function tokensOf({
   input,
   cacheRead,
   cacheWrite,
@@ -55,6 +105,58 @@ export function quantitiesOf({
     output: output - thought,
     reasoning: thought,
   });
+}
+
+/**
+ * The calls of models that an answer was made of, where they are more than its top-level count
+ * tells. That count is the sum of the model's own sampling: what shortens the conversation and what
+ * an advisor says is outside of it (platform.claude.com/docs/en/build-with-claude/compaction and
+ * …/advisor-tool, 2026-11; recorded 2026-08). Thinking is told at the top alone.
+ */
+function partsOf(counted: Counts): readonly ToldPart[] | undefined {
+  const { iterations } = counted;
+  const own = tokensOf(counted);
+  if (own === undefined || iterations.length === 0) return undefined;
+  if (
+    iterations.length === 1 &&
+    iterations[0]?.['type'] === 'message' &&
+    iterations[0]['model'] === undefined
+  )
+    return undefined;
+  const parts = iterations.map((one): MutablePart => {
+    const each = counts();
+    noteTokens(each, one);
+    const model = textOf(one['model']);
+    return { quantities: { ...tokensOf(each) }, ...(model === undefined ? {} : { model }) };
+  });
+  moveThoughts(parts, Math.min(counted.output ?? 0, counted.thinking));
+  const sampled = iterations.some(({ type }) => type === undefined || type === 'message');
+  return sampled ? parts : [{ quantities: own }, ...parts];
+}
+
+interface MutablePart extends ToldPart {
+  readonly quantities: Partial<Record<Measure, number>>;
+}
+
+/** The thinking that the top-level count tells, within what the model itself has written. */
+function moveThoughts(parts: readonly MutablePart[], thinking: number): void {
+  let left = thinking;
+  for (const { model, quantities } of parts) {
+    const thought = model === undefined ? Math.min(left, quantities.output ?? 0) : 0;
+    if (thought === 0) continue;
+    left -= thought;
+    quantities.reasoning = (quantities.reasoning ?? 0) + thought;
+    quantities.output = (quantities.output ?? 0) - thought;
+    if (quantities.output === 0) delete quantities.output;
+  }
+}
+
+/** What the usage tells beside the sum; undefined where that is all. */
+export function toldOf(counted: Counts, model: string | undefined): Told | undefined {
+  const parts = partsOf(counted);
+  const { speed } = counted;
+  if (parts === undefined && speed === undefined && model === undefined) return undefined;
+  return { served: speed, model, parts };
 }
 
 function withoutZeros(quantities: Quantities): Quantities {

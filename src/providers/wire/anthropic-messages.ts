@@ -10,13 +10,18 @@ import { messagesFault } from './anthropic-messages-fault.ts';
 import { MessagesReader } from './anthropic-messages-stream.ts';
 import { ChatCollector } from './chat-collect.ts';
 import { TranslatedStream } from './chat-stream.ts';
+import { blankStops } from './stop-text.ts';
 
-/** The wire format `anthropic-messages` (wire-formats §4.1 to §4.3) for clients of OpenAI's chat. */
+/**
+ * The wire format `anthropic-messages` (wire-formats §4.1 to §4.3) for clients of OpenAI's chat.
+ */
 export function anthropicMessages(host: MessagesHost = {}): Adapter {
   const stream = (call: Call): TranslatedStream =>
     new TranslatedStream(
       call,
       (_, chunks, meter) => new MessagesReader(chunks, meter, usesHiddenTool(call, host)),
+      undefined,
+      blankStops(call.body['stop']),
     );
   return {
     ask: (call) => askMessages(call, host),
@@ -30,13 +35,17 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),
+    reads: ['budget'],
     needsBytes: (medium) => host.fetches === false || !isFetched(medium),
     unsigned: (call) => unsignedMessages(call, host),
     fault: messagesFault,
   };
 }
 
-/** Nothing without TLS, and of files only PDFs: an address that says that it is none is not fetched (platform.claude.com/docs/en/build-with-claude/pdf-support and /vision, 2026-11). */
+/**
+ * Nothing without TLS, and of files only PDFs: an address that says that it is none is not fetched
+ * (platform.claude.com/docs/en/build-with-claude/pdf-support and /vision, 2026-11).
+ */
 const noPdf = /\.(?:txt|md|csv|json|xml|html?|ya?ml|docx?|xlsx?|png|jpe?g|gif|webp)(?:[?#].*)?$/i;
 
 const isFetched = ({ url, kind, name }: Medium): boolean =>

@@ -5,7 +5,10 @@ import { countOf, isObject, type JsonObject, objectOf, parse, textOf, utf8 } fro
 
 type Block = Record<string, unknown>;
 
-/** Puts a stream of `/v1/messages` together into the message it would have been (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11). */
+/**
+ * Puts a stream of `/v1/messages` together into the message it would have been
+ * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11).
+ */
 export class MessageCollector implements StreamCollector {
   readonly meter: StreamMeter;
   readonly #stream: MessageStream;
@@ -35,6 +38,7 @@ export class MessageCollector implements StreamCollector {
     return {
       body: Buffer.from(JSON.stringify({ ...this.#message, content })),
       quantities,
+      told: cut === undefined ? this.meter.told : undefined,
       upstreamId: this.meter.upstreamId,
       outputText: quantities
         ? ''

@@ -4,7 +4,12 @@ import { anthropicNative } from './anthropic-native.ts';
 
 const native = anthropicNative();
 
-function sent(body: Record<string, unknown>, upstreamModel: string, outputTokensMax?: number) {
+function asked(
+  body: Record<string, unknown>,
+  upstreamModel: string,
+  outputTokensMax?: number,
+  clientHeaders?: Call['clientHeaders'],
+) {
   const whole = {
     model: 'm',
     max_tokens: 16_000,
@@ -20,11 +25,14 @@ function sent(body: Record<string, unknown>, upstreamModel: string, outputTokens
     includeUsage: false,
     streamUpstream: false,
     outputTokensMax,
+    clientHeaders,
     answerId: 'msg_1',
     created: 1,
   };
-  return JSON.parse(native.ask(call).body.toString());
+  return native.ask(call);
 }
+const sent = (...of: Parameters<typeof asked>) => JSON.parse(asked(...of).body.toString());
+const dropped = (...of: Parameters<typeof asked>) => asked(...of).dropped;
 
 const haiku45 = 'claude-haiku-4-5';
 const opus48 = 'claude-opus-4-8';
@@ -41,6 +49,18 @@ describe('a request that fits', () => {
     [opus48, { temperature: 1 }],
     ['claude-3-haiku-20240307', { temperature: 0.2, top_p: 0.9, top_k: 3 }],
   ])('to %s stays as it is: %j', (model, body) => expect(sent(body, model)).toMatchObject(body));
+});
+
+test('a version of the format without sampling has none sent, not even the usual values', () => {
+  const body = { temperature: 1, top_p: 0.9, top_k: 3 };
+  const version = (day: string) => ({ 'anthropic-version': day });
+  expect(sent(body, haiku45, undefined, version('2023-06-01'))).toMatchObject({
+    temperature: 1,
+    top_k: 3,
+  });
+  const bare = sent({}, haiku45);
+  expect(sent(body, haiku45, undefined, version('2026-10-21'))).toEqual(bare);
+  expect(dropped(body, haiku45, undefined, version('2026-10-21'))).toEqual(['top_p', 'top_k']);
 });
 
 describe('what another generation took', () => {
@@ -92,6 +112,40 @@ describe('what another generation took', () => {
     expect(sent({ temperature: 0.2, top_p: 0.9 }, haiku45)).toMatchObject({ temperature: 0.2 });
     expect(sent({ temperature: 0.2, top_p: 0.9 }, haiku45).top_p).toBeUndefined();
     expect(sent({ ...tuned, thinking: budget }, haiku45).temperature).toBeUndefined();
+  });
+
+  test('what is left out is named, but for what happens anyway', () => {
+    expect(dropped({ temperature: 0.2, top_p: 1, top_k: 3 }, opus55)).toEqual([
+      'temperature',
+      'top_k',
+    ]);
+    expect(dropped({ temperature: 1 }, opus55)).toBeUndefined();
+    expect(dropped({ temperature: 0.2, top_p: 0.9 }, haiku45)).toEqual(['top_p']);
+    expect(dropped({ thinking: budget }, 'claude-3-5-haiku-20241022')).toEqual(['thinking']);
+    expect(dropped({ thinking: budget }, opus48)).toBeUndefined();
+    expect(dropped({ thinking: { type: 'disabled' } }, opus55)).toBeUndefined();
+    const thought = {
+      role: 'assistant',
+      content: [{ type: 'thinking', thinking: 'Hm.', signature: '' }],
+    };
+    const messages = [{ role: 'user', content: 'Hi' }, thought, { role: 'user', content: 'So?' }];
+    expect(dropped({ messages }, haiku45)).toEqual(['messages[].content[].thinking']);
+  });
+
+  test('an answer that the model does not go on with is followed by a request to do so', () => {
+    const hi = { role: 'user', content: 'Hi' };
+    const go = { role: 'user', content: 'Continue.' };
+    const begun = { role: 'assistant', content: 'Sure:' };
+    expect(sent({ messages: [hi, begun] }, haiku45).messages).toEqual([hi, begun]);
+    expect(sent({ messages: [hi, begun] }, opus55).messages).toEqual([hi, begun, go]);
+    const parts = (type: string) => ({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Sure:' }, { type }],
+    });
+    expect(sent({ messages: [hi, parts('text')] }, opus55).messages.at(-1)).toEqual(go);
+    // A turn that the vendor has paused, and calls that wait for their results, stay last.
+    for (const type of ['server_tool_use', 'tool_use'])
+      expect(sent({ messages: [hi, parts(type)] }, opus55).messages).toHaveLength(2);
   });
 
   test('a call that cannot be forced is asked for in words, after the client’s own', () => {

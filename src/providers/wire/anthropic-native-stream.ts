@@ -2,8 +2,9 @@ import { edit, jsonText, stringEnd } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { messagesFaultWithin } from './anthropic-messages-fault.ts';
-import { type Counts, counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import { type Counts, counts, note, quantitiesOf, toldOf } from './anthropic-messages-usage.ts';
 import { eventsOfMessage } from './anthropic-native-whole.ts';
+import { withResult } from './messages-results.ts';
 import { messageUsage } from './messages-usage.ts';
 import {
   countOf,
@@ -26,8 +27,9 @@ const headBytesMax = 80;
 const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 
 /**
- * Anthropic's events on their way to a client of the same format. The bytes of each event's data stay, but for id and model at the start.
- * The start waits for the first block, so that until then another channel may take over; `message_stop` is the pipeline's to send.
+ * Anthropic's events on their way to a client of the same format. The bytes of each event's data
+ * stay, but for id and model at the start. The start waits for the first block, so that until then
+ * another channel may take over; `message_stop` is the pipeline's to send.
  */
 export class MessageStream implements StreamTranslator {
   readonly meter: StreamMeter = {
@@ -46,6 +48,8 @@ export class MessageStream implements StreamTranslator {
   /** The start, while it waits. */
   #start = '';
   #closed = false;
+  /** The vendor's name for the model that answers. */
+  #model: string | undefined;
 
   constructor(call: Call) {
     this.#call = call;
@@ -99,6 +103,7 @@ export class MessageStream implements StreamTranslator {
         return this.#begin(body, data);
       case 'content_block_start':
         this.#open.add(countOf(body['index']) ?? 0);
+        this.meter.calls = withResult(this.meter.calls, objectOf(body['content_block']));
         return this.#tell(type, data);
       case 'content_block_delta':
         this.meter.outputBytes += Buffer.byteLength(writtenIn(objectOf(body['delta']) ?? {}));
@@ -108,7 +113,9 @@ export class MessageStream implements StreamTranslator {
         return this.#tell(type, data);
       case 'message_delta':
         note(this.#counts, objectOf(body['usage']));
+        this.#counts.container ||= objectOf(body['delta'])?.['container'] != null;
         this.meter.quantities = quantitiesOf(this.#counts);
+        this.meter.told = toldOf(this.#counts, this.#model);
         this.meter.finished ||= typeof objectOf(body['delta'])?.['stop_reason'] === 'string';
         return this.#tell(type, data);
       case 'message_stop':
@@ -127,6 +134,7 @@ export class MessageStream implements StreamTranslator {
   #begin(body: JsonObject, data: string): void {
     const message = objectOf(body['message']);
     this.meter.upstreamId ??= textOf(message?.['id']);
+    this.#model = textOf(message?.['model']);
     note(this.#counts, objectOf(message?.['usage']));
     if (this.#counts.input !== undefined)
       this.meter.input = quantitiesOf({ ...this.#counts, output: 0, thinking: 0 });
@@ -183,7 +191,10 @@ export function messageDelta(stopReason: string, quantities: Quantities): string
   );
 }
 
-/** Bytes of what the model wrote, found without parsing; undefined where an event is not written as the vendor always does. */
+/**
+ * Bytes of what the model wrote, found without parsing; undefined where an event is not written as
+ * the vendor always does.
+ */
 function deltaBytes(data: string): number | undefined {
   const comma = data.indexOf(',', deltaHead.length);
   const head = comma < 0 ? null : written.exec(data.slice(comma, comma + headBytesMax));

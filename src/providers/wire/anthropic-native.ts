@@ -1,21 +1,29 @@
 import { type Change, editBytes, editPieces, jsonText } from '../../base/json-edit.ts';
 import type { Fault } from '../../base/fault.ts';
-import { refuse } from '../../base/refusal.ts';
 import type { Adapter, Answer, Ask, Call, Inquiry } from '../adapter.ts';
 import type { MessagesHost } from './anthropic-messages-ask.ts';
 import { messagesFault, messagesFaultWithin } from './anthropic-messages-fault.ts';
-import { counts, note, quantitiesOf } from './anthropic-messages-usage.ts';
+import { counts, note, quantitiesOf, toldOf } from './anthropic-messages-usage.ts';
 import { fitting } from './anthropic-native-fit.ts';
 import { MessageCollector } from './anthropic-native-collect.ts';
+import { fittingId } from './call-ids.ts';
 import { MessageStream } from './anthropic-native-stream.ts';
 import { inPieces } from './in-pieces.ts';
 import { countOf, isObject, listOf, objectOf, parse, textOf } from './json.ts';
+import { andDropped } from '../takes/translated.ts';
+import { messagesVersionHeader } from './messages-headers.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 
-/** What the client's own headers say of the format: which version of it, and which of its betas (platform.claude.com/docs/en/api/beta-headers, 2026-11). */
-const formatHeaders = ['anthropic-version', 'anthropic-beta'] as const;
+/**
+ * What the client's own headers say of the format: which version of it, and which of its betas
+ * (platform.claude.com/docs/en/api/beta-headers, 2026-11).
+ */
+const formatHeaders = [messagesVersionHeader, 'anthropic-beta'] as const;
 
-/** Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, what this model would refuse, and a limit that it cannot reach. */
+/**
+ * Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, what
+ * this model would refuse, and a limit that it cannot reach.
+ */
 export function anthropicNative({
   path,
   bodyVersion,
@@ -23,13 +31,20 @@ export function anthropicNative({
 }: Pick<MessagesHost, 'path' | 'bodyVersion' | 'fetches'> = {}): Adapter {
   return {
     ask(call) {
-      if (call.body['speed'] === 'fast')
-        refuse('invalid_value', { param: 'speed', why: 'only the standard speed is sold.' });
-      const changes = [...commonChanges(call, bodyVersion), ...fitting(call)];
+      const fitted = fitting(call);
+      const changes = [
+        ...commonChanges(call, bodyVersion),
+        ...fitted.changes,
+        ...(call.bounds ?? []),
+      ];
       if (call.outputTokensMax !== undefined)
         changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
       if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
-      return askAt(path?.(call.upstreamModel, call.streamUpstream) ?? '/messages', call, changes);
+      const dropped = andDropped(undefined, [...fitted.dropped, ...othersLeftOut(call)]);
+      return {
+        ...askAt(path?.(call.upstreamModel, call.streamUpstream) ?? '/messages', call, changes),
+        dropped,
+      };
     },
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
@@ -45,7 +60,10 @@ export function anthropicNative({
   };
 }
 
-/** How many tokens a request has (platform.claude.com/docs/en/build-with-claude/token-counting, 2026-11): costs nothing. */
+/**
+ * How many tokens a request has (platform.claude.com/docs/en/build-with-claude/token-counting,
+ * 2026-11): costs nothing.
+ */
 export const anthropicCount: Inquiry = {
   ask: (call) => askAt('/messages/count_tokens', call, commonChanges(call)),
   read(reply) {
@@ -90,14 +108,22 @@ function headersOf({ clientHeaders }: Call): Ask['headers'] {
   return headers ?? json;
 }
 
-/** What another model of the same conversation said with it would be refused here: thinking that no Claude signed, and signatures of calls. */
+/**
+ * What another model of the same conversation said with it would be refused here: thinking that no
+ * Claude signed, signatures of calls, citations that it did not seal, ids of another alphabet, and
+ * texts of white space alone.
+ */
 function withoutOthers(call: Call): Change[] {
   const changes: Change[] = [];
   listOf(call.body['messages']).forEach((message, i) => {
     const content = isObject(message) ? message['content'] : undefined;
-    if (!Array.isArray(content) || !content.some((block) => isUnsigned(block) || isMarked(block)))
-      return;
-    const kept = content.filter((block) => !isUnsigned(block)).map(withoutMark);
+    if (!Array.isArray(content) || !content.some(isOthers)) return;
+    const said = isObject(message) && message['role'] === 'assistant';
+    const kept = content
+      .filter((block) => !isUnsigned(block) && !(said && isBlankText(block)))
+      .map(withoutMark)
+      .map(withoutElse)
+      .map(withFittingId);
     changes.push({
       path: ['messages', i, 'content'],
       json: jsonText(kept.length ? kept : [{ type: 'text', text: '…' }]),
@@ -106,10 +132,70 @@ function withoutOthers(call: Call): Change[] {
   return changes;
 }
 
+/** The thoughts among them, by name. */
+const othersLeftOut = ({ body }: Call): string[] =>
+  listOf(body['messages']).some((message) =>
+    listOf(objectOf(message)?.['content']).some(
+      (block) => isUnsigned(block) && objectOf(block)?.['thinking'] !== '',
+    ),
+  )
+    ? ['messages[].content[].thinking']
+    : [];
+
+const isOthers = (block: unknown): boolean =>
+  isUnsigned(block) ||
+  isMarked(block) ||
+  citesElse(block) ||
+  isBlankText(block) ||
+  foreignId(block) !== undefined;
+
+/**
+ * "text content blocks must contain non-whitespace text": models write such between their calls.
+ */
+const isBlankText = (block: unknown): boolean =>
+  isObject(block) &&
+  block['type'] === 'text' &&
+  typeof block['text'] === 'string' &&
+  block['text'].trim() === '';
+
+const idsTaken = /^[a-zA-Z0-9_-]+$/;
+const idNames = { tool_use: 'id', tool_result: 'tool_use_id' } as const;
+
+/** Where a block has an id that Anthropic's pattern does not take (`functions.add:0`). */
+function foreignId(block: unknown): 'id' | 'tool_use_id' | undefined {
+  const type = isObject(block) ? block['type'] : undefined;
+  if (!isObject(block) || (type !== 'tool_use' && type !== 'tool_result')) return undefined;
+  const id = block[idNames[type]];
+  return typeof id === 'string' && !idsTaken.test(id) ? idNames[type] : undefined;
+}
+
+function withFittingId(block: unknown): unknown {
+  const name = foreignId(block);
+  return name === undefined || !isObject(block)
+    ? block
+    : { ...block, [name]: fittingId(String(block[name]), idsTaken) };
+}
+
 const isUnsigned = (block: unknown): boolean =>
   isObject(block) && block['type'] === 'thinking' && block['signature'] === '';
 const isMarked = (block: unknown): boolean =>
   isObject(block) && block['type'] === 'tool_use' && block['extra_content'] !== undefined;
+
+/**
+ * `encrypted_index` is Anthropic's own, and required
+ * (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool, 2026-11).
+ */
+const isElse = (citation: unknown): boolean =>
+  isObject(citation) && citation['encrypted_index'] === '';
+const citesElse = (block: unknown): boolean =>
+  isObject(block) && listOf(block['citations']).some(isElse);
+
+function withoutElse(block: unknown): unknown {
+  if (!isObject(block) || !citesElse(block)) return block;
+  const { citations, ...rest } = block;
+  const kept = listOf(citations).filter((citation) => !isElse(citation));
+  return kept.length ? { ...rest, citations: kept } : rest;
+}
 
 function withoutMark(block: unknown): unknown {
   if (!isObject(block) || !isMarked(block)) return block;
@@ -126,6 +212,7 @@ function readWhole(reply: Buffer, call: Call): Answer | Fault {
   if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
   const counted = counts();
   note(counted, objectOf(body['usage']));
+  counted.container ||= body['container'] != null;
   const quantities = quantitiesOf(counted);
   return {
     body: editBytes(reply, [
@@ -133,6 +220,7 @@ function readWhole(reply: Buffer, call: Call): Answer | Fault {
       { path: ['model'], json: jsonText(call.publicModel) },
     ]),
     quantities,
+    told: toldOf(counted, textOf(body['model'])),
     upstreamId: textOf(body['id']),
     outputText: quantities ? '' : listOf(body['content']).map(wordsOf).join(''),
   };

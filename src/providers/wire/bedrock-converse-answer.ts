@@ -1,12 +1,22 @@
 import type { Fault } from '../../base/fault.ts';
 import type { Answer, Call } from '../adapter.ts';
 import { type ReasoningDetail, redactedDetail, signedDetail } from './anthropic-messages-signed.ts';
-import { usesHiddenTool } from './bedrock-converse-ask.ts';
+import { usesHiddenTool, watchedStops } from './bedrock-converse-ask.ts';
 import { converseException } from './bedrock-converse-fault.ts';
 import { converseQuantities } from './bedrock-converse-usage.ts';
 import { hiddenTool } from './anthropic-messages-tools.ts';
+import { characters, type Cited, citeConverse, citedMembers } from './citations.ts';
 import { type AnswerCall, chatAnswer, type FinishReason } from './chat-chunks.ts';
-import { type JsonObject, objectOf, parse, rawElements, rawMembers, textOf, utf8 } from './json.ts';
+import {
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  rawElements,
+  rawMembers,
+  textOf,
+  utf8,
+} from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -19,7 +29,10 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   content_filtered: 'content_filter',
 };
 
-/** The finish reason, or the fault that `malformed_model_output` and `malformed_tool_use` are. Calls that were made decide against a plain end. */
+/**
+ * The finish reason, or the fault that `malformed_model_output` and `malformed_tool_use` are. Calls
+ * that were made decide against a plain end.
+ */
 export function finishOf(stopReason: unknown, calls: number): FinishReason | Fault {
   if (typeof stopReason === 'string' && stopReason.startsWith('malformed_'))
     return { kind: 'server_error', message: `the model stopped with ${stopReason}` };
@@ -32,7 +45,10 @@ export function finishOf(stopReason: unknown, calls: number): FinishReason | Fau
 export const redacted = (base64: string): string =>
   Buffer.from(base64, 'base64').toString('latin1');
 
-/** A whole answer. Texts are decoded, arguments keep the vendor's bytes: numbers beyond a double's survive. */
+/**
+ * A whole answer. Texts are decoded, arguments keep the vendor's bytes: numbers beyond a double's
+ * survive.
+ */
 export function readConverse(reply: Buffer, call: Call): Answer | Fault {
   const text = reply.toString('latin1').trim();
   const body = objectOf(parse(text));
@@ -50,8 +66,13 @@ export function readConverse(reply: Buffer, call: Call): Answer | Fault {
   const finish = finishOf(body['stopReason'], said.calls.length);
   if (typeof finish !== 'string') return finish;
   const { content, reasoning, calls, details } = said;
-  const more = details.length ? { more: { reasoning_details: details } } : {};
-  return chatAnswer(call, {
+  const more = {
+    more: {
+      ...(details.length ? { reasoning_details: details } : {}),
+      ...citedMembers(said.cited),
+    },
+  };
+  const whole = {
     content,
     reasoning,
     calls,
@@ -59,7 +80,8 @@ export function readConverse(reply: Buffer, call: Call): Answer | Fault {
     quantities: converseQuantities(body['usage']),
     upstreamId: undefined,
     ...more,
-  });
+  };
+  return chatAnswer(call, whole, watchedStops(call));
 }
 
 interface Contents {
@@ -67,15 +89,26 @@ interface Contents {
   reasoning: string;
   readonly calls: AnswerCall[];
   readonly details: ReasoningDetail[];
+  readonly cited: Cited;
 }
 
 function saidIn(blocks: readonly string[], hidden: boolean): Contents {
-  const said: Contents = { content: '', reasoning: '', calls: [], details: [] };
+  const said: Contents = {
+    content: '',
+    reasoning: '',
+    calls: [],
+    details: [],
+    cited: { annotations: [], citations: [] },
+  };
   let answer: string | undefined;
   blocks.forEach((text, index) => {
     const raw = rawMembers(text);
     const block = objectOf(parse(utf8(text))) ?? {};
+    const before = said.content;
     said.content += textOf(block['text']) ?? citedText(block);
+    const citations = listOf(objectOf(block['citationsContent'])?.['citations']);
+    if (citations.length)
+      citeConverse(said.cited, citations, characters(before), characters(said.content));
     const toolUse = objectOf(block['toolUse']);
     if (toolUse && toolUse['type'] !== 'server_tool_use') {
       const name = textOf(toolUse['name']) ?? '';
@@ -107,6 +140,10 @@ function readReasoning(said: Contents, block: JsonObject | undefined): void {
   const signature = textOf(thought?.['signature']);
   const data = textOf(block?.['redactedContent']);
   said.reasoning += text;
-  if (signature) said.details.push(signedDetail(said.details.length, text, signature));
-  if (data) said.details.push(redactedDetail(said.details.length, redacted(data)));
+  if (signature)
+    said.details.push(signedDetail(said.details.length, text, signature, characters(said.content)));
+  if (data)
+    said.details.push(
+      redactedDetail(said.details.length, redacted(data), characters(said.content)),
+    );
 }

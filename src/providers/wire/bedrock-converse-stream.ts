@@ -7,6 +7,7 @@ import { usesHiddenTool } from './bedrock-converse-ask.ts';
 import { converseException } from './bedrock-converse-fault.ts';
 import { converseModel } from './bedrock-converse-models.ts';
 import { converseQuantities } from './bedrock-converse-usage.ts';
+import { charactersInJson, type Cited, citeConverse, citedDelta } from './citations.ts';
 import type { ChatChunks } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
 import {
@@ -38,7 +39,10 @@ interface Block {
   hasArguments: boolean;
 }
 
-/** Reads Converse's stream: messageStart, contentBlockStart/Delta/Stop, messageStop and `metadata`, which together are the end. */
+/**
+ * Reads Converse's stream: messageStart, contentBlockStart/Delta/Stop, messageStop and `metadata`,
+ * which together are the end.
+ */
 export class ConverseReader implements EventReader {
   readonly #chunks: ChatChunks;
   #stopped = false;
@@ -49,8 +53,17 @@ export class ConverseReader implements EventReader {
   /** The thinking block that is being told, and how many there were before it. */
   #thinking: number | undefined;
   #details = -1;
-  /** Text beside a JSON answer that travels as a tool's input: told only when that does not come. */
+  /**
+   * Text beside a JSON answer that travels as a tool's input: told only when that does not come.
+   */
   #held = '';
+  /**
+   * How many characters of text there are so far, where the block that is being told began, and
+   * what it cites.
+   */
+  #length = 0;
+  #from = 0;
+  #citations: unknown[] = [];
 
   constructor(call: Call, chunks: ChatChunks, meter: StreamMeter) {
     this.#chunks = chunks;
@@ -62,7 +75,7 @@ export class ConverseReader implements EventReader {
   event(data: string, name: string): string {
     if (name === 'contentBlockDelta') {
       const text = this.#hidden ? undefined : stringAfter(data, beforeText);
-      if (text !== undefined) return this.#chunks.contentJson(text);
+      if (text !== undefined) return this.#text(text);
       // The parts are cut out of the text, which has to be JSON for that.
       return isObject(parse(data)) ? this.#delta(rawMembers(data)) : this.#broken();
     }
@@ -113,12 +126,17 @@ export class ConverseReader implements EventReader {
     const toolUse = delta.get('toolUse');
     if (toolUse !== undefined)
       return this.#arguments(index, stringIn(rawMembers(toolUse), 'input') ?? '""');
+    const citation = delta.get('citation');
+    if (citation !== undefined) this.#citations.push(parse(utf8(citation)));
     const reasoning = delta.get('reasoningContent');
     return reasoning === undefined ? '' : this.#reasoning(index, rawMembers(reasoning));
   }
 
   #text(json: string): string {
-    if (!this.#hidden) return this.#chunks.contentJson(json);
+    if (!this.#hidden) {
+      this.#length += charactersInJson(json);
+      return this.#chunks.contentJson(json);
+    }
     this.#held += String(parse(utf8(json)));
     return '';
   }
@@ -132,7 +150,10 @@ export class ConverseReader implements EventReader {
       : this.#chunks.argumentsJson(block.call, json);
   }
 
-  /** Thinking and, of models that sign theirs, what brings it back: text in pieces, the signature in a piece of its own. */
+  /**
+   * Thinking and, of models that sign theirs, what brings it back: text in pieces, the signature in
+   * a piece of its own.
+   */
   #reasoning(index: number, reasoning: ReadonlyMap<string, string>): string {
     const text = stringIn(reasoning, 'text');
     const signature = stringIn(reasoning, 'signature');
@@ -141,20 +162,28 @@ export class ConverseReader implements EventReader {
     this.#thinking = index;
     const chunks = this.#chunks;
     const detail = (member: string): string =>
-      this.#signs ? detailsMember(member, this.#details) : '';
+      this.#signs ? detailsMember(member, this.#details, this.#length) : '';
     let out = '';
     if (text !== undefined) out += chunks.reasoningJson(text, detail(`"text":${text}`));
     if (signature !== undefined && signature !== '""' && this.#signs)
       out += chunks.delta(detail(`"signature":${signature}`));
     if (data)
       out += chunks.delta(
-        `"reasoning_details":[${jsonText(redactedDetail(this.#details, redacted(data)))}]`,
+        `"reasoning_details":[${jsonText(redactedDetail(this.#details, redacted(data), this.#length))}]`,
       );
     return out;
   }
 
   /** A call without a word of arguments has none: `{}`. */
   #stop(event: JsonObject): string {
+    const [from, citations] = [this.#from, this.#citations];
+    this.#from = this.#length;
+    if (citations.length > 0) {
+      const cited: Cited = { annotations: [], citations: [] };
+      citeConverse(cited, citations, from, this.#length);
+      this.#citations = [];
+      return this.#chunks.delta(citedDelta(cited));
+    }
     const block = this.#blocks.get(countOf(event['contentBlockIndex']) ?? 0);
     if (block?.call === undefined || block.hasArguments) return '';
     return block.call === 'hidden'

@@ -1,4 +1,3 @@
-import { thinkingBlocks } from './anthropic-messages-signed.ts';
 import { MediaWriter } from './bedrock-converse-media.ts';
 import type { ConverseModel } from './bedrock-converse-models.ts';
 import { CallIds } from './call-ids.ts';
@@ -10,6 +9,7 @@ import {
   type Turn,
 } from './chat-conversation.ts';
 import { type JsonObject, textOf } from './json.ts';
+import { stepsOf } from './signed-order.ts';
 
 export interface Message {
   readonly role: Turn['role'];
@@ -20,7 +20,10 @@ interface Placed {
   readonly cache: JsonObject | undefined;
 }
 
-/** Writes a conversation in Converse's words (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08). */
+/**
+ * Writes a conversation in Converse's words
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08).
+ */
 export class TurnsWriter {
   readonly #model: ConverseModel;
   readonly #media: MediaWriter;
@@ -39,8 +42,9 @@ export class TurnsWriter {
       const message = { role: turn.role, content };
       return this.#model.apart ? takenApart(message) : [message];
     });
-    // "A conversation must start with a user message", and with most models end with one.
-    if (messages[0]?.role === 'assistant') messages.unshift(nudge('Begin.'));
+    // "A conversation must start with a user message": but for Claude's. And with most models it
+    // ends with one.
+    if (messages[0]?.role === 'assistant' && !this.#model.claude) messages.unshift(nudge('Begin.'));
     if (messages.at(-1)?.role === 'assistant' && !prefill) messages.push(nudge('Continue.'));
     return messages;
   }
@@ -72,25 +76,19 @@ export class TurnsWriter {
     return { toolResult: { toolUseId: this.#ids.of(id), content, ...status } };
   }
 
-  /** Thinking first, calls last. */
-  #assistant({ parts, calls, messages }: Turn, last: boolean): JsonObject[] {
-    const thinking =
-      this.#model.claude && this.#model.traits.thinking !== 'none'
-        ? messages.flatMap(thinkingBlocks).map(reasoningBlock)
-        : [];
-    const spoken = this.#parts(parts);
-    const end = spoken.at(-1);
-    const text = textOf(end?.['text']);
+  #assistant({ calls, spans }: Turn, last: boolean): JsonObject[] {
+    const thinks = this.#model.claude && this.#model.traits.thinking !== 'none';
+    const blocks = stepsOf(spans, thinks).flatMap((step): JsonObject[] => {
+      if (step.kind === 'thinking') return [reasoningBlock(step.block)];
+      if (step.kind === 'part') return this.#parts([step.part]);
+      const { id, name, input } = step.call;
+      return this.#marked({ toolUse: { toolUseId: this.#ids.begin(id), name, input } }, step.call);
+    });
+    const text = textOf(blocks.at(-1)?.['text']);
     // "final assistant content cannot end with trailing whitespace"
     if (last && calls.length === 0 && text !== undefined)
-      spoken[spoken.length - 1] = { text: text.trimEnd() };
-    const called = calls.flatMap((call) =>
-      this.#marked(
-        { toolUse: { toolUseId: this.#ids.begin(call.id), name: call.name, input: call.input } },
-        call,
-      ),
-    );
-    return [...thinking, ...spoken, ...called];
+      blocks[blocks.length - 1] = { text: text.trimEnd() };
+    return blocks;
   }
 
   #parts(parts: readonly Part[]): JsonObject[] {
@@ -112,8 +110,9 @@ const nudge = (text: string, role: Turn['role'] = 'user'): Message => ({
 });
 
 /**
- * Llama takes no word beside calls or their results ("Conversation blocks and tool result blocks cannot be provided in the same turn", told to users of
- * llama4-maverick, 2025-11): each becomes a turn of its own, with a word of the other side in between.
+ * Llama takes no word beside calls or their results ("Conversation blocks and tool result blocks
+ * cannot be provided in the same turn", told to users of llama4-maverick, 2025-11): each becomes a
+ * turn of its own, with a word of the other side in between.
  */
 function takenApart({ role, content }: Message): Message[] {
   const tooling = content.filter((block) => 'toolUse' in block || 'toolResult' in block);
@@ -127,12 +126,18 @@ function takenApart({ role, content }: Message): Message[] {
   ];
 }
 
-/** Anthropic's `cache_control` as Converse says it; five minutes are what it means when nothing is said. */
+/**
+ * Anthropic's `cache_control` as Converse says it; five minutes are what it means when nothing is
+ * said.
+ */
 export const cachePoint = (cache: JsonObject): JsonObject => ({
   cachePoint: { type: 'default', ...(cache['ttl'] === '1h' ? { ttl: '1h' } : {}) },
 });
 
-/** A signed thinking block of Claude. Redacted ones are bytes to Converse: base64 of the text that Anthropic's own API gives. */
+/**
+ * A signed thinking block of Claude. Redacted ones are bytes to Converse: base64 of the text that
+ * Anthropic's own API gives.
+ */
 function reasoningBlock(block: JsonObject): JsonObject {
   if (block['type'] === 'redacted_thinking')
     return {

@@ -1,6 +1,6 @@
 import type { Adapter, Call, StreamTranslator } from '../adapter.ts';
 import { readConverse } from './bedrock-converse-answer.ts';
-import { askConverse, unsignedConverse } from './bedrock-converse-ask.ts';
+import { askConverse, unsignedConverse, watchedStops } from './bedrock-converse-ask.ts';
 import { converseFault } from './bedrock-converse-fault.ts';
 import { ConverseReader } from './bedrock-converse-stream.ts';
 import { ChatCollector } from './chat-collect.ts';
@@ -12,9 +12,13 @@ const stream = (call: Call): StreamTranslator =>
     call,
     (of, chunks, meter) => new ConverseReader(of, chunks, meter),
     (listener) => new EventStreamFrames(listener),
+    watchedStops(call),
   );
 
-/** The wire format `bedrock-converse`: Amazon Bedrock's Converse and ConverseStream (wire-formats §5.3), for every model family behind it. */
+/**
+ * The wire format `bedrock-converse`: Amazon Bedrock's Converse and ConverseStream (wire-formats
+ * §5.3), for every model family behind it.
+ */
 export const bedrockConverse: Adapter = {
   ask: askConverse,
   read(reply, contentType, call) {
@@ -28,6 +32,7 @@ export const bedrockConverse: Adapter = {
   stream,
   collect: (call) => new ChatCollector(call, stream),
   needsBytes: () => true,
+  reads: ['topK', 'budget', 'betas'],
   unsigned: unsignedConverse,
   fault: converseFault,
 };

@@ -22,7 +22,10 @@ interface Family {
 
 const textOfOne = (call: Call): string | undefined => textsOf(call)[0];
 
-/** docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html, 2026-08: one text at a time, and vectors of length one unless asked otherwise. */
+/**
+ * docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html, 2026-08: one
+ * text at a time, and vectors of length one unless asked otherwise.
+ */
 const titan: Family = {
   models: /titan-embed/,
   textsMax: 1,
@@ -40,7 +43,10 @@ const titan: Family = {
   },
 };
 
-/** docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html, 2026-08: one text at a time; its tokens are told in a header alone. */
+/**
+ * docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html, 2026-08: one text at a time;
+ * its tokens are told in a header alone.
+ */
 const nova: Family = {
   models: /nova[\w.-]*embed/,
   textsMax: 1,
@@ -86,6 +92,7 @@ const headers = { 'content-type': 'application/json' } as const;
 
 /** Embedding models behind Bedrock's InvokeModel. */
 export const bedrockEmbeddings: WholeAdapter = {
+  textOnly: true,
   parts: (call) => embeddingsParts(call, familyOf(call).textsMax),
   ask: (call): Ask => ({
     path: invokePath(call),
@@ -96,7 +103,11 @@ export const bedrockEmbeddings: WholeAdapter = {
   fault: converseFault,
 };
 
-/** Cohere's and Amazon's rerankers behind InvokeModel (docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-rerank.html, 2026-08), billed for every hundred documents begun. */
+/**
+ * Cohere's and Amazon's rerankers behind InvokeModel
+ * (docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-rerank.html, 2026-08), billed for
+ * every hundred documents begun.
+ */
 export const bedrockRerank: WholeAdapter = {
   ...rerank({ path: invokePath, fixed: { api_version: 2 }, drop: ['model'], documentsAUnit: 100 }),
   fault: converseFault,

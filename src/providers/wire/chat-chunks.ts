@@ -1,9 +1,10 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Answer, Call, Signatures } from '../adapter.ts';
-import { listOf, stringBytes } from './json.ts';
+import { listOf, parse, stringBytes, textOf, utf8 } from './json.ts';
 import { usageText } from './chat-usage.ts';
 import { signaturesOf } from './signatures.ts';
+import { StopText } from './stop-text.ts';
 import { SignedTurn } from './signed-turn.ts';
 
 /** OpenAI's words for why an answer ended. */
@@ -19,12 +20,15 @@ interface Choice {
   calls: number;
   /** Only where tools may be called. */
   readonly turn: SignedTurn | undefined;
+  /** Only where the vendor does not watch for all of the client's stop texts. */
+  readonly stop: StopText | undefined;
 }
 
 /**
- * Writes OpenAI's chunks (wire-formats §1.1) for vendors of other formats: whole events as `latin1` text, built by joining and never by encoding
- * an object. The role travels with the first delta, not before it: until then nothing has left, and a vendor that fails may be replaced.
- * Texts come as JavaScript strings, or (`…Json`) as the JSON text of a string, quotes included, in `latin1`.
+ * Writes OpenAI's chunks (wire-formats §1.1) for vendors of other formats: whole events as `latin1`
+ * text, built by joining and never by encoding an object. The role travels with the first delta,
+ * not before it: until then nothing has left, and a vendor that fails may be replaced. Texts come
+ * as JavaScript strings, or (`…Json`) as the JSON text of a string, quotes included, in `latin1`.
  */
 export class ChatChunks {
   /** Bytes of text, reasoning and arguments written so far. */
@@ -32,14 +36,17 @@ export class ChatChunks {
   readonly #start: string;
   readonly #includeUsage: boolean;
   readonly #hasTools: boolean;
+  readonly #stops: readonly string[] | undefined;
   readonly #choices: Choice[] = [];
   #choice: Choice;
 
-  constructor(call: Call) {
+  /** `stops`: texts before which the answer ends, where the vendor does not watch for them. */
+  constructor(call: Call, stops?: readonly string[]) {
     const { answerId, created, publicModel, includeUsage } = call;
     this.#start = `data: {"id":${jsonText(answerId)},"object":"chat.completion.chunk","created":${created},"model":${jsonText(publicModel)},"choices":[`;
     this.#includeUsage = includeUsage;
     this.#hasTools = call.body['tools'] !== undefined;
+    this.#stops = stops?.length ? stops : undefined;
     this.#choice = this.#choiceAt(0);
   }
 
@@ -47,8 +54,9 @@ export class ChatChunks {
     let choice = this.#choices.find((one) => one.index === index);
     if (!choice) {
       const turn = this.#hasTools ? new SignedTurn() : undefined;
+      const stop = this.#stops && new StopText(this.#stops);
       this.#choices.push(
-        (choice = { index, begun: false, finished: false, held: undefined, calls: 0, turn }),
+        (choice = { index, begun: false, finished: false, held: undefined, calls: 0, turn, stop }),
       );
     }
     return choice;
@@ -71,7 +79,9 @@ export class ChatChunks {
     return this.#choice.calls;
   }
 
-  /** A chunk whose delta has these members: `"refusal":"…"`. For what the methods below do not say. */
+  /**
+   * A chunk whose delta has these members: `"refusal":"…"`. For what the methods below do not say.
+   */
   delta(members: string): string {
     this.#choice.turn?.delta(members);
     return this.#chunk(members, 'null');
@@ -84,7 +94,25 @@ export class ChatChunks {
   contentJson(json: string): string {
     if (json === '""') return '';
     this.outputBytes += stringBytes(json);
-    return this.#chunk(`"content":${json}`, 'null');
+    const { stop } = this.#choice;
+    if (stop === undefined) return this.#chunk(`"content":${json}`, 'null');
+    return this.#shown(stop.push(textOf(parse(utf8(json))) ?? ''));
+  }
+
+  /** What the watch for stop texts lets through. */
+  #shown(text: string): string {
+    return text === '' ? '' : this.#chunk(`"content":${jsonText(text)}`, 'null');
+  }
+
+  /** What the watch holds back, once something else than text follows. */
+  #held(): string {
+    const { stop } = this.#choice;
+    return stop === undefined ? '' : this.#shown(stop.end());
+  }
+
+  /** The answer has ended before one of the client's stop texts: nothing that follows is told. */
+  get #stopped(): boolean {
+    return this.#choice.stop?.met === true;
   }
 
   reasoning(text: string): string {
@@ -100,25 +128,29 @@ export class ChatChunks {
   }
 
   /**
-   * A tool call begins; its index is `calls` as it was before. `args` is all of its arguments where the vendor sends them whole,
-   * `more` are further members of the call (`"extra_content":{…}`).
+   * A tool call begins; its index is `calls` as it was before. `args` is all of its arguments where
+   * the vendor sends them whole, `more` are further members of the call (`"extra_content":{…}`).
    */
   call(id: string, name: string, args = '', more = ''): string {
+    if (this.#stopped) return '';
+    const before = this.#held();
     const json = jsonText(args);
     this.outputBytes += stringBytes(json);
     const rest = more && `,${more}`;
     this.#choice.turn?.call(id, name, json, more);
     const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"function","function":{"name":${jsonText(name)},"arguments":${json}}${rest}}`;
-    return this.#chunk(`"tool_calls":[${call}]`, 'null');
+    return before + this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
 
   /** A call of a custom tool, whole. */
   custom(id: string, name: string, input: string): string {
+    if (this.#stopped) return '';
+    const before = this.#held();
     const json = jsonText(input);
     this.outputBytes += stringBytes(json);
     this.#choice.turn?.call(id, name, json, '');
     const call = `{"index":${this.#choice.calls++},"id":${jsonText(id)},"type":"custom","custom":{"name":${jsonText(name)},"input":${json}}}`;
-    return this.#chunk(`"tool_calls":[${call}]`, 'null');
+    return before + this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
 
   /** More of the arguments of call `index`. */
@@ -127,7 +159,7 @@ export class ChatChunks {
   }
 
   argumentsJson(index: number, json: string): string {
-    if (json === '""') return '';
+    if (json === '""' || this.#stopped) return '';
     this.outputBytes += stringBytes(json);
     this.#choice.turn?.arguments(index, json);
     return this.#chunk(
@@ -145,10 +177,13 @@ export class ChatChunks {
   finish(reason: FinishReason): string {
     if (this.#choice.finished) return '';
     this.#choice.finished = true;
-    return this.#chunk('', `"${reason}"`);
+    return this.#held() + this.#chunk('', this.#stopped ? '"stop"' : `"${reason}"`);
   }
 
-  /** For formats in which more may follow a finish reason: the last one counts, once the stream has ended. */
+  /**
+   * For formats in which more may follow a finish reason: the last one counts, once the stream has
+   * ended.
+   */
   finishLater(reason: FinishReason): void {
     this.#choice.held = reason;
   }
@@ -213,6 +248,8 @@ export interface Said {
   readonly quantities: Quantities | undefined;
   readonly upstreamId: string | undefined;
   readonly refusal?: string | undefined;
+  /** The choice's, in OpenAI's words. */
+  readonly logprobs?: object | undefined;
   /** Further members of the message: `reasoning_details`, `images`. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -222,9 +259,21 @@ function callInMessage({ id, name, arguments: args, custom, more }: AnswerCall):
   return { id, type: 'function', function: { name, arguments: args }, ...more };
 }
 
+/** An answer as far as it goes before the first of the client's stop texts. */
+function stopped(
+  { content, calls, finish }: Said,
+  stops: readonly string[],
+): Pick<Said, 'content' | 'calls' | 'finish'> {
+  const stop = new StopText(stops);
+  const shown = stop.push(content) + stop.end();
+  return stop.met ? { content: shown, calls: [], finish: 'stop' } : { content, calls, finish };
+}
+
 /** A whole answer in OpenAI's format. */
-export function chatAnswer(call: Call, said: Said): Answer {
-  const { content, reasoning, calls, finish, quantities, upstreamId, refusal, more } = said;
+/** `stops` as in `ChatChunks`. */
+export function chatAnswer(call: Call, said: Said, stops?: readonly string[]): Answer {
+  const { reasoning, quantities, upstreamId, refusal, logprobs, more } = said;
+  const { content, calls, finish } = stops?.length ? stopped(said, stops) : said;
   const message = {
     role: 'assistant',
     content: content === '' && (calls.length > 0 || refusal !== undefined) ? null : content,
@@ -238,7 +287,7 @@ export function chatAnswer(call: Call, said: Said): Answer {
     object: 'chat.completion',
     created: call.created,
     model: call.publicModel,
-    choices: [{ index: 0, message, finish_reason: finish }],
+    choices: [{ index: 0, message, logprobs, finish_reason: finish }],
   });
   const usage = quantities === undefined ? '' : `,"usage":${usageText(quantities)}`;
   return {

@@ -10,7 +10,10 @@ interface Collected {
   finish: string | undefined;
 }
 
-/** Puts a stream together from the client's own events, which the translator has made regular already. */
+/**
+ * Puts a stream together from the client's own events, which the translator has made regular
+ * already.
+ */
 export class ChatCollector implements StreamCollector {
   readonly meter: StreamMeter;
   readonly #call: Call;
@@ -60,6 +63,7 @@ export class ChatCollector implements StreamCollector {
     return {
       body: Buffer.from(JSON.stringify(body)),
       quantities,
+      told: cut === undefined ? this.meter.told : undefined,
       upstreamId: this.meter.upstreamId,
       signatures: cut ? undefined : this.meter.signatures,
       outputText: quantities ? '' : this.#outputText(),
@@ -120,7 +124,10 @@ export class ChatCollector implements StreamCollector {
   }
 }
 
-/** Texts and lists grow, objects are merged (logprobs), anything else is replaced; `role` and null say nothing new. */
+/**
+ * Texts and lists grow, objects are merged (logprobs), anything else is replaced; `role` and null
+ * say nothing new.
+ */
 export function joined(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined) return before ?? null;
   if (typeof before === 'string' && typeof value === 'string')
@@ -136,7 +143,10 @@ export function joined(before: unknown, value: unknown): unknown {
   return value;
 }
 
-/** Pieces of one reasoning detail carry its index: their texts grow, a signature is the last piece's (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
+/**
+ * Pieces of one reasoning detail carry its index: their texts grow, a signature is the last piece's
+ * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
+ */
 export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
   const all = [...before];
   for (const piece of pieces) {

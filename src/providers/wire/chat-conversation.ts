@@ -1,5 +1,5 @@
 import { refuse } from '../../base/refusal.ts';
-import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
 
 /** Bytes that the client sent along, in base64 as it wrote them. */
 export interface Bytes {
@@ -10,14 +10,20 @@ export interface Bytes {
 interface Placed {
   /** Where it stands in the client's request: what a refusal names. */
   readonly param: string;
-  /** The client's mark that the prompt may be cached up to here, in Anthropic's words; OpenAI's `prompt_cache_breakpoint` means the same. */
+  /**
+   * The client's mark that the prompt may be cached up to here, in Anthropic's words; OpenAI's
+   * `prompt_cache_breakpoint` means the same.
+   */
   readonly cache: JsonObject | undefined;
 }
 
 export interface TextPart extends Placed {
   readonly kind: 'text';
   readonly text: string;
-  /** The client's words, of instructions in mid-conversation: `text` marks them for models that know instructions only at the beginning. */
+  /**
+   * The client's words, of instructions in mid-conversation: `text` marks them for models that know
+   * instructions only at the beginning.
+   */
   readonly instruction?: string;
 }
 export interface ImagePart extends Placed {
@@ -56,7 +62,17 @@ export interface ToolResult extends Placed {
   readonly isError: boolean;
 }
 
-/** Everything that one side says before the other speaks. Results stand first, calls last: all vendors want them so. */
+/** One message of the assistant's. */
+export interface Span {
+  readonly message: JsonObject;
+  readonly parts: readonly Part[];
+  readonly calls: readonly ToolCall[];
+}
+
+/**
+ * Everything that one side says before the other speaks. Results stand first, calls last: all
+ * vendors want them so.
+ */
 export interface Turn {
   readonly role: 'user' | 'assistant';
   readonly results: ToolResult[];
@@ -64,6 +80,8 @@ export interface Turn {
   readonly calls: ToolCall[];
   /** The messages that it was put together from. */
   readonly messages: JsonObject[];
+  /** The same of an assistant, with what each of them says and calls. */
+  readonly spans: Span[];
 }
 
 export interface Conversation {
@@ -73,7 +91,10 @@ export interface Conversation {
   readonly turns: readonly Turn[];
 }
 
-/** Reads the client's `messages` (wire-formats §4.2, §7 rows 13 and 14) for vendors whose conversations alternate. Refuses what no such vendor takes. */
+/**
+ * Reads the client's `messages` (wire-formats §4.2, §7 rows 13 and 14) for vendors whose
+ * conversations alternate. Refuses what no such vendor takes.
+ */
 export function readConversation(messages: unknown): Conversation {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
@@ -86,7 +107,8 @@ export function readConversation(messages: unknown): Conversation {
     if (role === 'system' || role === 'developer') {
       const texts = textParts(message, param);
       if (leading) system.push(...texts);
-      // Instructions in mid-conversation have no place of their own: they are told where they stand.
+      // Instructions in mid-conversation have no place of their own: they are told where they
+      // stand.
       else if (texts.length)
         turnOf(turns, 'user', message).parts.push(
           ...texts.map((part) => ({
@@ -120,7 +142,7 @@ export const isBlank = (part: Part): boolean => part.kind === 'text' && part.tex
 function turnOf(turns: Turn[], role: Turn['role'], message: JsonObject): Turn {
   let turn = turns.at(-1);
   if (turn?.role !== role)
-    turns.push((turn = { role, results: [], parts: [], calls: [], messages: [] }));
+    turns.push((turn = { role, results: [], parts: [], calls: [], messages: [], spans: [] }));
   turn.messages.push(message);
   return turn;
 }
@@ -132,7 +154,7 @@ function joined(turns: readonly Turn[]): Turn[] {
     const last = all.at(-1);
     if (last?.role !== turn.role) all.push(turn);
     else
-      for (const list of ['results', 'parts', 'calls', 'messages'] as const)
+      for (const list of ['results', 'parts', 'calls', 'messages', 'spans'] as const)
         Array.prototype.push.apply(last[list], turn[list]);
   }
   return all;
@@ -144,16 +166,25 @@ function readAssistant(
   param: string,
   names: Map<string, string>,
 ): void {
-  turn.parts.push(...partsOf(message, param));
+  const parts = partsOf(message, param);
   const refusal = textOf(message['refusal']);
-  if (refusal && turn.parts.length === 0)
-    turn.parts.push({ kind: 'text', text: refusal, param, cache: undefined });
+  if (refusal && turn.parts.length + parts.length === 0)
+    parts.push({ kind: 'text', text: refusal, param, cache: undefined });
+  const calls = callsOf(message, param, names);
+  turn.parts.push(...parts);
+  turn.calls.push(...calls);
+  turn.spans.push({ message, parts, calls });
+}
+
+function callsOf(message: JsonObject, param: string, names: Map<string, string>): ToolCall[] {
   const legacy = objectOf(message['function_call']);
-  const calls = legacy
-    ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }]
-    : listOf(message['tool_calls']);
-  calls.forEach((call, j) => {
-    if (!isObject(call)) return;
+  // Some servers write every member of the format, empty where it says nothing.
+  const calls =
+    legacy && textOf(legacy['name']) !== ''
+      ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }]
+      : listOf(message['tool_calls']);
+  return calls.flatMap((call, j): ToolCall[] => {
+    if (!isObject(call)) return [];
     const at = `${param}.tool_calls[${j}]`;
     const fn = objectOf(call['function']);
     if (!fn)
@@ -164,20 +195,17 @@ function readAssistant(
     const id = textOf(call['id']) ?? '';
     const name = textOf(fn['name']) ?? '';
     names.set(id, name);
-    turn.calls.push({
-      id,
-      name,
-      input: inputOf(fn['arguments']),
-      param: at,
-      cache: cacheOf(call),
-      source: call,
-    });
+    return [
+      { id, name, input: inputOf(fn['arguments']), param: at, cache: cacheOf(call), source: call },
+    ];
   });
 }
 
 const legacyId = (name: string | undefined): string => `call_${name ?? ''}`;
 
-/** A call's arguments as an object. What a model once wrote wrongly is kept as it is, under a name. */
+/**
+ * A call's arguments as an object. What a model once wrote wrongly is kept as it is, under a name.
+ */
 function inputOf(args: unknown): JsonObject {
   if (isObject(args)) return args;
   const text = textOf(args) ?? '';
@@ -232,6 +260,12 @@ function partOf(part: JsonObject, param: string): Part[] {
       },
     ];
   }
+  // Mistral's name of a file by its address (docs.mistral.ai/capabilities/document_ai, 2026-08).
+  if (type === 'document_url') {
+    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.['url']) ?? '';
+    const name = textOf(part['document_name']);
+    return [{ kind: 'file', source: sourceOf(url, `${param}.document_url`), name, ...placed }];
+  }
   if (type === 'file') {
     const file = objectOf(part['file']) ?? {};
     const data = textOf(file['file_data']);
@@ -257,7 +291,8 @@ function partOf(part: JsonObject, param: string): Part[] {
     };
     return [{ kind: 'audio', source, ...placed }];
   }
-  // Thinking that comes back in the content belongs to whoever signed it, and is told apart from it.
+  // Thinking that comes back in the content belongs to whoever signed it, and is told apart from
+  // it.
   if (type === 'thinking' || type === 'redacted_thinking') return [];
   return refuse('invalid_value', {
     param: `${param}.type`,
@@ -287,20 +322,18 @@ export function refusePart(part: Part, model: string, accepted: string): never {
   return refuse('unsupported_content', { param: part.param, model, content: part.kind, accepted });
 }
 
-/** A conversation of instructions alone: then they are what is said. */
+/** What stands for words where a vendor wants some and the client has said nothing. */
+const nothing: TextPart = { kind: 'text', text: '…', param: 'messages', cache: undefined };
+
+/**
+ * A conversation of instructions alone: then they are what is said. In one without a word, a sign
+ * stands for them.
+ */
 export function talkative({ system, turns }: Conversation): Conversation {
-  if (turns.length > 0 || system.length === 0) return { system, turns };
+  if (turns.length > 0) return { system, turns };
+  const parts = system.length > 0 ? [...system] : [nothing];
   return {
     system: [],
-    turns: [{ role: 'user', results: [], parts: [...system], calls: [], messages: [] }],
+    turns: [{ role: 'user', results: [], parts, calls: [], messages: [], spans: [] }],
   };
-}
-
-/** Refuses wishes for answers that only OpenAI's own format has. */
-export function refuseUncarried(body: JsonObject): void {
-  const n = countOf(body['n']);
-  if (n !== undefined && n > 1)
-    refuse('invalid_value', { param: 'n', why: 'this model gives one answer at a time.' });
-  if (listOf(body['modalities']).includes('audio'))
-    refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
 }

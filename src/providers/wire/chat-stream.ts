@@ -7,8 +7,9 @@ import { type EventListener, type Frames, SseFrames } from './sse-frames.ts';
 /** How one wire format reads its own events. Made for each stream. */
 export interface EventReader {
   /**
-   * One whole event (`data` as the frames give it: `latin1` for server-sent events). Returns the client's text, mostly by `chunks`.
-   * Sets `meter.quantities`, `meter.done`, `meter.fault` and `meter.upstreamId`; the rest of the meter follows from `chunks`.
+   * One whole event (`data` as the frames give it: `latin1` for server-sent events). Returns the
+   * client's text, mostly by `chunks`. Sets `meter.quantities`, `meter.done`, `meter.fault` and
+   * `meter.upstreamId`; the rest of the meter follows from `chunks`.
    */
   event(data: string, name: string): string;
   /** The stream closed with `rest`, which is no event: JSON with an error, as a rule. */
@@ -17,7 +18,9 @@ export interface EventReader {
 
 export type MakeReader = (call: Call, chunks: ChatChunks, meter: StreamMeter) => EventReader;
 
-/** A vendor's stream of another format on its way to a client of OpenAI's: frames, events, chunks. */
+/**
+ * A vendor's stream of another format on its way to a client of OpenAI's: frames, events, chunks.
+ */
 export class TranslatedStream implements StreamTranslator {
   readonly meter: StreamMeter = {
     quantities: undefined,
@@ -33,12 +36,14 @@ export class TranslatedStream implements StreamTranslator {
   #out = '';
   #closed = false;
 
+  /** `stops`: texts before which the answer ends, where the vendor does not watch for them. */
   constructor(
     call: Call,
     makeReader: MakeReader,
     makeFrames: (listener: EventListener) => Frames = (listener) => new SseFrames(listener),
+    stops?: readonly string[],
   ) {
-    this.#chunks = new ChatChunks(call);
+    this.#chunks = new ChatChunks(call, stops);
     this.#reader = makeReader(call, this.#chunks, this.meter);
     this.#frames = makeFrames(this.#hear);
   }
@@ -66,7 +71,10 @@ export class TranslatedStream implements StreamTranslator {
     return out + this.#conclude();
   }
 
-  /** After the vendor's last word: the usage, or the fault that nothing was finished. An answer that is finished is whole, whatever came after. */
+  /**
+   * After the vendor's last word: the usage, or the fault that nothing was finished. An answer that
+   * is finished is whole, whatever came after.
+   */
   #conclude(): string {
     const { meter } = this;
     if (meter.finished) meter.fault = undefined;

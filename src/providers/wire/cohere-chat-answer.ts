@@ -2,8 +2,10 @@ import type { Fault } from '../../base/fault.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Answer, Call } from '../adapter.ts';
 import { chatAnswer, type FinishReason } from './chat-chunks.ts';
+import { stopsMax } from './cohere-chat-ask.ts';
 import { cohereFaultWithin } from './cohere-chat-fault.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
+import { stopsBeyond } from './stop-text.ts';
 import { protocolFault } from './openai-chat-fault.ts';
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -14,7 +16,10 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   ERROR_TOXIC: 'content_filter',
 };
 
-/** OpenAI's word for the vendor's, or the fault that `ERROR` and `TIMEOUT` are: nothing after them makes the answer whole. */
+/**
+ * OpenAI's word for the vendor's, or the fault that `ERROR` and `TIMEOUT` are: nothing after them
+ * makes the answer whole.
+ */
 export function cohereFinish(reason: unknown, error: unknown, calls: number): FinishReason | Fault {
   if (reason === 'TIMEOUT')
     return {
@@ -32,8 +37,9 @@ export function cohereFinish(reason: unknown, error: unknown, calls: number): Fi
 }
 
 /**
- * `tokens` is all that the model read and wrote, cached and reasoning tokens included; `billed_units` leaves out the vendor's own preamble.
- * Clients are told, and charged for, what OpenAI's convention counts: all tokens.
+ * `tokens` is all that the model read and wrote, cached and reasoning tokens included;
+ * `billed_units` leaves out the vendor's own preamble. Clients are told, and charged for, what
+ * OpenAI's convention counts: all tokens.
  */
 export function cohereQuantities(value: unknown): Quantities | undefined {
   const usage = objectOf(value);
@@ -52,6 +58,23 @@ export function cohereQuantities(value: unknown): Quantities | undefined {
   return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));
 }
 
+/**
+ * `logprobs` as a choice's (docs.cohere.com/reference/chat, 2026-11: `LogprobItem`). An item is a
+ * piece of text and the probabilities of its tokens; a piece of several tokens is as probable as
+ * all of them together. The vendor does not tell which other tokens were likely.
+ */
+export function cohereLogprobs(items: readonly unknown[]): object | undefined {
+  const content = items.filter(isObject).map((item) => {
+    const token = textOf(item['text']) ?? '';
+    const logprob = listOf(item['logprobs']).reduce(
+      (sum: number, one) => sum + (typeof one === 'number' ? one : 0),
+      0,
+    );
+    return { token, logprob, bytes: [...Buffer.from(token)], top_logprobs: [] };
+  });
+  return content.length === 0 ? undefined : { content, refusal: null };
+}
+
 export function readCohere(reply: Buffer, call: Call): Answer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body))
@@ -65,16 +88,19 @@ export function readCohere(reply: Buffer, call: Call): Answer | Fault {
   const finish = cohereFinish(body['finish_reason'], body['error'], calls.length);
   if (typeof finish !== 'string') return finish;
   const citations = listOf(message['citations']);
-  return chatAnswer(call, {
+  const whole = {
     content: textOf(message['content']) ?? texts('text'),
-    // What a model without thoughts says of its calls before it makes them is what it thinks of them.
+    // What a model without thoughts says of its calls before it makes them is what it thinks of
+    // them.
     reasoning: texts('thinking') + (textOf(message['tool_plan']) ?? ''),
     calls,
     finish,
     quantities: cohereQuantities(body['usage']),
     upstreamId: textOf(body['id']),
+    logprobs: cohereLogprobs(listOf(body['logprobs'])),
     ...(citations.length ? { more: { citations } } : {}),
-  });
+  };
+  return chatAnswer(call, whole, stopsBeyond(call.body['stop'], stopsMax));
 }
 
 function callIn(call: JsonObject, index: number): { id: string; name: string; arguments: string } {

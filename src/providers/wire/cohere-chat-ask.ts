@@ -1,33 +1,57 @@
 import { refuse } from '../../base/refusal.ts';
 import type { Ask, Call } from '../adapter.ts';
-import { readConversation, refuseUncarried, talkative } from './chat-conversation.ts';
-import { cohereMessages } from './cohere-chat-messages.ts';
+import { readConversation, talkative } from './chat-conversation.ts';
+import { refuseMember } from '../takes/rules.ts';
+import { andDropped, leftOut, translationOf } from '../takes/translated.ts';
+import { answersLeftOut } from '../takes/turns.ts';
+import { singleCallWords } from '../takes/words.ts';
+import { unthought, wishOf } from './anthropic-messages-thinking.ts';
+import { carriesThought, cohereMessages } from './cohere-chat-messages.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+import { refuseTiers } from './tiers.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
 /** Members by which clients of Cohere's own say what OpenAI's convention has no word for. */
 const own = ['documents', 'citation_options', 'safety_mode', 'strict_tools', 'priority'] as const;
 
+/** The members of a chat request that Cohere has a word for. */
+const chatToCohere = translationOf([
+  ...own,
+  'k',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+]);
+
 /** OpenAI's chat request as Cohere's v2 (docs.cohere.com/v2/reference/chat, 2026-08). */
 export function askCohere(call: Call): Ask {
   const { body } = call;
-  refuseUncarried(body);
-  const { tools, choice } = toolsOf(body);
+  refuseTiers(call);
+  const unread = leftOut(body, call.publicModel, chatToCohere);
+  const { tools, choice } = toolsOf(call);
   const thinks = reasoningModels.test(call.upstreamModel);
   const format = formatOf(body, tools.length > 0 || listOf(body['documents']).length > 0);
+  const told = [...format.told, ...singleCallWords(body)];
+  const messages = listOf(body['messages']);
+  const dropped = andDropped(unread, [
+    ...unthought(call, thinks),
+    ...answersLeftOut(messages, (i) => carriesThought(objectOf(messages[i]) ?? {}, thinks)),
+  ]);
   const sent = {
     model: call.upstreamModel,
     messages: cohereMessages(talkative(readConversation(body['messages'])), {
       model: call.publicModel,
       thinks,
-      told: format.told,
+      told,
     }),
     ...(tools.length ? { tools } : {}),
     ...(choice ? { tool_choice: choice } : {}),
     ...(format.native ? { response_format: format.native } : {}),
     ...tuning(call),
-    ...(thinks ? thinkingOf(body) : {}),
+    ...(thinks ? thinkingOf(call) : {}),
+    ...(body['logprobs'] === true ? { logprobs: true } : {}),
     ...Object.fromEntries(
       own
         .filter((name) => body[name] !== undefined && body[name] !== null)
@@ -35,7 +59,7 @@ export function askCohere(call: Call): Ask {
     ),
     stream: call.streamUpstream,
   };
-  return { path: '/chat', headers, body: Buffer.from(JSON.stringify(sent)) };
+  return { path: '/chat', headers, body: Buffer.from(JSON.stringify(sent)), dropped };
 }
 
 interface Tools {
@@ -44,19 +68,13 @@ interface Tools {
 }
 
 /** Cohere can demand a tool, but not which one: the one that is wanted is then the only one. */
-function toolsOf(body: JsonObject): Tools {
+function toolsOf({ body, publicModel }: Call): Tools {
   if (listOf(body['functions']).length)
-    refuse('invalid_value', {
-      param: 'functions',
-      why: 'this model takes functions as `tools` only.',
-    });
+    refuseMember('functions', publicModel, 'it takes functions as `tools` only.');
   const tools = listOf(body['tools']).map((tool, i): JsonObject => {
     const fn = objectOf(objectOf(tool)?.['function']);
     if (!fn)
-      refuse('invalid_value', {
-        param: `tools[${i}].type`,
-        why: 'this model takes tools of type `function` only.',
-      });
+      refuseMember(`tools[${i}].type`, publicModel, 'it takes tools of type `function` only.');
     const description = textOf(fn['description']);
     const parameters = { type: 'object', properties: {}, ...objectOf(fn['parameters']) };
     return {
@@ -89,7 +107,10 @@ const nameOf = (tool: unknown): string =>
 const plainJson =
   'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
 
-/** "response_format … is not supported in combination with documents and tools" (docs.cohere.com/docs/structured-outputs, 2026-08): then it is told in words. */
+/**
+ * "response_format … is not supported in combination with documents and tools"
+ * (docs.cohere.com/docs/structured-outputs, 2026-08): then it is told in words.
+ */
 function formatOf(
   body: JsonObject,
   accompanied: boolean,
@@ -109,7 +130,10 @@ function formatOf(
 const inWords = (schema: JsonObject): string =>
   `${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`;
 
-/** "The top level … must be an object", "every object … at least one required field", nothing composed but `anyOf` (docs.cohere.com/docs/structured-outputs#schema-constraints, 2026-08). */
+/**
+ * "The top level … must be an object", "every object … at least one required field", nothing
+ * composed but `anyOf` (docs.cohere.com/docs/structured-outputs#schema-constraints, 2026-08).
+ */
 const isTaken = (schema: JsonObject): boolean =>
   schema['type'] === 'object' && isTakenInside(schema);
 
@@ -123,10 +147,14 @@ function isTakenInside(schema: unknown): boolean {
   return [...named, ...listOf(schema['anyOf']), schema['items']].every(isTakenInside);
 }
 
-const stopsMax = 5;
+/** docs.cohere.com/v2/reference/chat, 2026-08. */
+export const stopsMax = 5;
 
-/** Limits and sampling under Cohere's names and within its ranges: what only tunes is fitted, never refused (row 17). */
-function tuning({ body, outputTokensMax }: Call): JsonObject {
+/**
+ * Limits and sampling under Cohere's names and within its ranges: what only tunes is fitted, never
+ * refused (row 17).
+ */
+function tuning({ body, beside, outputTokensMax }: Call): JsonObject {
   const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
   const limit = Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity);
   const stops = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
@@ -136,7 +164,7 @@ function tuning({ body, outputTokensMax }: Call): JsonObject {
     max_tokens: limit === Infinity ? undefined : Math.max(1, limit),
     temperature: within(body['temperature'], 0, 1),
     p: within(body['top_p'], 0.01, 0.99),
-    k: within(body['top_k'] ?? body['k'], 0, 500),
+    k: within(beside?.topK ?? body['top_k'] ?? body['k'], 0, 500),
     seed: countOf(body['seed']),
     ...penalties(body),
   };
@@ -146,7 +174,10 @@ function tuning({ body, outputTokensMax }: Call): JsonObject {
   };
 }
 
-/** "cannot specify both frequency_penalty and presence_penalty" (docs.cohere.com/reference/errors, 2026-08): the one that counts more often stays. */
+/**
+ * "cannot specify both frequency_penalty and presence_penalty" (docs.cohere.com/reference/errors,
+ * 2026-08): the one that counts more often stays.
+ */
 function penalties(body: JsonObject): Readonly<Record<string, number | undefined>> {
   const frequency_penalty = within(body['frequency_penalty'], 0, 1);
   const presence_penalty = within(body['presence_penalty'], 0, 1);
@@ -161,10 +192,14 @@ const within = (value: unknown, least: number, most: number): number | undefined
 /** Models that reason (docs.cohere.com/docs/models, 2026-08); the others take no word of it. */
 const reasoningModels = /reasoning|command-a-plus|north/;
 
-/** Tokens that a model may think for an effort; models that reason do so by themselves (docs.cohere.com/docs/reasoning, 2026-08). */
+/**
+ * Tokens that a model may think for an effort; models that reason do so by themselves
+ * (docs.cohere.com/docs/reasoning, 2026-08).
+ */
 const budgets: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 4096 };
 
-function thinkingOf(body: JsonObject): JsonObject {
+function thinkingOf(call: Call): JsonObject {
+  const { body } = call;
   const thinking = objectOf(body['thinking']);
   if (thinking) {
     const budget = countOf(thinking['token_budget']) ?? countOf(thinking['budget_tokens']);
@@ -175,8 +210,8 @@ function thinkingOf(body: JsonObject): JsonObject {
       },
     };
   }
-  const effort = textOf(body['reasoning_effort']);
-  if (effort === 'none') return { thinking: { type: 'disabled' } };
-  const budget = effort === undefined ? undefined : budgets[effort];
+  const wish = wishOf(call);
+  if (wish?.effort === 'none') return { thinking: { type: 'disabled' } };
+  const budget = wish && (wish.budget ?? budgets[wish.effort]);
   return budget === undefined ? {} : { thinking: { type: 'enabled', token_budget: budget } };
 }

@@ -1,9 +1,13 @@
 import type { Fault } from '../../base/fault.ts';
 import { type JsonObject, objectOf, textOf } from './json.ts';
-import { faultOf, type Headers, sanitise } from './openai-chat-fault.ts';
+import { sanitise } from '../vendor-words.ts';
+import { faultOf, type Headers } from './openai-chat-fault.ts';
 import type { FaultRule, Quirks } from './openai-chat-quirks.ts';
 
-/** docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an `error_type` for too many tokens. */
+/**
+ * docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an
+ * `error_type` for too many tokens.
+ */
 export const cohereFaultRules: readonly FaultRule[] = [
   { code: /^TOO_MANY_TOKENS$/, kind: 'context_length' },
   // A trial key has a limit a minute, too: that one passes.

@@ -6,7 +6,7 @@ import {
   type ToolResult,
   type Turn,
 } from './chat-conversation.ts';
-import { type JsonObject, textOf } from './json.ts';
+import { type JsonObject, listOf, textOf } from './json.ts';
 
 export interface CohereWriting {
   /** As the client calls it, for refusals. */
@@ -17,7 +17,10 @@ export interface CohereWriting {
   readonly told: readonly string[];
 }
 
-/** A conversation in Cohere's words: the roles of OpenAI's, with a plan beside calls and thoughts among the content (docs.cohere.com/v2/reference/chat, 2026-08). */
+/**
+ * A conversation in Cohere's words: the roles of OpenAI's, with a plan beside calls and thoughts
+ * among the content (docs.cohere.com/v2/reference/chat, 2026-08).
+ */
 export function cohereMessages(
   { system, turns }: Conversation,
   writing: CohereWriting,
@@ -82,6 +85,14 @@ function resultText({ parts }: ToolResult, model: string): string {
   return media ? refusePart(media, model, 'text in tool results') : joined(parts);
 }
 
+/** The text of a thought has one of two names in the convention. */
+const thoughtOf = (message: JsonObject): string =>
+  textOf(message['reasoning_content']) ?? textOf(message['reasoning']) ?? '';
+
+/** Whether the thought of this message goes on: as a thought, or as the plan of its calls. */
+export const carriesThought = (message: JsonObject, thinks: boolean): boolean =>
+  thoughtOf(message) !== '' && (thinks || listOf(message['tool_calls']).length > 0);
+
 function assistantMessage(
   { parts, calls, messages }: Turn,
   { model, thinks }: CohereWriting,
@@ -89,7 +100,7 @@ function assistantMessage(
   const media = parts.find((part) => part.kind !== 'text');
   if (media) refusePart(media, model, 'text in the assistant’s turns');
   const text = joined(parts);
-  const thought = messages.map((message) => textOf(message['reasoning_content']) ?? '').join('');
+  const thought = messages.map(thoughtOf).join('');
   const thinking = thinks && thought !== '' ? [{ type: 'thinking', thinking: thought }] : [];
   const content = [...thinking, ...(text.trim() === '' ? [] : [{ type: 'text', text }])];
   const plan = !thinks && thought !== '' && calls.length > 0 ? { tool_plan: thought } : {};

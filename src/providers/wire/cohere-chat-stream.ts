@@ -3,7 +3,7 @@ import type { Fault } from '../../base/fault.ts';
 import type { StreamMeter } from '../adapter.ts';
 import type { ChatChunks } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
-import { cohereFinish, cohereQuantities } from './cohere-chat-answer.ts';
+import { cohereFinish, cohereLogprobs, cohereQuantities } from './cohere-chat-answer.ts';
 import { cohereFaultWithin } from './cohere-chat-fault.ts';
 import { countOf, isObject, type JsonObject, objectOf, parse, textOf, utf8 } from './json.ts';
 import { protocolFault } from './openai-chat-fault.ts';
@@ -19,13 +19,16 @@ export class CohereReader implements EventReader {
   /** The vendor's index of a call → ours, and whether its arguments have begun. */
   readonly #calls = new Map<number, { readonly call: number; told: boolean }>();
 
-  constructor(chunks: ChatChunks, meter: StreamMeter) {
+  readonly #tellsLogprobs: boolean;
+
+  constructor(chunks: ChatChunks, meter: StreamMeter, tellsLogprobs: boolean) {
+    this.#tellsLogprobs = tellsLogprobs;
     this.#chunks = chunks;
     this.#meter = meter;
   }
 
   event(data: string, name: string): string {
-    const text = stringAfter(data, beforeText);
+    const text = this.#tellsLogprobs ? undefined : stringAfter(data, beforeText);
     if (text !== undefined) return this.#chunks.contentJson(text);
     const body = parse(utf8(data));
     if (!isObject(body)) {
@@ -50,9 +53,15 @@ export class CohereReader implements EventReader {
       case 'content-start':
       case 'content-delta': {
         const content = objectOf(message?.['content']);
+        const text = textOf(content?.['text']) ?? '';
+        const logprobs =
+          this.#tellsLogprobs && text !== '' ? cohereLogprobs([body['logprobs']]) : undefined;
+        const beside =
+          logprobs === undefined ? '' : this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
         return (
           this.#chunks.reasoning(textOf(content?.['thinking']) ?? '') +
-          this.#chunks.content(textOf(content?.['text']) ?? '')
+          this.#chunks.content(text) +
+          beside
         );
       }
       case 'tool-plan-delta':

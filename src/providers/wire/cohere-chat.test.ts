@@ -243,8 +243,8 @@ describe('a stream', () => {
     delta: { message: { content: { text: 'Hi' } } },
   });
   const ended = (delta: object) => event('message-end', { delta });
-  const play = (events: readonly Buffer[]) => {
-    const translator = cohereChat.stream({ ...callOf({}), stream: true, streamUpstream: true });
+  const play = (events: readonly Buffer[], body: Record<string, unknown> = {}) => {
+    const translator = cohereChat.stream({ ...callOf(body), stream: true, streamUpstream: true });
     const text = events.map((one) => translator.push(one)).join('') + translator.end();
     return { text, meter: translator.meter };
   };
@@ -293,11 +293,59 @@ describe('a stream', () => {
     expect(text).toContain(`"citations":[${JSON.stringify(citation)}]`);
   });
 
+  test('tells the probability of each token that a client asks for, and of no other', () => {
+    const told = event('content-delta', {
+      index: 0,
+      delta: { message: { content: { text: 'Hi' } } },
+      logprobs: { token_ids: [7], text: 'Hi', logprobs: [-0.5] },
+    });
+    const logprobs = {
+      content: [{ token: 'Hi', logprob: -0.5, bytes: [72, 105], top_logprobs: [] }],
+      refusal: null,
+    };
+    expect(play([told], { logprobs: true }).text).toContain(
+      `"logprobs":${JSON.stringify(logprobs)}`,
+    );
+    expect(play([told]).text).not.toContain('logprobs');
+    expect(play([words], { logprobs: true }).text).toContain('"content":"Hi"');
+  });
+
   test('passes over events of tomorrow', () =>
     expect(
       play([event('debug', { prompt: 'x' }), words, ended({ finish_reason: 'COMPLETE' })]).meter
         .fault,
     ).toBeUndefined());
+});
+
+test('probabilities are asked for by a flag, and told by the piece of text', () => {
+  expect(sent({ logprobs: true, top_logprobs: 3 })).toMatchObject({ logprobs: true });
+  expect(cohereChat.ask(callOf({ logprobs: true, top_logprobs: 3 })).dropped).toEqual([
+    'top_logprobs',
+  ]);
+  expect(sent({ logprobs: false })).not.toHaveProperty('logprobs');
+  const items = [
+    { token_ids: [1], text: 'é', logprobs: [-0.25] },
+    { token_ids: [2, 3], text: ' yes', logprobs: [-0.5, -1] },
+  ];
+  const reply = {
+    id: 'x',
+    message: { content: [{ type: 'text', text: 'é yes' }] },
+    finish_reason: 'COMPLETE',
+    logprobs: items,
+  };
+  const answer = cohereChat.read(
+    Buffer.from(JSON.stringify(reply)),
+    'application/json',
+    callOf({ logprobs: true }),
+  );
+  if (!('body' in answer)) throw new Error(answer.message);
+  expect(JSON.parse(answer.body.toString()).choices[0].logprobs).toEqual({
+    content: [
+      { token: 'é', logprob: -0.25, bytes: [195, 169], top_logprobs: [] },
+      { token: ' yes', logprob: -1.5, bytes: [32, 121, 101, 115], top_logprobs: [] },
+    ],
+    refusal: null,
+  });
 });
 
 test('billed units are the count where there is no other', () => {

@@ -2,12 +2,18 @@ import type { Adapter, Call, StreamTranslator } from '../adapter.ts';
 import { ChatCollector } from './chat-collect.ts';
 import { TranslatedStream } from './chat-stream.ts';
 import { readCohere } from './cohere-chat-answer.ts';
-import { askCohere } from './cohere-chat-ask.ts';
+import { stopsBeyond } from './stop-text.ts';
+import { askCohere, stopsMax } from './cohere-chat-ask.ts';
 import { cohereFault } from './cohere-chat-fault.ts';
 import { CohereReader } from './cohere-chat-stream.ts';
 
 const stream = (call: Call): StreamTranslator =>
-  new TranslatedStream(call, (_call, chunks, meter) => new CohereReader(chunks, meter));
+  new TranslatedStream(
+    call,
+    (_call, chunks, meter) => new CohereReader(chunks, meter, call.body['logprobs'] === true),
+    undefined,
+    stopsBeyond(call.body['stop'], stopsMax),
+  );
 
 /** The wire format `cohere-chat`: Cohere's own chat, version 2 (wire-formats §5.1, §5.2). */
 export const cohereChat: Adapter = {
@@ -22,5 +28,6 @@ export const cohereChat: Adapter = {
   },
   stream,
   collect: (call) => new ChatCollector(call, stream),
+  reads: ['topK', 'budget'],
   fault: cohereFault,
 };

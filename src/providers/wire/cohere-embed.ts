@@ -17,7 +17,10 @@ import { textsOf, vectorsAnswer } from './vectors.ts';
 /** docs.cohere.com/reference/embed, 2026-08. */
 export const cohereTextsMax = 96;
 
-/** What Cohere's embedding models are asked, at home and elsewhere. The convention does not tell what the vectors are for: texts to be found, unless the client says otherwise. */
+/**
+ * What Cohere's embedding models are asked, at home and elsewhere. The convention does not tell
+ * what the vectors are for: texts to be found, unless the client says otherwise.
+ */
 export function cohereEmbedBody(call: Call): JsonObject {
   const { dimensions, input_type: type, truncate } = call.body;
   return {
@@ -43,6 +46,7 @@ export function readCohereEmbed(reply: Buffer, call: Call): Answer | Fault {
 
 /** The wire format of Cohere's `/v2/embed`. */
 export const cohereEmbed: WholeAdapter = {
+  textOnly: true,
   parts: (call) => embeddingsParts(call, cohereTextsMax),
   ask: (call) => ({
     path: '/embed',

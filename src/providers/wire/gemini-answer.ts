@@ -3,6 +3,8 @@ import type { Fault } from '../../base/fault.ts';
 import type { Call, StreamMeter } from '../adapter.ts';
 import type { ChatChunks, FinishReason } from './chat-chunks.ts';
 import type { EventReader } from './chat-stream.ts';
+import { chatAnnotation } from './citations.ts';
+import { geminiCitations } from './gemini-citations.ts';
 import { geminiFaultWithin } from './gemini-fault.ts';
 import { exactArguments } from './gemini-exact.ts';
 import { logprobsOf } from './gemini-logprobs.ts';
@@ -33,7 +35,10 @@ const failed = new Set(
   ),
 );
 
-/** Proxies in front of gRPC write enums as numbers; those that both generations of the API count alike. */
+/**
+ * Proxies in front of gRPC write enums as numbers; those that both generations of the API count
+ * alike.
+ */
 const numbered: readonly (string | undefined)[] = [
   undefined,
   'STOP',
@@ -46,10 +51,16 @@ const numbered: readonly (string | undefined)[] = [
 /** How long speech can be referred to by its id in the convention; nobody keeps it here. */
 const audioLifetimeS = 3_600;
 
-/** What a client's answer is made of: a stream for it to see, a stream that is put together first, or a whole reply. */
+/**
+ * What a client's answer is made of: a stream for it to see, a stream that is put together first,
+ * or a whole reply.
+ */
 export type Reading = 'stream' | 'collected' | 'reply';
 
-/** Reads Gemini's answers: each event of a stream, and a whole answer as the one event that it is (wire-formats §4.6). */
+/**
+ * Reads Gemini's answers: each event of a stream, and a whole answer as the one event that it is
+ * (wire-formats §4.6).
+ */
 export class GeminiReader implements EventReader {
   readonly #call: Call;
   readonly #chunks: ChatChunks;
@@ -61,6 +72,9 @@ export class GeminiReader implements EventReader {
   #spoken = false;
   /** Choices that have said something beside their thoughts. */
   readonly #said = new Set<number>();
+  /** What each choice has said: offsets of citations count its bytes. */
+  readonly #texts = new Map<number, string>();
+  readonly #sources = new Map<number, JsonObject>();
 
   constructor(call: Call, chunks: ChatChunks, meter: StreamMeter, reading: Reading) {
     this.#call = call;
@@ -95,7 +109,10 @@ export class GeminiReader implements EventReader {
     return '';
   }
 
-  /** A prompt that was refused: a refusal where nothing has left, else an empty answer with that reason (wire-formats §4.6). */
+  /**
+   * A prompt that was refused: a refusal where nothing has left, else an empty answer with that
+   * reason (wire-formats §4.6).
+   */
   #block(feedback: JsonObject): void {
     const words =
       textOf(feedback['blockReasonMessage']) ??
@@ -104,7 +121,10 @@ export class GeminiReader implements EventReader {
     else this.#chunks.finishLater('content_filter');
   }
 
-  /** Counts are cumulative, and early ones of some models leave the output out: those are no count of what was delivered. */
+  /**
+   * Counts are cumulative, and early ones of some models leave the output out: those are no count
+   * of what was delivered.
+   */
   #count(usage: JsonObject | undefined): void {
     if (usage === undefined) return;
     this.#usage = { ...this.#usage, ...usage };
@@ -120,13 +140,31 @@ export class GeminiReader implements EventReader {
       if (isObject(part)) out += this.#part(part, index, exact?.[i]);
     const logprobs = logprobsOf(objectOf(candidate['logprobsResult']));
     if (logprobs !== undefined) out += this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
+    const { groundingMetadata, citationMetadata } = candidate;
+    const before = this.#sources.get(index);
+    if (groundingMetadata !== undefined || citationMetadata !== undefined)
+      this.#sources.set(index, {
+        groundingMetadata: groundingMetadata ?? before?.['groundingMetadata'],
+        citationMetadata: citationMetadata ?? before?.['citationMetadata'],
+      });
     const reason =
       textOf(candidate['finishReason']) ?? numbered[countOf(candidate['finishReason']) ?? 0];
     if (reason !== undefined) this.#finish(reason, index, textOf(candidate['finishMessage']));
     // Models that speak do not always say that they have ended; a whole reply has.
     else if (this.#reading === 'reply' && this.#said.has(index))
       this.#finish('STOP', index, undefined);
-    return out;
+    return reason === undefined && this.#reading !== 'reply' ? out : out + this.#cite(index);
+  }
+
+  /** Streams tell their sources more than once, and where they are cited at the end. */
+  #cite(index: number): string {
+    const sources = this.#sources.get(index);
+    if (sources === undefined) return '';
+    this.#sources.delete(index);
+    const cited = geminiCitations(sources, this.#texts.get(index) ?? '');
+    return cited.length === 0
+      ? ''
+      : this.#chunks.delta(`"annotations":${jsonText(cited.map(chatAnnotation))}`);
   }
 
   #finish(reason: string, index: number, words: string | undefined): void {
@@ -155,6 +193,7 @@ export class GeminiReader implements EventReader {
       if (part['thought'] === true) out = this.#chunks.reasoning(text);
       else {
         this.#said.add(index);
+        this.#texts.set(index, (this.#texts.get(index) ?? '') + text);
         out = this.#chunks.content(text);
       }
     }
@@ -186,7 +225,10 @@ export class GeminiReader implements EventReader {
     );
   }
 
-  /** A signature that came with text: kept where clients of OpenRouter keep it (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-06). */
+  /**
+   * A signature that came with text: kept where clients of OpenRouter keep it
+   * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-06).
+   */
   #signed(signature: string): string {
     const detail = {
       type: 'reasoning.encrypted',

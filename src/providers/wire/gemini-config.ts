@@ -3,7 +3,9 @@ import type { Call } from '../adapter.ts';
 import type { TextPart } from './chat-conversation.ts';
 import { type GeminiModel, isThird, takesPenalties } from './gemini-model.ts';
 import { geminiSchema } from './gemini-schema.ts';
+import { wishOf } from './anthropic-messages-thinking.ts';
 import { thinkingOf } from './gemini-thinking.ts';
+import { stopWords } from './stop-text.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 
 /** What the client wants the answer to look like. */
@@ -22,23 +24,37 @@ function formatOf(body: JsonObject): Format {
   return { json: format?.['type'] === 'json_object' || format?.['type'] === 'json_schema', schema };
 }
 
-/** Before the third generation, JSON and functions exclude each other: "Function calling with a response mime type … is unsupported" (wire-formats §4.5). */
+/**
+ * Before the third generation, JSON and functions exclude each other: "Function calling with a
+ * response mime type … is unsupported" (wire-formats §4.5).
+ */
 const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean =>
   listOf(body['tools']).length > 0 && !isThird(model);
 
 /** What is said to a model that cannot be bound to the format that the client asks for. */
-export function spokenFormat(body: JsonObject, model: GeminiModel): TextPart | undefined {
+export function spokenFormat(body: JsonObject, model: GeminiModel): TextPart[] {
   const { json, schema } = formatOf(body);
-  if (!json || !formatIsRefused(body, model)) return undefined;
+  if (!json || !formatIsRefused(body, model)) return [];
   const shape =
     schema === undefined
       ? 'one JSON object'
       : `one JSON value that matches this JSON Schema: ${sortedText(schema)}`;
   const text = `When you answer without calling a function, answer with ${shape}\nWrite the JSON alone, without a code fence.`;
-  return { kind: 'text', text, param: 'response_format', cache: undefined };
+  return [spoken(text, 'response_format')];
 }
 
-/** The same schema is the same text, in whatever order a client's library wrote it today: a prefix that the vendor can cache. */
+/** An instruction for what the request has no parameter for. */
+export const spoken = (text: string, param: string): TextPart => ({
+  kind: 'text',
+  text,
+  param,
+  cache: undefined,
+});
+
+/**
+ * The same schema is the same text, in whatever order a client's library wrote it today: a prefix
+ * that the vendor can cache.
+ */
 function sortedText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -55,6 +71,9 @@ function responseFormat(body: JsonObject, model: GeminiModel): object {
   };
 }
 
+/** ai.google.dev/api/generate-content#FIELDS.stop_sequences, 2026-08. */
+export const stopsMax = 5;
+
 /** The vendor's seed has 32 bits; a longer one keeps its lower 31. */
 function seedOf(seed: unknown): number | undefined {
   return typeof seed === 'number' ? seed % 2 ** 31 : undefined;
@@ -69,7 +88,8 @@ function modalities(body: JsonObject): object {
     refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
   const voiceName = textOf(audio?.['voice']);
   return {
-    // A model that speaks says nothing else (ai.google.dev/gemini-api/docs/speech-generation, 2026-08).
+    // A model that speaks says nothing else (ai.google.dev/gemini-api/docs/speech-generation,
+    // 2026-08).
     responseModalities: audio === undefined ? asked.map((one) => one.toUpperCase()) : ['AUDIO'],
     ...(voiceName === undefined
       ? {}
@@ -77,10 +97,11 @@ function modalities(body: JsonObject): object {
   };
 }
 
-function thinkingConfig(body: JsonObject, model: GeminiModel): object | undefined {
-  const effort = textOf(body['reasoning_effort']);
+function thinkingConfig(call: Call, model: GeminiModel): object | undefined {
+  const { body } = call;
+  const wish = wishOf(call);
   const own = objectOf(objectOf(objectOf(body['extra_body'])?.['google'])?.['thinking_config']);
-  return own ?? (effort === undefined ? undefined : thinkingOf(effort, model));
+  return own ?? (wish && thinkingOf(wish, model));
 }
 
 /** `generationConfig`; undefined members are left out when it is written. */
@@ -92,16 +113,16 @@ export function generationConfig(call: Call, model: GeminiModel): object {
   return {
     temperature: told('temperature'),
     topP: told('top_p'),
-    topK: told('top_k'),
+    topK: call.beside?.topK ?? told('top_k'),
     maxOutputTokens: call.outputTokensMax ?? told('max_completion_tokens') ?? told('max_tokens'),
-    stopSequences: typeof stop === 'string' ? [stop] : (stop ?? undefined),
+    stopSequences: stop == null ? undefined : stopWords(stop).slice(0, stopsMax),
     candidateCount: body['n'] === 1 ? undefined : told('n'),
     seed: seedOf(body['seed']),
     presencePenalty: penalties ? told('presence_penalty') : undefined,
     frequencyPenalty: penalties ? told('frequency_penalty') : undefined,
     responseLogprobs: body['logprobs'] === true ? true : undefined,
     logprobs: body['logprobs'] === true ? told('top_logprobs') : undefined,
-    thinkingConfig: thinkingConfig(body, model),
+    thinkingConfig: thinkingConfig(call, model),
     ...responseFormat(body, model),
     ...modalities(body),
   };

@@ -5,7 +5,10 @@ import { type GeminiModel, isThird, lacksSystem } from './gemini-model.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
 import { unsignedCalls } from './signatures.ts';
 
-/** `contents` and `systemInstruction.parts`, as JSON text: arguments and results keep the client's own spelling of every number. */
+/**
+ * `contents` and `systemInstruction.parts`, as JSON text: arguments and results keep the client's
+ * own spelling of every number.
+ */
 export interface Contents {
   readonly contents: string;
   readonly system: string;
@@ -14,10 +17,15 @@ export interface Contents {
 /** Stands for a turn that has to be there and has nothing to say. */
 const silence = '{"text":" "}';
 
-/** The value that Google's page gives for calls that some other model made (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08). */
+/**
+ * The value that Google's page gives for calls that some other model made
+ * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08).
+ */
 const unsigned = 'skip_thought_signature_validator';
 
-/** The conversation as Gemini reads it (wire-formats §4.5). Refuses what this model cannot be told. */
+/**
+ * The conversation as Gemini reads it (wire-formats §4.5). Refuses what this model cannot be told.
+ */
 export function geminiContents({ system, turns }: Conversation, model: GeminiModel): Contents {
   const instructions = system.map((part) => geminiPart(part, model));
   const written = turns.map((turn) => ({
@@ -41,11 +49,15 @@ export function geminiContents({ system, turns }: Conversation, model: GeminiMod
 export const unsignedContents = (messages: unknown, model: GeminiModel): readonly string[] =>
   isThird(model) ? unsignedCalls(messages, isSigned) : [];
 
-const isSigned = (message: JsonObject): boolean =>
+/** What Gemini thought comes back as the signature of it. */
+export const isSigned = (message: JsonObject): boolean =>
   listOf(message['tool_calls']).some((call) => signatureOf(objectOf(call)) !== undefined) ||
   listOf(message['reasoning_details']).some(isGeminis);
 
-/** Where Google's own compatible endpoint puts it (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08). */
+/**
+ * Where Google's own compatible endpoint puts it
+ * (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08).
+ */
 const signatureOf = (call: JsonObject | undefined): string | undefined =>
   textOf(objectOf(objectOf(call?.['extra_content'])?.['google'])?.['thought_signature']);
 
@@ -78,7 +90,10 @@ const isGeminis = (detail: unknown): detail is JsonObject =>
   detail['type'] === 'reasoning.encrypted' &&
   detail['format'] === 'google-gemini-v1';
 
-/** `mustBeSigned`: the first call of a step, of models that refuse a call of theirs without its signature. */
+/**
+ * `mustBeSigned`: the first call of a step, of models that refuse a call of theirs without its
+ * signature.
+ */
 function callPart(
   { id, name, input, source }: ToolCall,
   details: readonly JsonObject[],

@@ -23,10 +23,15 @@ const askWith = (call: Call, method: string, body: JsonObject): Ask => ({
   body: Buffer.from(JSON.stringify(body)),
 });
 
-/** What the vectors are for, as Google names it; the convention has no word for it, its clients may send ours. */
+/**
+ * What the vectors are for, as Google names it; the convention has no word for it, its clients may
+ * send ours.
+ */
 const taskOf = ({ body }: Call): string | undefined => textOf(body['task_type']);
 
-/** The JSON text of the list under `name`, and the reply parsed; a fault when there is no such list. */
+/**
+ * The JSON text of the list under `name`, and the reply parsed; a fault when there is no such list.
+ */
 function listIn(reply: Buffer, name: string) {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
@@ -35,8 +40,11 @@ function listIn(reply: Buffer, name: string) {
   return { body, items: rawElements(rawMembers(reply.toString('latin1').trim()).get(name)) };
 }
 
-/** ai.google.dev/api/embeddings, 2026-08: 100 requests in a batch. Newer models tell their tokens. */
+/**
+ * ai.google.dev/api/embeddings, 2026-08: 100 requests in a batch. Newer models tell their tokens.
+ */
 export const geminiEmbeddings: WholeAdapter = {
+  textOnly: true,
   parts: (call) => embeddingsParts(call, 100),
   ask(call) {
     const taskType = taskOf(call);
@@ -59,8 +67,12 @@ export const geminiEmbeddings: WholeAdapter = {
   fault: geminiFault,
 };
 
-/** docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, 2026-08: one input at a time of Gemini's models, 250 of older ones. */
+/**
+ * docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, 2026-08: one
+ * input at a time of Gemini's models, 250 of older ones.
+ */
 export const vertexEmbeddings: WholeAdapter = {
+  textOnly: true,
   parts: (call) => embeddingsParts(call, call.upstreamModel.startsWith('gemini-') ? 1 : 250),
   ask(call) {
     const task_type = taskOf(call);

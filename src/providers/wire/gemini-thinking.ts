@@ -1,6 +1,10 @@
+import type { Wish } from './anthropic-messages-thinking.ts';
 import { type GeminiModel, isThird } from './gemini-model.ts';
 
-/** Models of the third generation that think at least a little: MINIMAL is a 400 there (wire-formats §4.5; ai.google.dev/gemini-api/docs/thinking, 2026-11). */
+/**
+ * Models of the third generation that think at least a little: MINIMAL is a 400 there (wire-formats
+ * §4.5; ai.google.dev/gemini-api/docs/thinking, 2026-11).
+ */
 const takesMinimal = /^gemini-(?:3-flash|3\.1-flash-lite|3\.5-flash)/;
 /** The first of the generation knew two levels. */
 const lacksMedium = /^gemini-3-pro/;
@@ -23,7 +27,10 @@ function levelOf(effort: string, model: GeminiModel): string | undefined {
   }
 }
 
-/** Google's own figures (ai.google.dev/gemini-api/docs/openai, 2026-08); Pro cannot stop thinking, Flash-Lite thinks 512 tokens or not at all. */
+/**
+ * Google's own figures (ai.google.dev/gemini-api/docs/openai, 2026-08); Pro cannot stop thinking,
+ * Flash-Lite thinks 512 tokens or not at all.
+ */
 function budgetOf(effort: string, model: GeminiModel): number | undefined {
   const pro = model.id.includes('-pro');
   const budgets: Readonly<Record<string, number>> = {
@@ -38,16 +45,34 @@ function budgetOf(effort: string, model: GeminiModel): number | undefined {
   return budgets[effort];
 }
 
-/** `thinkingConfig` for a reasoning effort: levels from Gemini 3 on, a budget for 2.5, nothing for models that do not think. */
-export function thinkingOf(effort: string, model: GeminiModel): object | undefined {
-  const { generation, id } = model;
-  if (generation === undefined || generation < 2.5 || /-tts|2\.5-flash-image/.test(id))
-    return undefined;
+/**
+ * The budgets that are taken (ai.google.dev/gemini-api/docs/thinking, 2026-11): Pro cannot stop
+ * thinking, Flash can, Flash-Lite thinks 512 tokens or not at all.
+ */
+function budgetWithin(budget: number, { id }: GeminiModel): number {
+  if (id.includes('-pro')) return Math.min(32_768, Math.max(128, budget));
+  if (budget === 0) return 0;
+  return Math.min(24_576, Math.max(id.includes('-lite') ? 512 : 1, budget));
+}
+
+/** Models that do not think refuse to be told how much. */
+export const thinks = ({ generation, id }: GeminiModel): boolean =>
+  generation !== undefined && generation >= 2.5 && !/-tts|2\.5-flash-image/.test(id);
+
+/**
+ * `thinkingConfig` for what the client wishes: levels from Gemini 3 on, a budget for 2.5, nothing
+ * for models that do not think.
+ */
+export function thinkingOf({ effort, budget }: Wish, model: GeminiModel): object | undefined {
+  if (!thinks(model)) return undefined;
   const includeThoughts = effort !== 'none';
   if (isThird(model)) {
     const thinkingLevel = levelOf(effort, model);
     return thinkingLevel === undefined ? undefined : { thinkingLevel, includeThoughts };
   }
-  const thinkingBudget = budgetOf(effort, model);
+  const thinkingBudget =
+    budget !== undefined && effort !== 'none'
+      ? budgetWithin(budget, model)
+      : budgetOf(effort, model);
   return thinkingBudget === undefined ? undefined : { thinkingBudget, includeThoughts };
 }

@@ -6,9 +6,13 @@ import { isObject, objectOf, parse, rawMembers, textOf } from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import { textsOf, vectorsAnswer } from './vectors.ts';
 
-/** `/embeddings/multimodal`: everything in a request becomes one vector (volcengine.com/docs/82379/1523520, 2026-08), so that each text is a request. */
+/**
+ * `/embeddings/multimodal`: everything in a request becomes one vector
+ * (volcengine.com/docs/82379/1523520, 2026-08), so that each text is a request.
+ */
 export function multimodalEmbeddings(quirks: Pick<Quirks, 'faults'>): WholeAdapter {
   return {
+    textOnly: true,
     parts: (call) => embeddingsParts(call, 1),
     ask(call) {
       const input = textsOf(call).map((text) => ({ type: 'text', text }));

@@ -18,10 +18,19 @@ import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts
 import { choiceState, finishReason, normaliseMessage } from './openai-chat-message.ts';
 import { plainAnswer } from './openai-chat-plain.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
+import { toldTier } from './tiers.ts';
 import { readUsage } from './openai-chat-usage.ts';
 
-/** A whole answer made OpenAI's: the vendor's bytes but for the ids, the model and what departs from the convention. */
-export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | Fault {
+/**
+ * A whole answer made OpenAI's: the vendor's bytes but for the ids, the model and what departs from
+ * the convention.
+ */
+export function readAnswer(
+  reply: Buffer,
+  call: Call,
+  quirks: Quirks,
+  stops?: readonly string[],
+): Answer | Fault {
   const text = reply.toString('latin1').trim();
   const body = parse(text);
   if (body === undefined)
@@ -31,14 +40,14 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
     ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks)
     : undefined;
   if (refused) return refused;
-  const plain = plainAnswer(reply, body, call, quirks);
+  const plain = stops ? undefined : plainAnswer(reply, text, body, call, quirks);
   if (plain) return plain;
   if (!listOf(body['choices']).some(isObject)) return protocolFault('an answer without choices');
   const top = rawMembers(text);
   const rawChoices = rawElements(top.get('choices'));
   const choices: string[] = [];
   for (const choice of rawChoices) {
-    const normalised = normaliseChoice(choice, choices.length, call, quirks);
+    const normalised = normaliseChoice(choice, choices.length, call, quirks, stops);
     if (normalised === undefined)
       return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
     choices.push(normalised);
@@ -54,6 +63,7 @@ export function readAnswer(reply: Buffer, call: Call, quirks: Quirks): Answer | 
   return {
     body: Buffer.from(`${head},"choices":[${choices.join(',')}]${rest && ','}${rest}}`, 'latin1'),
     quantities: usage?.quantities,
+    told: toldTier(call, body).told,
     upstreamId: upstreamIdOf(body),
     outputText: usage ? '' : outputText(reply),
   };
@@ -65,23 +75,20 @@ function normaliseChoice(
   position: number,
   call: Call,
   quirks: Quirks,
+  stops?: readonly string[],
 ): string | undefined {
   const choice = rawMembers(text);
   const reason = finishReason(choice.get('finish_reason'));
   if (reason === 'error') return undefined;
   const message = rawMembers(choice.get('message') ?? '');
-  normaliseMessage(message, choiceState(), {
-    quirks,
-    newId: newCallId(call),
-    whole: true,
-    last: true,
-  });
+  const state = choiceState(stops);
+  normaliseMessage(message, state, { quirks, newId: newCallId(call), whole: true, last: true });
   const index = Number(choice.get('index') ?? position) || 0;
   // Perplexity sends an empty delta with whole answers, too.
   for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice])
     choice.delete(name);
   const rest = rawInside(choice);
-  return `{"index":${index},"message":${rawText(message)}${rest && ','}${rest},"finish_reason":"${reason ?? 'stop'}"}`;
+  return `{"index":${index},"message":${rawText(message)}${rest && ','}${rest},"finish_reason":"${state.stop?.met === true ? 'stop' : (reason ?? 'stop')}"}`;
 }
 
 /** All that the model wrote, for counting where the vendor did not. */

@@ -20,8 +20,9 @@ import type { Quirks } from './openai-chat-quirks.ts';
 import { readUsage, type Usage } from './openai-chat-usage.ts';
 
 /**
- * Members of an answer that stay between the vendor and us: padding against traffic analysis (`obfuscation`, Mistral's `p`),
- * the vendor's own ids (rows 59, 60), Azure's filter results (learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming, 2026-08).
+ * Members of an answer that stay between the vendor and us: padding against traffic analysis
+ * (`obfuscation`, Mistral's `p`), the vendor's own ids (rows 59, 60), Azure's filter results
+ * (learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming, 2026-08).
  */
 export const hiddenMembers = [
   'obfuscation',
@@ -41,7 +42,10 @@ export const hiddenInChoice = [
 /** Members that every chunk carries: one with nothing else and no choice says nothing. */
 const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
 
-/** `call_` and the answer's own random part: unique where the vendor gave no id, and the same on every reading of the same answer. */
+/**
+ * `call_` and the answer's own random part: unique where the vendor gave no id, and the same on
+ * every reading of the same answer.
+ */
 export const newCallId =
   (call: Call) =>
   (n: number): string =>
@@ -56,7 +60,10 @@ export interface Rewritten {
   readonly failed: boolean;
 }
 
-/** One stream's chunks, made OpenAI's one after the other (wire-formats §5.1). Works on `latin1` text and keeps the bytes of what it does not change. */
+/**
+ * One stream's chunks, made OpenAI's one after the other (wire-formats §5.1). Works on `latin1`
+ * text and keeps the bytes of what it does not change.
+ */
 export class ChunkRewriter {
   /** The newest usage that the vendor told. */
   usage: Usage | undefined;
@@ -66,9 +73,17 @@ export class ChunkRewriter {
   readonly #newId: (n: number) => string;
   #head: string | undefined;
 
-  constructor(call: Call, quirks: Quirks) {
+  readonly #stops: readonly string[] | undefined;
+  /**
+   * The finish chunk of a choice that ended with its calls: Together says so after each of several,
+   * so that it waits until no more comes.
+   */
+  readonly #held = new Map<number, string>();
+
+  constructor(call: Call, quirks: Quirks, stops?: readonly string[]) {
     this.#call = call;
     this.#quirks = quirks;
+    this.#stops = stops;
     this.#newId = newCallId(call);
   }
 
@@ -119,12 +134,16 @@ export class ChunkRewriter {
   #strip(top: Raw): void {
     for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
       top.delete(name);
-    // OpenAI writes `usage: null` on every chunk of a client that asked for usage, and no such member otherwise.
+    // OpenAI writes `usage: null` on every chunk of a client that asked for usage, and no such
+    // member otherwise.
     if (top.has('usage') && (says(top.get('usage')) || !this.#call.includeUsage))
       top.delete('usage');
   }
 
-  /** Usage is wherever the vendor put it: at the top, in Groq's `x_groq`, in Moonshot's choice. The last one wins. */
+  /**
+   * Usage is wherever the vendor put it: at the top, in Groq's `x_groq`, in Moonshot's choice. The
+   * last one wins.
+   */
   #noteUsage(top: Raw, choices: readonly string[]): void {
     let text = top.get('usage');
     if (!says(text) && top.has('x_groq')) text = rawMembers(top.get('x_groq') ?? '').get('usage');
@@ -135,12 +154,17 @@ export class ChunkRewriter {
   #choice(choice: Raw): Rewritten {
     const index = Number(choice.get('index') ?? 0) || 0;
     let state = this.choices.get(index);
-    if (!state) this.choices.set(index, (state = choiceState()));
+    if (!state) this.choices.set(index, (state = choiceState(this.#stops)));
     // OpenRouter repeats the finish reason on its usage chunk; nothing follows the first.
-    if (state.finished) return { text: '', bytes: 0, failed: false };
-    const reason = finishReason(choice.get('finish_reason'));
-    if (reason === 'error') return { text: '', bytes: 0, failed: true };
     const delta = rawMembers(choice.get('delta') ?? '');
+    if (
+      state.finished &&
+      !(this.#held.has(index) && rawElements(delta.get('tool_calls')).length > 0)
+    )
+      return nothing;
+    const told = finishReason(choice.get('finish_reason'));
+    if (told === 'error') return { text: '', bytes: 0, failed: true };
+    const reason = told !== undefined && state.stop?.met === true ? 'stop' : told;
     const repeated = state.roleGiven;
     const bytes = normaliseMessage(delta, state, {
       quirks: this.#quirks,
@@ -159,22 +183,45 @@ export class ChunkRewriter {
       ...hiddenInChoice,
     ])
       choice.delete(name);
+    const stopped = state.stop?.met === true && delta.get('content') === '""';
     const silent =
-      repeated && reason === undefined && delta.size === 0 && !says(choice.get('logprobs'));
-    if (silent) return { text: '', bytes: 0, failed: false };
+      repeated &&
+      reason === undefined &&
+      (delta.size === 0 || stopped) &&
+      !says(choice.get('logprobs'));
+    if (silent) return nothing;
     const rest = rawInside(choice);
-    state.finished = reason !== undefined;
+    state.finished ||= reason !== undefined;
+    if (reason !== 'tool_calls')
+      return {
+        text: choiceText(index, rawText(delta), rest, state.stop?.met && reason ? 'stop' : reason),
+        bytes,
+        failed: false,
+      };
+    this.#held.set(index, choiceText(index, '{}', '', reason));
     return {
-      text: `{"index":${index},"delta":${rawText(delta)}${rest && ','}${rest},"finish_reason":${reason === undefined ? 'null' : `"${reason}"`}}`,
+      text: delta.size === 0 ? '' : choiceText(index, rawText(delta), rest, undefined),
       bytes,
       failed: false,
     };
   }
 
+  /**
+   * The last chunk of choices that ended with their calls. `''`: there is none, or it has been
+   * told.
+   */
+  heldFinish(): string {
+    if (this.#held.size === 0) return '';
+    const texts = [...this.#held.values()];
+    this.#held.clear();
+    return `${this.head()},"choices":[${texts.join(',')}]}`;
+  }
+
   /** A last chunk that gives every open choice the finish reason `reason`. */
   finish(reason: string): string {
     if (this.choices.size === 0) this.choices.set(0, choiceState());
-    const texts: string[] = [];
+    const texts: string[] = [...this.#held.values()];
+    this.#held.clear();
     for (const [index, state] of this.choices) {
       if (state.finished) continue;
       texts.push(
@@ -189,6 +236,16 @@ export class ChunkRewriter {
     return `${this.head()},"choices":[],"usage":${usage}}`;
   }
 }
+
+const nothing: Rewritten = { text: '', bytes: 0, failed: false };
+
+const choiceText = (
+  index: number,
+  delta: string,
+  rest: string,
+  reason: string | undefined,
+): string =>
+  `{"index":${index},"delta":${delta}${rest && ','}${rest},"finish_reason":${reason === undefined ? 'null' : `"${reason}"`}}`;
 
 export const upstreamIdOf = (body: JsonObject): string | undefined =>
   textOf(body['id']) || undefined;

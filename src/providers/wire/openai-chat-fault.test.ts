@@ -6,7 +6,7 @@ import { huggingface } from '../vendors/huggingface.ts';
 import { openai } from '../vendors/openai.ts';
 import { volcengine } from '../vendors/volcengine.ts';
 import { xai } from '../vendors/xai.ts';
-import { sanitise } from './openai-chat-fault.ts';
+import { sanitise } from '../vendor-words.ts';
 
 function chatOf({ id, speaks: { chat } }: Vendor): Adapter {
   if (chat === undefined) throw new Error(`${id} does not chat`);

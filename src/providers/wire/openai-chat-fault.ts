@@ -1,4 +1,5 @@
 import type { Fault, FaultKind } from '../../base/fault.ts';
+import { sanitise } from '../vendor-words.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from './json.ts';
 import type { FaultRule, Quirks } from './openai-chat-quirks.ts';
 
@@ -31,7 +32,8 @@ const shared: readonly FaultRule[] = [
     kind: 'content_policy',
   },
   {
-    text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|moderation|flagged/i,
+    // The word alone is no verdict: "Unknown parameter: 'moderation'." is a 400 like any other.
+    text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|(by|pass|fail(ed|s)?|violates) (our |the |your )?(input |output |content )?moderation|moderation (policy|filter|system|check|block|guideline)|flagged/i,
     kind: 'content_policy',
   },
   {
@@ -67,7 +69,10 @@ const shared: readonly FaultRule[] = [
   { status: 407, kind: 'protocol' },
 ];
 
-/** The vendor's error in any of its shapes: `{error: {…}}`, `{error: "…", code}`, `{detail}`, `{message, type}`, `{base_resp}`, `{object: "error"}`. */
+/**
+ * The vendor's error in any of its shapes: `{error: {…}}`, `{error: "…", code}`, `{detail}`,
+ * `{message, type}`, `{base_resp}`, `{object: "error"}`.
+ */
 function refusedBy(body: JsonObject): Refused {
   const error = objectOf(body['error']);
   const source = error ?? objectOf(body['message']) ?? body;
@@ -123,7 +128,9 @@ function kindOf(status: number, refused: Refused, quirks: Quirks): FaultKind {
   return status >= 500 ? 'server_error' : 'bad_request';
 }
 
-/** Go durations such as `6m0s`, `1.5s`, `12ms`; plain seconds as well. Milliseconds, or undefined. */
+/**
+ * Go durations such as `6m0s`, `1.5s`, `12ms`; plain seconds as well. Milliseconds, or undefined.
+ */
 export function durationMs(text: string): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   if (!/^(\d+(\.\d+)?(h|ms|m|s|µs|us|ns))+$/.test(text)) return undefined;
@@ -141,7 +148,10 @@ const header = (headers: Headers, name: string): string | undefined => {
   return Array.isArray(value) ? value[0] : value;
 };
 
-/** A date or a count of seconds; dates are measured against the vendor's own `date` header, because an adapter has no clock. */
+/**
+ * A date or a count of seconds; dates are measured against the vendor's own `date` header, because
+ * an adapter has no clock.
+ */
 function retryAfter(headers: Headers): number | undefined {
   const ms = Number(header(headers, 'retry-after-ms') ?? Number.NaN);
   if (ms > 0) return ms;
@@ -153,7 +163,10 @@ function retryAfter(headers: Headers): number | undefined {
   return span > 0 ? span : undefined;
 }
 
-/** When the limits are whole again: the vendor's `x-ratelimit-reset*`, as a duration, as seconds, or as a time of the clock in seconds or milliseconds. */
+/**
+ * When the limits are whole again: the vendor's `x-ratelimit-reset*`, as a duration, as seconds, or
+ * as a time of the clock in seconds or milliseconds.
+ */
 function resetAfter(headers: Headers): number | undefined {
   let longest: number | undefined;
   for (const kind of ['', '-requests', '-tokens']) {
@@ -168,25 +181,8 @@ function resetAfter(headers: Headers): number | undefined {
   return longest;
 }
 
-const messageMax = 1000;
-/** Of a longer text no more is looked at: what a client wrote may come back in it, and must not cost everybody's time. */
-const lookedAtMax = 4 * messageMax;
-
-/** The vendor's words without what is ours alone: keys, organisations, account ids. */
-export function sanitise(message: string): string {
-  const clean = message
-    .slice(0, lookedAtMax)
-    .replace(
-      /\b(?:sk|gsk|xai|pplx|csk|fw|hf|nvapi|tgp|key|ak|bce-v3|ABSK)[-_/](?=[\w*.\-/]*[\d*])[\w*.\-/]{6,}/gi,
-      '***',
-    )
-    .replace(/\b(?:org|proj|user|acct|project)[-_](?=[A-Za-z]*[\dA-Z])[A-Za-z0-9]{8,}/g, '***')
-    .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
-    .replace(/\b(team|api key id):? +[\da-f]{8}-[\da-f-]{27}/gi, '$1: ***')
-    .replace(/[\u0000-\u001f\u007f]+/g, ' ')
-    .trim();
-  return clean.length > messageMax ? `${clean.slice(0, messageMax)}…` : clean;
-}
+/** Of a page no more is looked at. */
+const lookedAtMax = 4_000;
 
 const isPage = (reply: string): boolean => /^\s*</.test(reply);
 
@@ -204,7 +200,8 @@ export function faultOf(status: number, headers: Headers, reply: string, quirks:
   const refused = object
     ? refusedBy(object)
     : { code: '', message: plainMessage(status, reply), param: undefined };
-  // What stands before the vendor blocks single prompts, too (a firewall that reads SQL or HTML in one): the key may be as good as ever.
+  // What stands before the vendor blocks single prompts, too (a firewall that reads SQL or HTML in
+  // one): the key may be as good as ever.
   const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, quirks);
   const retryAfterMs =
     retryAfter(headers) ??
@@ -230,7 +227,10 @@ function fault(kind: FaultKind, refused: Refused, status: number, retryAfterMs?:
 export const mayTellFault = (body: JsonObject): boolean =>
   'error' in body || 'base_resp' in body || body['object'] === 'error';
 
-/** An error that came with a good status: an `error` member, MiniMax's `base_resp`, an error event in a stream. Undefined when `body` tells none. */
+/**
+ * An error that came with a good status: an `error` member, MiniMax's `base_resp`, an error event
+ * in a stream. Undefined when `body` tells none.
+ */
 export function faultWithin(body: JsonObject, quirks: Quirks): Fault | undefined {
   const base = objectOf(body['base_resp']);
   const failedBase =
@@ -243,7 +243,8 @@ export function faultWithin(body: JsonObject, quirks: Quirks): Fault | undefined
     body['object'] === 'error';
   if (!failed) return undefined;
   const refused = refusedBy(body);
-  // Vendors put the status that they would have sent into the code (OpenRouter, vLLM) or beside it (Groq's `status_code`).
+  // Vendors put the status that they would have sent into the code (OpenRouter, vLLM) or beside it
+  // (Groq's `status_code`).
   const told = [
     objectOf(error)?.['code'],
     objectOf(error)?.['status_code'],

@@ -1,5 +1,16 @@
-import { type Raw, rawElements, rawMembers, rawText, says, stringBytes } from './json.ts';
+import { jsonText } from '../../base/json-edit.ts';
+import {
+  parse,
+  type Raw,
+  rawElements,
+  rawMembers,
+  rawText,
+  says,
+  stringBytes,
+  utf8,
+} from './json.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
+import { StopText } from './stop-text.ts';
 import { settled, splitThink, type ThinkState, thinkState } from './think-tags.ts';
 
 /** What a choice has said so far. A whole answer begins and ends with a fresh one. */
@@ -11,17 +22,23 @@ export interface ChoiceState {
   readonly think: ThinkState;
   /** The text of cumulative reasoning details, as escaped. */
   details: string;
+  /** Cuts the text where the client wants it to stop and the vendor does not. */
+  readonly stop: StopText | undefined;
 }
 
-export const choiceState = (): ChoiceState => ({
+export const choiceState = (stops?: readonly string[]): ChoiceState => ({
   roleGiven: false,
   finished: false,
   calls: [],
   think: thinkState(),
   details: '',
+  stop: stops && new StopText(stops),
 });
 
-/** `whole`: a message, not a delta. `last`: the choice ends with it. `newId` makes the id of a call whose vendor gave none. */
+/**
+ * `whole`: a message, not a delta. `last`: the choice ends with it. `newId` makes the id of a call
+ * whose vendor gave none.
+ */
 export interface Normalising {
   readonly quirks: Quirks;
   readonly newId: (n: number) => string;
@@ -35,7 +52,8 @@ const inner = (text: string | undefined): string =>
 
 /**
  * Mistral's thinking models answer with parts instead of a string:
- * `[{type: "thinking", thinking: [{type: "text", text}]}, {type: "text", text}]` (docs.mistral.ai/capabilities/reasoning, 2026-06).
+ * `[{type: "thinking", thinking: [{type: "text", text}]}, {type: "text",
+ * text}]` (docs.mistral.ai/capabilities/reasoning, 2026-06).
  */
 function flattenParts(message: Raw): void {
   const content = message.get('content');
@@ -53,7 +71,10 @@ function flattenParts(message: Raw): void {
   if (reasoning) message.set('reasoning_content', `"${reasoning}"`);
 }
 
-/** One name for reasoning text (wire-formats row 61): `reasoning` of Groq, Ollama, vLLM and OpenRouter, `reasoning_details` alone, and tags in the text. */
+/**
+ * One name for reasoning text (wire-formats row 61): `reasoning` of Groq, Ollama, vLLM and
+ * OpenRouter, `reasoning_details` alone, and tags in the text.
+ */
 function nameReasoning(message: Raw, state: ChoiceState, quirks: Quirks): void {
   const reasoning = message.get('reasoning');
   if (reasoning !== undefined) {
@@ -87,7 +108,20 @@ function untagThinking(message: Raw, state: ChoiceState, last: boolean): void {
   if (split.reasoning) message.set('reasoning_content', `"${split.reasoning}"`);
 }
 
-/** The client's index of this call, and whether the call begins here: its name comes under an unknown index or another id. */
+/** What is left of a message before the first of the client's stop texts. */
+function cutAtStop(message: Raw, stop: StopText, last: boolean): void {
+  const content = message.get('content');
+  const said = parse(utf8(content ?? '""'));
+  const before = stop.push(typeof said === 'string' ? said : '') + (last ? stop.end() : '');
+  if (content?.charCodeAt(0) === 0x22 || before !== '') message.set('content', jsonText(before));
+  // What comes after it was not asked for. Thoughts of a whole answer came before its text.
+  if (stop.met) message.delete('tool_calls');
+}
+
+/**
+ * The client's index of this call, and whether the call begins here: its name comes under an
+ * unknown index or another id.
+ */
 function place(call: Raw, state: ChoiceState, named: boolean): { index: number; fresh: boolean } {
   const told = Number(call.get('index') ?? Number.NaN);
   const id = inner(call.get('id'));
@@ -147,7 +181,10 @@ function normaliseCall(
   };
 }
 
-/** Makes a vendor's message or delta OpenAI's, in place. Returns how many bytes of text, reasoning and arguments it holds. */
+/**
+ * Makes a vendor's message or delta OpenAI's, in place. Returns how many bytes of text, reasoning
+ * and arguments it holds.
+ */
 export function normaliseMessage(
   message: Raw,
   state: ChoiceState,
@@ -157,6 +194,7 @@ export function normaliseMessage(
   flattenParts(message);
   if (quirks.thinkTags && !settled(state.think)) untagThinking(message, state, last);
   nameReasoning(message, state, quirks);
+  if (state.stop) cutAtStop(message, state.stop, last);
   let bytes = 0;
   for (const name of ['content', 'reasoning_content', 'refusal']) {
     const text = message.get(name);
@@ -177,7 +215,10 @@ export function normaliseMessage(
   return bytes;
 }
 
-/** Vendors' words for why they stopped; `error` is no reason but a fault. Collected from the vendors' references and recorded traffic, 2026-11. */
+/**
+ * Vendors' words for why they stopped; `error` is no reason but a fault. Collected from the
+ * vendors' references and recorded traffic, 2026-11.
+ */
 const reasons: Readonly<Record<string, string>> = {
   stop: 'stop',
   length: 'length',
@@ -205,7 +246,10 @@ const reasons: Readonly<Record<string, string>> = {
   network_error: 'error',
 };
 
-/** OpenAI's finish reason for the vendor's, `error` when it tells a failure, undefined while there is none. */
+/**
+ * OpenAI's finish reason for the vendor's, `error` when it tells a failure, undefined while there
+ * is none.
+ */
 export function finishReason(text: string | undefined): string | undefined {
   if (!says(text)) return undefined;
   const word = text.slice(1, -1).toLowerCase();

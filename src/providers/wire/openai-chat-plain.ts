@@ -3,6 +3,7 @@ import type { Answer, Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf } from './json.ts';
 import { upstreamIdOf } from './openai-chat-chunk.ts';
 import type { Quirks } from './openai-chat-quirks.ts';
+import { toldTier } from './tiers.ts';
 import { plainUsage } from './openai-chat-usage.ts';
 
 const topMembers = new Set([
@@ -49,11 +50,14 @@ function isPlain(body: JsonObject): boolean {
 }
 
 /**
- * The common answer, on a short way: nothing in it departs from the convention, so only its id and model are changed and every other byte stays
- * where it is. Undefined when anything else would have to change: then the long way decides. `body` is `reply`, parsed.
+ * The common answer, on a short way: nothing in it departs from the convention, so only its id and
+ * model are changed and every other byte stays where it is. Undefined when anything else would have
+ * to change: then the long way decides. `text` is `reply` without blanks around it, `body` the same
+ * parsed.
  */
 export function plainAnswer(
   reply: Buffer,
+  text: string,
   body: JsonObject,
   call: Call,
   quirks: Quirks,
@@ -62,20 +66,30 @@ export function plainAnswer(
   const quantities = plainUsage(body['usage']);
   if (quantities === undefined) return undefined;
   if (typeof body['id'] !== 'string' || typeof body['model'] !== 'string') return undefined;
-  const renamed = renameQuickly(reply, call) ?? rename(reply, call);
-  return renamed && { body: renamed, quantities, upstreamId: upstreamIdOf(body), outputText: '' };
+  const renamed = renameQuickly(reply, text, call) ?? rename(reply, call);
+  const { told } = toldTier(call, body);
+  return (
+    renamed && { body: renamed, quantities, told, upstreamId: upstreamIdOf(body), outputText: '' }
+  );
 }
 
 /** Longer answers are not worth a second text of all of it. */
 const quickBytesMax = 16_384;
 
-function renameQuickly(reply: Buffer, { answerId, publicModel }: Call): Buffer | undefined {
+function renameQuickly(
+  reply: Buffer,
+  text: string,
+  { answerId, publicModel }: Call,
+): Buffer | undefined {
   const changes = [
     ['id', jsonText(answerId)],
     ['model', nameJson(publicModel)],
   ] as const;
   if (reply.length <= quickBytesMax) {
-    const renamed = replaceSoles(reply.toString('latin1'), changes);
+    const renamed = replaceSoles(
+      text.length === reply.length ? text : reply.toString('latin1'),
+      changes,
+    );
     return renamed === undefined ? undefined : Buffer.from(renamed, 'latin1');
   }
   return changes.reduce<Buffer | undefined>(

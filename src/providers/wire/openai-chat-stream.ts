@@ -7,7 +7,16 @@ import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts
 import type { Quirks } from './openai-chat-quirks.ts';
 import { learn, Match, type Template } from './openai-chat-template.ts';
 import { usageText } from './chat-usage.ts';
-import { type Ending, ends, endingAfter, endingOf, eventBytesMax, eventEnd } from './sse-frames.ts';
+import {
+  type Ending,
+  ends,
+  endingAfter,
+  endingOf,
+  eventBytesMax,
+  eventEnd,
+  PlainLines,
+} from './sse-frames.ts';
+import { toldTier } from './tiers.ts';
 import { settled } from './think-tags.ts';
 
 const templatesMax = 4;
@@ -26,6 +35,7 @@ export class ChatStream implements StreamTranslator {
   readonly #chunks: ChunkRewriter;
   readonly #match = new Match();
   readonly #templates: Template[] = [];
+  readonly #lines = new PlainLines();
   /** What came of an event that is not whole yet: its text, and the pieces after it. */
   #carry = '';
   #pieces: Buffer[] = [];
@@ -33,14 +43,20 @@ export class ChatStream implements StreamTranslator {
   #ending: Ending = 0;
   #closed = false;
 
-  constructor(call: Call, quirks: Quirks) {
+  readonly #learns: boolean;
+
+  /** `stops`: the client's stop texts, where the vendor does not watch for all of them. */
+  constructor(call: Call, quirks: Quirks, stops?: readonly string[]) {
     this.#call = call;
     this.#quirks = quirks;
-    this.#chunks = new ChunkRewriter(call, quirks);
+    this.#learns = stops === undefined;
+    this.#chunks = new ChunkRewriter(call, quirks, stops);
   }
 
-  push(piece: Buffer): string {
+  push(came: Buffer): string {
     if (this.#closed) return '';
+    const piece = this.#lines.read(came);
+    if (piece.length === 0) return '';
     if (this.#waiting + piece.length > eventBytesMax)
       return this.#fail(`an event of more than ${eventBytesMax} bytes`);
     if (this.#waiting > 0 && !ends(this.#ending, piece)) {
@@ -121,6 +137,8 @@ export class ChatStream implements StreamTranslator {
       if (this.meter.fault) return this.#close();
     }
     this.meter.upstreamId ??= upstreamIdOf(body);
+    if (this.#call.asksMode === true)
+      this.meter.told = toldTier(this.#call, body).told ?? this.meter.told;
     return this.#chunk(data, event);
   }
 
@@ -131,14 +149,18 @@ export class ChatStream implements StreamTranslator {
     this.meter.outputBytes += bytes;
     this.meter.quantities = this.#chunks.usage?.quantities;
     this.meter.finished = this.#chunks.finished;
-    // What was learned holds while events bring text and nothing else: a new call may use an old call's index.
+    // What was learned holds while events bring text and nothing else: a new call may use an old
+    // call's index.
     const plain = before !== undefined && this.#state() === before && !this.meter.finished;
     if (!plain) this.#templates.length = 0;
-    else if (event !== '' && text !== '') this.#learn(event);
+    else if (event !== '' && text !== '' && this.#learns) this.#learn(event);
     return text && `data: ${text}\n\n`;
   }
 
-  /** Changes when an event did more than bring text; undefined while such events cannot be told from others. Only a stream of one choice is learned. */
+  /**
+   * Changes when an event did more than bring text; undefined while such events cannot be told from
+   * others. Only a stream of one choice is learned.
+   */
   #state(): string | undefined {
     const state = this.#chunks.choices.get(0);
     if (!state || this.#chunks.choices.size > 1) return undefined;
@@ -161,11 +183,17 @@ export class ChatStream implements StreamTranslator {
     return this.#close() + this.#usage();
   }
 
+  /**
+   * What comes after the words: a finish reason that waited, and the usage of a client that asked
+   * for it.
+   */
   #usage(): string {
     const usage = this.#chunks.usage;
+    const held = this.#chunks.heldFinish();
+    const finish = held && `data: ${held}\n\n`;
     return usage && this.#call.includeUsage
-      ? `data: ${this.#chunks.usageChunk(usage.json)}\n\n`
-      : '';
+      ? `${finish}data: ${this.#chunks.usageChunk(usage.json)}\n\n`
+      : finish;
   }
 
   #fail(message: string, kind: 'protocol' | 'server_error' = 'protocol'): string {
@@ -197,7 +225,10 @@ export class ChatStream implements StreamTranslator {
     return out + this.#usage();
   }
 
-  /** No stream came but one JSON value: an error with a good status, as a rule, else the answer as a whole. Then its messages are the deltas. */
+  /**
+   * No stream came but one JSON value: an error with a good status, as a rule, else the answer as a
+   * whole. Then its messages are the deltas.
+   */
   #whole(text: string): string {
     const body = parse(utf8(text));
     if (!isObject(body)) return '';

@@ -16,8 +16,9 @@ interface Counts {
 }
 
 /**
- * Corrected counts. xAI leaves reasoning out of `completion_tokens` and, on Azure too, counts cached tokens outside `prompt_tokens`
- * (recorded 161 > 7; docs.x.ai/docs/models, 2026-08): both show in the figures themselves, so that no vendor needs a flag.
+ * Corrected counts. xAI leaves reasoning out of `completion_tokens` and, on Azure too, counts
+ * cached tokens outside `prompt_tokens` (recorded 161 > 7; docs.x.ai/docs/models, 2026-08): both
+ * show in the figures themselves, so that no vendor needs a flag.
  */
 function countsOf(usage: JsonObject): Counts | undefined {
   const prompt = countOf(usage['prompt_tokens']);
@@ -27,6 +28,9 @@ function countsOf(usage: JsonObject): Counts | undefined {
   if (prompt === undefined && usage['prompt_tokens'] != null) return undefined;
   if (completion === undefined && usage['completion_tokens'] != null) return undefined;
   const cached = cachedOf(usage);
+  // Mistral tells more cached tokens than a prompt has (10 + 142 = 152 with 64 of them): there its
+  // own sum holds.
+  const beside = cached > (prompt ?? 0) && usage['num_cached_tokens'] === undefined;
   const reasoning =
     countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
   const total = countOf(usage['total_tokens']);
@@ -34,15 +38,19 @@ function countsOf(usage: JsonObject): Counts | undefined {
   const outside =
     reasoning > 0 &&
     (total === undefined ? reasoning > told : total === (prompt ?? 0) + told + reasoning);
+  const input = (prompt ?? 0) + (beside ? cached : 0);
   return {
-    prompt: (prompt ?? 0) + (cached > (prompt ?? 0) ? cached : 0),
+    prompt: input,
     completion: told + (outside ? reasoning : 0),
-    cached,
+    cached: Math.min(cached, input),
     reasoning,
   };
 }
 
-/** OpenAI's place first, then DeepSeek's (api-docs.deepseek.com/guides/kv_cache), Moonshot's and Together's, and Mistral's. */
+/**
+ * OpenAI's place first, then DeepSeek's (api-docs.deepseek.com/guides/kv_cache), Moonshot's and
+ * Together's, and Mistral's.
+ */
 function cachedOf(usage: JsonObject): number {
   const places = [
     objectOf(usage['prompt_tokens_details'])?.['cached_tokens'],
@@ -57,7 +65,10 @@ function cachedOf(usage: JsonObject): number {
   return 0;
 }
 
-/** Splits `total` into disjoint measures; what none of them takes is `rest`. Never more than `total` in sum, whatever the vendor says. */
+/**
+ * Splits `total` into disjoint measures; what none of them takes is `rest`. Never more than `total`
+ * in sum, whatever the vendor says.
+ */
 function divide(
   into: Partial<Record<Measure, number>>,
   total: number,
@@ -78,7 +89,8 @@ function quantitiesOf(usage: JsonObject, counts: Counts): Quantities {
   const output = objectOf(usage['completion_tokens_details']) ?? {};
   const creation = objectOf(input['cache_creation']) ?? {};
   const longWrites = countOf(creation['ephemeral_1h_input_tokens']) ?? 0;
-  // OpenAI and OpenRouter say `cache_write_tokens`, Qwen `cache_creation_input_tokens` (help.aliyun.com/zh/model-studio/context-cache, 2026-06).
+  // OpenAI and OpenRouter say `cache_write_tokens`, Qwen `cache_creation_input_tokens`
+  // (help.aliyun.com/zh/model-studio/context-cache, 2026-06).
   const writes =
     countOf(input['cache_write_tokens']) ?? countOf(input['cache_creation_input_tokens']) ?? 0;
   const into: Partial<Record<Measure, number>> = {};
@@ -94,10 +106,18 @@ function quantitiesOf(usage: JsonObject, counts: Counts): Quantities {
     ['audio_output', countOf(output['audio_tokens'])],
     ['image_output', countOf(output['image_tokens'])],
   ]);
+  // xAI's live search, and OpenRouter's tools (recorded 2026-08).
+  const tools = objectOf(usage['server_tool_use_details']) ?? objectOf(usage['server_tool_use']);
+  const searches =
+    countOf(usage['num_sources_used']) ?? countOf(tools?.['web_search_requests']) ?? 0;
+  if (searches > 0) into.web_search = searches;
   return into;
 }
 
-/** Reads a `usage` object (`latin1` JSON text); undefined when it counts nothing. The client's text keeps every member and gets right sums. */
+/**
+ * Reads a `usage` object (`latin1` JSON text); undefined when it counts nothing. The client's text
+ * keeps every member and gets right sums.
+ */
 export function readUsage(text: string): Usage | undefined {
   const usage = parse(text);
   if (!isObject(usage)) return undefined;

@@ -4,7 +4,8 @@ import type { Call } from '../adapter.ts';
 import { azure } from '../vendors/azure.ts';
 import { openai } from '../vendors/openai.ts';
 import { perplexity } from '../vendors/perplexity.ts';
-import { durationMs, sanitise } from './openai-chat-fault.ts';
+import { sanitise } from '../vendor-words.ts';
+import { durationMs } from './openai-chat-fault.ts';
 import { isObject, listOf } from './json.ts';
 import { openaiChat } from './openai-chat.ts';
 import { readUsage } from './openai-chat-usage.ts';
@@ -82,7 +83,9 @@ describe('a request', () => {
 
   it('carries one output limit under the vendor’s name, ours when it is tighter', () => {
     const both = { model: 'public', max_tokens: 5, max_completion_tokens: 7 };
-    const only: Quirks = { outputLimit: { name: 'max_tokens', takesBoth: false } };
+    const only: Quirks = {
+      takes: [{ source: 'a test, 2026-11', limit: { name: 'max_tokens', takesBoth: false } }],
+    };
     const limit = (
       body: Record<string, unknown>,
       quirks: Quirks,
@@ -91,12 +94,12 @@ describe('a request', () => {
       const { model: _, ...rest } = sent(callOf(body, { ...whole, outputTokensMax }), quirks);
       return rest;
     };
-    expect(limit(both, {})).toEqual({ max_tokens: 5, max_completion_tokens: 7 });
+    expect(limit(both, {})).toEqual({ max_completion_tokens: 7 });
     expect(limit(both, only)).toEqual({ max_tokens: 7 });
     expect(limit({ max_completion_tokens: 7 }, only)).toEqual({ max_tokens: 7 });
     expect(limit({ max_completion_tokens: 7 }, only, 3)).toEqual({ max_tokens: 3 });
     expect(limit({ max_tokens: 7 }, {}, 3)).toEqual({ max_tokens: 3 });
-    expect(limit(both, {}, 3)).toEqual({ max_tokens: 3, max_completion_tokens: 3 });
+    expect(limit(both, {}, 3)).toEqual({ max_completion_tokens: 3 });
     expect(limit({}, {}, 3)).toEqual({ max_completion_tokens: 3 });
     expect(limit({}, only, 3)).toEqual({ max_tokens: 3 });
   });
@@ -136,7 +139,12 @@ describe('a request', () => {
         (one) => isObject(one) && one['role'],
       );
     expect(roles({})).toEqual(['developer', 'user', 'developer', 'tool']);
-    expect(roles({ developers: false })).toEqual(['system', 'user', 'system', 'tool']);
+    expect(roles({ takes: [{ source: 'a test, 2026-11', developer: 'system' }] })).toEqual([
+      'system',
+      'user',
+      'system',
+      'tool',
+    ]);
   });
 
   it('puts a full stop where a model that thinks would miss the thoughts of its calls', () => {
@@ -147,11 +155,19 @@ describe('a request', () => {
       { role: 'assistant', tool_calls: calls, reasoning_content: 'Hm.' },
       { role: 'assistant', content: 'Hello.' },
     ];
+    const rows = (models: RegExp) => ({
+      takes: [
+        {
+          source: 'a test, 2026-11',
+          models,
+          effort: { takes: [], switch: { member: 'thinking', off: { type: 'disabled' } } },
+          turns: { assistant: ['reasoning_content'], needsThoughts: true },
+        },
+      ] satisfies Quirks['takes'],
+    });
     const thoughts = (body: object, models: RegExp) =>
       listOf(
-        sent(callOf({ model: 'public', messages, ...body }, whole), { thoughtsWithCalls: models })[
-          'messages'
-        ],
+        sent(callOf({ model: 'public', messages, ...body }, whole), rows(models))['messages'],
       ).map((message) => (isObject(message) ? message['reasoning_content'] : ''));
     expect(thoughts({}, /./)).toEqual([undefined, '.', 'Hm.', undefined]);
     const untouched = [undefined, undefined, 'Hm.', undefined];

@@ -7,8 +7,12 @@ import { faultWithin, mayTellFault, protocolFault } from './openai-chat-fault.ts
 import { finishReason } from './openai-chat-message.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 import { readUsage } from './openai-chat-usage.ts';
+import { toldTier } from './tiers.ts';
 
-/** What an answer or a chunk must say otherwise to be ours: the ids, the model, the vendor's word for its end, and members that stay between the vendor and us. */
+/**
+ * What an answer or a chunk must say otherwise to be ours: the ids, the model, the vendor's word
+ * for its end, and members that stay between the vendor and us.
+ */
 export function changesOf(body: JsonObject, call: Call): Change[] {
   const changes: Change[] = [
     { path: ['id'], json: jsonText(call.answerId) },
@@ -54,6 +58,7 @@ export function readCompletion(
   return {
     body: Buffer.from(edit(text, changes), 'latin1'),
     quantities: usage?.quantities,
+    told: toldTier(call, body).told,
     upstreamId: upstreamIdOf(body),
     outputText: usage ? '' : choices.map(({ text: said }) => textOf(said) ?? '').join(''),
   };

@@ -3,7 +3,7 @@ import { refuse } from '../../base/refusal.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { listOf } from './json.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
-import { refuseDearTier } from './dear-tier.ts';
+import { tierChanges } from './tiers.ts';
 
 /** How a vendor departs from OpenAI's `/completions`. */
 export interface CompletionQuirks {
@@ -11,7 +11,9 @@ export interface CompletionQuirks {
   readonly path?: string;
   /** `prompt` is a string: lists of prompts and tokens are refused. */
   readonly onePrompt?: boolean;
-  /** Takes `stream_options.include_usage`. False: the member is refused, and usage comes unasked. */
+  /**
+   * Takes `stream_options.include_usage`. False: the member is refused, and usage comes unasked.
+   */
   readonly streamOptions?: boolean;
   /** Members under another name: client's → vendor's. */
   readonly rename?: Readonly<Record<string, string>>;
@@ -22,11 +24,15 @@ export interface CompletionQuirks {
 
 const headers = { 'content-type': 'application/json' } as const;
 
-/** The client's bytes but for the model, what metering needs, and what this vendor calls otherwise. */
+/**
+ * The client's bytes but for the model, what metering needs, and what this vendor calls otherwise.
+ */
 export function askCompletion(call: Call, quirks: CompletionQuirks): Ask {
   const { body } = call;
-  refuseDearTier(call);
-  const changes: Change[] = [{ path: ['model'], json: jsonText(call.upstreamModel) }];
+  const changes: Change[] = [
+    { path: ['model'], json: jsonText(call.upstreamModel) },
+    ...tierChanges(call),
+  ];
   if (quirks.onePrompt === true && typeof body['prompt'] !== 'string')
     changes.push({ path: ['prompt'], json: jsonText(onlyPrompt(call)) });
   for (const [from, name] of Object.entries(quirks.rename ?? {}))
@@ -42,7 +48,10 @@ export function askCompletion(call: Call, quirks: CompletionQuirks): Ask {
   return { path: quirks.path ?? '/completions', headers, body: editBytes(call.bytes, changes) };
 }
 
-/** The one text that a request asks to complete. Throws the Refusal of lists and of tokens, which only some vendors read. */
+/**
+ * The one text that a request asks to complete. Throws the Refusal of lists and of tokens, which
+ * only some vendors read.
+ */
 export function onlyPrompt({ body, publicModel }: Call): string {
   const { prompt } = body;
   const [first, ...more] = typeof prompt === 'string' ? [prompt] : listOf(prompt);

@@ -40,6 +40,7 @@ export class CompletionCollector implements StreamCollector {
         }),
       ),
       quantities,
+      told: cut === undefined ? this.meter.told : undefined,
       upstreamId: this.meter.upstreamId,
       outputText: quantities ? '' : choices.map(({ text }) => textOf(text) ?? '').join(''),
     };

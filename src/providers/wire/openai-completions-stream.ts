@@ -18,8 +18,12 @@ import type { FaultRule } from './openai-chat-quirks.ts';
 import { readUsage, type Usage } from './openai-chat-usage.ts';
 import { changesOf } from './openai-completions-answer.ts';
 import { SseFrames } from './sse-frames.ts';
+import { toldTier } from './tiers.ts';
 
-/** A stream of text completions on its way to a client of the same: chunks keep the vendor's bytes, usage comes at the end and only when asked for. */
+/**
+ * A stream of text completions on its way to a client of the same: chunks keep the vendor's bytes,
+ * usage comes at the end and only when asked for.
+ */
 export class CompletionStream implements StreamTranslator {
   readonly meter: StreamMeter = {
     quantities: undefined,
@@ -105,6 +109,7 @@ export class CompletionStream implements StreamTranslator {
   #event(data: string, body: JsonObject): void {
     const { meter } = this;
     meter.upstreamId ??= upstreamIdOf(body);
+    meter.told = toldTier(this.#call, body).told ?? meter.told;
     this.#created ??= typeof body['created'] === 'number' ? body['created'] : undefined;
     const told = body['usage'];
     if (isObject(told)) this.#noteUsage(rawMembers(data).get('usage'));

@@ -16,7 +16,7 @@ import {
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import { accepts, type Dropped, type FaultRule } from './openai-chat-quirks.ts';
 import { readUsage, type Usage } from './openai-chat-usage.ts';
-import { byteVectorText, encodingOf, textsOf, vectorText } from './vectors.ts';
+import { byteVectorText, encodingOf, vectorText } from './vectors.ts';
 
 /** How a vendor departs from OpenAI's embeddings. Each entry cites its page and date. */
 export interface EmbeddingsQuirks {
@@ -39,10 +39,14 @@ export const numbersOnly: readonly Dropped[] = [{ member: 'encoding_format', but
 
 const headers = { 'content-type': 'application/json' } as const;
 
-/** The wire format of OpenAI's `/embeddings` (wire-formats §1.3): bytes pass as they are but for the model and the vendor's departures. */
+/**
+ * The wire format of OpenAI's `/embeddings` (wire-formats §1.3): bytes pass as they are but for the
+ * model and the vendor's departures.
+ */
 export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
-  const { inputsMax } = quirks;
+  const { inputsMax, textOnly } = quirks;
   return {
+    textOnly,
     ask: (call) => ask(call, quirks),
     read: (reply, _, call) => read(reply, call, quirks),
     fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
@@ -50,12 +54,8 @@ export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
   };
 }
 
-function ask(
-  call: Call,
-  { path = '/embeddings', textOnly = false, rename = {}, drop = [] }: EmbeddingsQuirks,
-): Ask {
+function ask(call: Call, { path = '/embeddings', rename = {}, drop = [] }: EmbeddingsQuirks): Ask {
   const { body, bytes, upstreamModel } = call;
-  if (textOnly) textsOf(call);
   const changes: Change[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
   for (const row of drop)
     if (body[row.member] !== undefined && !accepts(row, body[row.member]))
@@ -101,11 +101,17 @@ function membersOf(text: string): Raw | undefined {
   }
 }
 
-/** A member of that name whose value is a vector; `"object":"embedding"` is none, and inside a string its quotes would be escaped. */
+/**
+ * A member of that name whose value is a vector; `"object":"embedding"` is none, and inside a
+ * string its quotes would be escaped.
+ */
 const vector = /("embedding"\s*:\s*)(\[[^\]]*\]|"[^"]*")/;
 const allVectors = new RegExp(vector, 'g');
 
-/** The items as the client asked for them: untouched where the vendor's encoding is the client's. Undefined when there are none. */
+/**
+ * The items as the client asked for them: untouched where the vendor's encoding is the client's.
+ * Undefined when there are none.
+ */
 function vectorsIn(
   data: string | undefined,
   call: Call,
@@ -119,7 +125,9 @@ function vectorsIn(
   return data.replace(allVectors, (_, name: string, raw: string) => name + write(raw, encoding));
 }
 
-/** Voyage tells the total alone: of vectors that is the input. What the vendor told stays as it is. */
+/**
+ * Voyage tells the total alone: of vectors that is the input. What the vendor told stays as it is.
+ */
 function usageOf(text: string | undefined): Usage | undefined {
   if (!says(text)) return undefined;
   const told = objectOf(parse(text)) ?? {};

@@ -1,20 +1,17 @@
-import { refuse } from '../../base/refusal.ts';
 import type { Ask, Call } from '../adapter.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 import { inputItems } from './openai-responses-chat-input.ts';
 import { reasoningItems } from './openai-responses-reasoning.ts';
-import { refuseDearTier } from './dear-tier.ts';
 import { unsignedCalls, withSignatures } from './signatures.ts';
-
-/** Models that never stop thinking, and the least that they take instead. */
-export interface EffortFloor {
-  readonly models: RegExp;
-  readonly refused: readonly string[];
-  readonly least: string;
-}
+import { effortFor, foreignWish, isEffort } from '../takes/effort.ts';
+import { openaisChoice } from '../takes/tools.ts';
+import { note, type Rules, type Taken, takeMembers } from '../takes/rules.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
-/** The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). */
+/**
+ * The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create,
+ * 2026-08).
+ */
 const outputTokensLeast = 16;
 
 /** Members that both endpoints know by the same name and meaning. */
@@ -30,22 +27,18 @@ const carried = [
 ] as const;
 
 /**
- * A chat request as one of `/responses` (wire-formats §5.2). Nothing is kept at the vendor; reasoning comes sealed instead, for the client to
- * bring back. Sampling is left out: where this way is taken, the model reasons and refuses it (row 62c).
+ * A chat request as one of `/responses` (wire-formats §5.2). Nothing is kept at the vendor;
+ * reasoning comes sealed instead, for the client to bring back. Sampling is left out: where this
+ * way is taken, the model reasons and refuses it (row 62c).
  */
-export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
+export function askResponses(call: Call, rules: Rules): Ask {
   const { body } = call;
-  refuseDearTier(call);
-  if ((countOf(body['n']) ?? 1) > 1)
-    refuse('invalid_value', {
-      param: 'n',
-      why: 'this model gives one answer at a time when it has tools.',
-    });
-  if (listOf(body['modalities']).includes('audio'))
-    refuse('invalid_value', { param: 'modalities', why: 'this model answers with text only.' });
-  const effort = effortOf(call, floors);
+  const taken: Taken = { changes: [], dropped: [] };
+  takeMembers(body, call.publicModel, rules.members, taken);
+  const wish = rules.effort && foreignWish(body, rules.effort);
+  const effort = effortOf(body['reasoning_effort'] ?? wish?.effort, rules);
   const text = textMembers(body);
-  const choice = toolChoice(body['tool_choice'] ?? body['function_call']);
+  const choice = toolChoice(openaisChoice(body['tool_choice'], undefined) ?? body['function_call']);
   const limit = limitOf(call);
   const sent: JsonObject = {
     model: call.upstreamModel,
@@ -61,28 +54,39 @@ export function askResponses(call: Call, floors: readonly EffortFloor[]): Ask {
     ...Object.fromEntries(
       carried.filter((name) => body[name] != null).map((name) => [name, body[name]]),
     ),
+    ...(body['service_tier'] === 'auto' ? { service_tier: 'default' } : {}),
     store: false,
     include: ['reasoning.encrypted_content'],
     ...(call.streamUpstream ? { stream: true } : {}),
   };
-  return { path: '/responses', headers, body: Buffer.from(JSON.stringify(sent)) };
+  noteThoughts(body['messages'], taken);
+  const { dropped } = taken;
+  return {
+    path: '/responses',
+    headers,
+    body: Buffer.from(JSON.stringify(sent)),
+    ...(dropped.length === 0 ? {} : { dropped }),
+  };
+}
+
+/** Thoughts of other vendors' models are no item here. */
+function noteThoughts(messages: unknown, taken: Taken): void {
+  for (const message of listOf(messages)) {
+    if (!isObject(message) || message['role'] !== 'assistant' || reasoningItems(message).length > 0)
+      continue;
+    for (const name of ['reasoning_content', 'reasoning'] as const)
+      if (textOf(message[name])) note(`messages[].${name}`, taken);
+    if (listOf(message['reasoning_details']).length > 0)
+      note('messages[].reasoning_details', taken);
+  }
 }
 
 /** Calls that came back without the sealed reasoning before them. */
 export const unsignedResponses = ({ body }: Call): readonly string[] =>
   unsignedCalls(body['messages'], (message) => reasoningItems(message).length > 0);
 
-function effortOf(
-  { body, upstreamModel }: Call,
-  floors: readonly EffortFloor[],
-): string | undefined {
-  const asked = textOf(body['reasoning_effort']);
-  const floor =
-    asked === undefined
-      ? undefined
-      : floors.find(({ models, refused }) => models.test(upstreamModel) && refused.includes(asked));
-  return floor?.least ?? asked;
-}
+const effortOf = (asked: unknown, { effort }: Rules): string | undefined =>
+  effort !== undefined && isEffort(asked) ? effortFor(effort, asked) : textOf(asked);
 
 /** Of two limits `max_completion_tokens` wins (row 16); money may be the tighter one. */
 function limitOf({ body, outputTokensMax }: Call): number | undefined {

@@ -1,8 +1,11 @@
 import { refuse } from '../../base/refusal.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 import { reasoningItems } from './openai-responses-reasoning.ts';
 
-/** Chat's `messages` as a response's input items (wire-formats §5.2): instructions stay where they stand, calls and results become items. */
+/**
+ * Chat's `messages` as a response's input items (wire-formats §5.2): instructions stay where they
+ * stand, calls and results become items.
+ */
 export function inputItems(messages: unknown): JsonObject[] {
   const custom = new Set<string>();
   const items: JsonObject[] = [];
@@ -25,12 +28,33 @@ export function inputItems(messages: unknown): JsonObject[] {
 function assistantItems(message: JsonObject, param: string, custom: Set<string>): JsonObject[] {
   const items: JsonObject[] = reasoningItems(message);
   const said = spoken(message, param);
-  if (said.length) items.push({ type: 'message', role: 'assistant', content: said });
+  items.push(...spokenItems(message, said));
   for (const call of listOf(message['tool_calls']))
     if (isObject(call)) items.push(callItem(call, custom));
   const legacy = objectOf(message['function_call']);
-  if (legacy) items.push(functionCall(textOf(legacy['name']) ?? '', legacy));
+  if (legacy && textOf(legacy['name']) !== '')
+    items.push(functionCall(textOf(legacy['name']) ?? '', legacy));
   return items;
+}
+
+/** What was said, in the messages that the model made of it: each with its phase. */
+function spokenItems(message: JsonObject, said: readonly JsonObject[]): JsonObject[] {
+  if (said.length === 0) return [];
+  const item = (phase: unknown, content: readonly JsonObject[]): JsonObject => ({
+    type: 'message',
+    role: 'assistant',
+    ...(typeof phase === 'string' ? { phase } : {}),
+    content,
+  });
+  const { content, phase } = message;
+  const later = listOf(message['phases']).filter(isObject);
+  if (later.length === 0 || typeof content !== 'string') return [item(phase, said)];
+  const letters = [...content];
+  const starts = [0, ...later.map(({ at }) => countOf(at) ?? 0)];
+  return [phase, ...later.map((one) => one['phase'])].flatMap((one, i) => {
+    const text = letters.slice(starts[i], starts[i + 1]).join('');
+    return text === '' ? [] : [item(one, [{ type: 'output_text', text }])];
+  });
 }
 
 const functionCall = (callId: string, called: JsonObject): JsonObject => ({
@@ -43,7 +67,8 @@ const functionCall = (callId: string, called: JsonObject): JsonObject => ({
 function callItem(call: JsonObject, custom: Set<string>): JsonObject {
   const id = textOf(call['id']) ?? '';
   const own = objectOf(call['custom']);
-  if (!own) return functionCall(id, objectOf(call['function']) ?? {});
+  // Some servers write both, and the empty one says nothing.
+  if (!own || textOf(own['name']) === '') return functionCall(id, objectOf(call['function']) ?? {});
   custom.add(id);
   return {
     type: 'custom_tool_call',

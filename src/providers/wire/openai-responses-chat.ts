@@ -4,6 +4,7 @@ import type { Adapter, Answer, Call, StreamMeter } from '../adapter.ts';
 import { type AnswerCall, type ChatChunks, chatAnswer, type FinishReason } from './chat-chunks.ts';
 import { ChatCollector } from './chat-collect.ts';
 import { type EventReader, TranslatedStream } from './chat-stream.ts';
+import { characters, chatAnnotation, citationOfAnnotation } from './citations.ts';
 import {
   countOf,
   isObject,
@@ -16,26 +17,35 @@ import {
 } from './json.ts';
 import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
-import { askResponses, type EffortFloor, unsignedResponses } from './openai-responses-chat-ask.ts';
+import { type TakesRow } from '../takes/contract.ts';
+import { tableOf } from '../takes/rules.ts';
+import { untakenInChat } from '../takes/untaken.ts';
+import { askResponses, unsignedResponses } from './openai-responses-chat-ask.ts';
 import { reasoningDetails } from './openai-responses-reasoning.ts';
 import { responsesQuantities } from './openai-responses-usage.ts';
+import { toldTier } from './tiers.ts';
 import { StopText, stopWords } from './stop-text.ts';
 
 export interface ResponsesQuirks {
-  readonly floors?: readonly EffortFloor[];
+  /** What the models take of chat, when it is said on `/responses`. */
+  readonly takes?: readonly TakesRow[];
   readonly faults?: readonly FaultRule[];
 }
 
-/** Chat for models that give some of it on `/responses` only: the wire format `openai-responses` seen from a client of chat. */
+/**
+ * Chat for models that give some of it on `/responses` only: the wire format `openai-responses`
+ * seen from a client of chat.
+ */
 export function chatOverResponses(quirks: ResponsesQuirks = {}): Adapter {
   const faults = quirks.faults ? { faults: quirks.faults } : {};
+  const rulesOf = tableOf(quirks.takes ?? [], untakenInChat);
   const stream = (call: Call): TranslatedStream =>
     new TranslatedStream(
       call,
       (_, chunks, meter) => new ResponsesReader(call, chunks, meter, faults),
     );
   return {
-    ask: (call) => askResponses(call, quirks.floors ?? []),
+    ask: (call) => askResponses(call, rulesOf(call.upstreamModel)),
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType)) return readResponse(reply, call, faults);
       const collector = new ChatCollector(call, stream);
@@ -74,6 +84,8 @@ interface Collected {
   reasoning: string;
   readonly calls: AnswerCall[];
   readonly details: JsonObject[];
+  readonly annotations: JsonObject[];
+  readonly phases: Phase[];
 }
 
 function readResponse(
@@ -87,14 +99,22 @@ function readResponse(
   const fault = failureOf(body, quirks);
   if (fault) return fault;
   if (!Array.isArray(body['output'])) return protocolFault('a response without output');
-  const said: Collected = { content: '', refusal: '', reasoning: '', calls: [], details: [] };
+  const said: Collected = {
+    content: '',
+    refusal: '',
+    reasoning: '',
+    calls: [],
+    details: [],
+    annotations: [],
+    phases: [],
+  };
   listOf(body['output'])
     .filter(isObject)
     .forEach((item, index) => collect(said, item, index));
   const stop = new StopText(stopWords(call.body['stop']));
   const content = stop.push(said.content) + stop.end();
   const calls = stop.met ? [] : said.calls;
-  return chatAnswer(call, {
+  const answer = chatAnswer(call, {
     content,
     reasoning: said.reasoning,
     calls,
@@ -102,13 +122,49 @@ function readResponse(
     quantities: responsesQuantities(objectOf(body['usage'])),
     upstreamId: textOf(body['id']),
     ...(said.refusal === '' ? {} : { refusal: said.refusal }),
-    ...(said.details.length ? { more: { reasoning_details: said.details } } : {}),
+    more: moreOf(said),
   });
+  return { ...answer, ...toldTier(call, body) };
+}
+
+/**
+ * What a message is for, in the model's own plan (commentary, final_answer), and where its text
+ * begins in the answer's.
+ */
+interface Phase {
+  readonly phase: string;
+  readonly at: number;
+}
+
+/**
+ * `phase` as an extension of chat's message, and those of further messages of the same answer: a
+ * client that brings them back keeps the model's plan.
+ */
+function moreOf({ details, annotations, phases: [first, ...others] }: Collected): JsonObject {
+  return {
+    ...(details.length ? { reasoning_details: details } : {}),
+    ...(annotations.length ? { annotations } : {}),
+    ...(first ? { phase: first.phase } : {}),
+    ...(others.length ? { phases: others } : {}),
+  };
+}
+
+/** An annotation of a part's text as one of the answer's, in which the part begins at `from`. */
+function annotationAt(annotation: unknown, from: number): JsonObject | undefined {
+  const page = citationOfAnnotation(annotation);
+  return page && chatAnnotation({ ...page, start: page.start + from, end: page.end + from });
 }
 
 function collect(said: Collected, item: JsonObject, index: number): void {
   if (item['type'] === 'message') {
+    const phase = textOf(item['phase']);
+    if (phase !== undefined) said.phases.push({ phase, at: characters(said.content) });
     for (const part of listOf(item['content']).filter(isObject)) {
+      const from = characters(said.content);
+      for (const one of listOf(part['annotations'])) {
+        const cited = annotationAt(one, from);
+        if (cited) said.annotations.push(cited);
+      }
       said.content += textOf(part['text']) ?? '';
       said.refusal += textOf(part['refusal']) ?? '';
     }
@@ -143,6 +199,7 @@ interface OpenCall {
 
 /** The events of a response (wire-formats §1.7) as chat's chunks. */
 class ResponsesReader implements EventReader {
+  readonly #call: Call;
   readonly #chunks: ChatChunks;
   readonly #meter: StreamMeter;
   readonly #quirks: { faults?: readonly FaultRule[] };
@@ -151,6 +208,11 @@ class ResponsesReader implements EventReader {
   /** The part of the reasoning that spoke last: parts are paragraphs. */
   #thought = '';
   #thinking: string | undefined;
+  /** How many characters of text there are so far, and before the part that is being told. */
+  #length = 0;
+  #from = 0;
+  #phase: string | undefined;
+  #phased = false;
 
   constructor(
     call: Call,
@@ -158,6 +220,7 @@ class ResponsesReader implements EventReader {
     meter: StreamMeter,
     quirks: { faults?: readonly FaultRule[] },
   ) {
+    this.#call = call;
     this.#chunks = chunks;
     this.#meter = meter;
     this.#quirks = quirks;
@@ -184,7 +247,12 @@ class ResponsesReader implements EventReader {
         this.#meter.upstreamId ??= textOf(objectOf(body['response'])?.['id']);
         return '';
       case 'response.output_text.delta':
-        return this.#chunks.content(this.#stop.push(delta));
+        return this.#say(delta);
+      case 'response.content_part.added':
+        this.#from = this.#length;
+        return '';
+      case 'response.output_text.annotation.added':
+        return this.#cite(body['annotation']);
       case 'response.refusal.delta':
         return delta === '' ? '' : this.#chunks.delta(`"refusal":${jsonText(delta)}`);
       case 'response.reasoning_summary_text.delta':
@@ -221,7 +289,8 @@ class ResponsesReader implements EventReader {
   }
 
   #think(delta: string, type: string, part: string): string {
-    // xAI tells the same thoughts as text and as summary (recorded 2026-08): whichever comes first is told.
+    // xAI tells the same thoughts as text and as summary (recorded 2026-08): whichever comes first
+    // is told.
     this.#thinking ??= type;
     if (this.#thinking !== type) return '';
     const before = this.#thought !== '' && this.#thought !== part ? '\n\n' : '';
@@ -229,7 +298,32 @@ class ResponsesReader implements EventReader {
     return this.#chunks.reasoning(before + delta);
   }
 
+  #cite(annotation: unknown): string {
+    const cited = this.#stop.met ? undefined : annotationAt(annotation, this.#from);
+    return cited === undefined ? '' : this.#chunks.delta(`"annotations":[${jsonText(cited)}]`);
+  }
+
+  /**
+   * The phase of a message goes out with its first words: before them, its vendor may be replaced.
+   */
+  #say(text: string): string {
+    const words = this.#stop.push(text);
+    const phase = this.#phase;
+    if (words === '' || phase === undefined) {
+      this.#length += characters(text);
+      return this.#chunks.content(words);
+    }
+    const member = this.#phased
+      ? `"phases":[{"phase":${jsonText(phase)},"at":${this.#length}}]`
+      : `"phase":${jsonText(phase)}`;
+    this.#length += characters(text);
+    this.#phase = undefined;
+    this.#phased = true;
+    return this.#chunks.delta(member) + this.#chunks.content(words);
+  }
+
   #begin(at: number, item: JsonObject): string {
+    if (item['type'] === 'message') this.#phase = textOf(item['phase']);
     if (item['type'] !== 'function_call' || this.#stop.met) return '';
     this.#calls.set(at, { index: this.#chunks.calls, told: false });
     return this.#chunks.call(textOf(item['call_id']) ?? '', textOf(item['name']) ?? '');
@@ -261,6 +355,7 @@ class ResponsesReader implements EventReader {
 
   #end(response: JsonObject): string {
     this.#meter.quantities = responsesQuantities(objectOf(response['usage']));
+    this.#meter.told = toldTier(this.#call, response).told;
     this.#meter.done = true;
     const rest = this.#chunks.content(this.#stop.end());
     return (

@@ -5,9 +5,12 @@ import { faultOf, faultWithin, protocolFault } from './openai-chat-fault.ts';
 import type { FaultRule } from './openai-chat-quirks.ts';
 import { NativeResponseCollector, NativeResponseStream } from './openai-responses-stream.ts';
 import { responsesQuantities } from './openai-responses-usage.ts';
-import { refuseDearTier } from './dear-tier.ts';
+import { tierChanges, toldTier } from './tiers.ts';
 
-/** What stands beside `/responses` at vendors that have all of it (developers.openai.com/api/docs/api-reference/responses, 2026-08). */
+/**
+ * What stands beside `/responses` at vendors that have all of it
+ * (developers.openai.com/api/docs/api-reference/responses, 2026-08).
+ */
 
 const headers = { 'content-type': 'application/json' } as const;
 const counted = [
@@ -21,7 +24,7 @@ const counted = [
   'reasoning',
   'truncation',
 ];
-const compacted = [
+export const compacted: readonly string[] = [
   'model',
   'input',
   'instructions',
@@ -33,10 +36,10 @@ const compacted = [
 
 /** The client's bytes with these members alone; the conversation stands in `input` already. */
 function askWith(path: string, taken: readonly string[], call: Call): Ask {
-  refuseDearTier(call);
   const dropped = Object.keys(call.body).filter((name) => !taken.includes(name));
   const changes: Change[] = [
     { path: ['model'], json: jsonText(call.upstreamModel) },
+    ...(taken.includes('service_tier') ? tierChanges(call) : []),
     ...dropped.map((name) => ({ path: [name] })),
   ];
   return { path, headers, body: editBytes(call.bytes, changes) };
@@ -77,6 +80,7 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
       return {
         body: Buffer.from(text, 'latin1'),
         quantities,
+        told: toldTier(call, body).told,
         upstreamId: textOf(body['id']),
         outputText: quantities ? '' : reply.toString('utf8'),
       };

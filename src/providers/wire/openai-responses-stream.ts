@@ -8,8 +8,10 @@ import { failureOf } from './openai-responses-chat.ts';
 import { OutputSoFar } from './openai-responses-output.ts';
 import { cutResponse, memberText, rewriteResponse } from './openai-responses-rewrite.ts';
 import { responsesQuantities } from './openai-responses-usage.ts';
+import { callsOf, responseExtras, withExtras } from './responses-told.ts';
 import { responsesUsage } from './responses-usage.ts';
 import { SseFrames } from './sse-frames.ts';
+import { toldTier } from './tiers.ts';
 
 const counted = new Set([
   'response.output_text.delta',
@@ -21,11 +23,17 @@ const counted = new Set([
   'response.code_interpreter_call_code.delta',
   'response.mcp_call_arguments.delta',
 ]);
-/** Events that say nothing but that there is a response: they wait for the first that says more, so that until then its vendor may be replaced. */
+/**
+ * Events that say nothing but that there is a response: they wait for the first that says more, so
+ * that until then its vendor may be replaced.
+ */
 const preliminary = new Set(['response.created', 'response.in_progress', 'response.queued']);
 const last = new Set(['response.completed', 'response.incomplete']);
 
-/** A vendor's response stream for a client of the same format: every event as it came, but for the response objects inside some of them. */
+/**
+ * A vendor's response stream for a client of the same format: every event as it came, but for the
+ * response objects inside some of them.
+ */
 export class NativeResponseStream implements StreamTranslator {
   readonly meter: StreamMeter = {
     quantities: undefined,
@@ -42,6 +50,8 @@ export class NativeResponseStream implements StreamTranslator {
   readonly #quirks: ResponsesQuirks;
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
   readonly #output = new OutputSoFar();
+  /** Calls of the vendor's tools that have ended. */
+  readonly #ran: JsonObject[] = [];
   #begun = '';
   #waiting = '';
   #out = '';
@@ -66,7 +76,7 @@ export class NativeResponseStream implements StreamTranslator {
     if (data.startsWith('[DONE]')) return true;
     const type = typeOf(data) ?? name;
     if (counted.has(type)) this.#deltas(data, type);
-    else if (type.startsWith('response.output_item.')) this.#output.item(data, type);
+    else if (type.startsWith('response.output_item.')) this.#item(data, type);
     else if (last.has(type)) return this.#finish(data, type);
     else if (type === 'error' || type === 'response.failed') return this.#fail(data, type);
     else if (preliminary.has(type)) {
@@ -91,6 +101,15 @@ export class NativeResponseStream implements StreamTranslator {
     this.meter.nextEvent = (this.meter.nextEvent ?? 0) + 1;
   }
 
+  #item(data: string, type: string): void {
+    this.#output.item(data, type);
+    if (type !== 'response.output_item.done') return;
+    const item = parse(utf8(memberText(data, 'item')));
+    if (!isObject(item) || callsOf([item]) === undefined) return;
+    this.#ran.push(item);
+    this.meter.calls = callsOf(this.#ran);
+  }
+
   /** The delta's own text is counted and remembered; the event stays as it is. */
   #deltas(data: string, type: string): void {
     const at = data.indexOf('"delta":"');
@@ -107,7 +126,10 @@ export class NativeResponseStream implements StreamTranslator {
     const response = objectOf(parse(utf8(this.response))) ?? {};
     meter.upstreamId ??= textOf(objectOf(objectOf(parse(data))?.['response'])?.['id']);
     meter.fault = failureOf(response, this.#quirks);
-    meter.quantities = responsesQuantities(objectOf(response['usage']));
+    const own = responsesQuantities(objectOf(response['usage']));
+    const extras = responseExtras(response, own);
+    meter.quantities = withExtras(own, extras);
+    meter.told = { ...extras.told, ...toldTier(this.#call, response).told };
     meter.finished = meter.fault === undefined;
     meter.done = true;
     this.#tail = `${this.#waiting}event: ${type}\ndata: ${rewritten}\n\n`;
@@ -184,6 +206,7 @@ export class NativeResponseCollector implements StreamCollector {
     return {
       body: Buffer.from(response, 'latin1'),
       quantities,
+      told: cut === undefined ? this.meter.told : undefined,
       upstreamId: this.meter.upstreamId,
       outputText: quantities ? '' : utf8(response),
     };

@@ -17,9 +17,10 @@ export function perCall(of: (call: Call) => Adapter, fault: Adapter['fault']): A
 /** The same for what is answered as a whole. */
 export function wholePerCall(
   of: (call: Call) => WholeAdapter,
-  fault: WholeAdapter['fault'],
+  { fault, textOnly }: Pick<WholeAdapter, 'fault' | 'textOnly'>,
 ): WholeAdapter {
   return {
+    textOnly,
     parts: (call) => of(call).parts?.(call),
     ask: (call) => of(call).ask(call),
     read: (reply, contentType, call) => of(call).read(reply, contentType, call),

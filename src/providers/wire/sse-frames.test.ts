@@ -40,6 +40,33 @@ it('gives the same events at every cut, and byte by byte', () => {
   ).toEqual(events);
 });
 
+/** Each line ends in CR alone. */
+const inCr = stream.replaceAll('\r\n', '\n').replaceAll('\n', '\r');
+
+it('R9: gives the same events of lines that end in CR alone, and behind a byte order mark, at every cut and byte by byte', () => {
+  for (const sent of [
+    inCr,
+    `\ufeff${stream}`,
+    `\ufeff${inCr}`,
+    `\ufeff${stream.replace(': hello\n\n', '')}`,
+  ]) {
+    const { length } = Buffer.from(sent);
+    expect(heard(sent)).toEqual({ events, rest: '' });
+    for (let at = 1; at < length; at++) expect(heard(sent, [at])).toEqual({ events, rest: '' });
+    expect(
+      heard(
+        sent,
+        Array.from({ length: length - 1 }, (_, i) => i + 1),
+      ).events,
+    ).toEqual(events);
+  }
+  expect(heard('data: a\r\rdata: b\r\n\r\ndata: {"c":1}').events).toEqual([
+    ['', 'a'],
+    ['', 'b'],
+    ['', '{"c":1}'],
+  ]);
+});
+
 it('gives a last event that lacks its empty line, but not half an event', () => {
   expect(heard('data: {"x":1}')).toEqual({ events: [['', '{"x":1}']], rest: '' });
   expect(heard('data: [DONE]\n').events).toEqual([['', '[DONE]']]);

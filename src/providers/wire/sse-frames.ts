@@ -1,18 +1,32 @@
 /** The longest event that is waited for: room for images in base64. */
 export const eventBytesMax = 32 * 1024 * 1024;
 
+const empty: Buffer = Buffer.alloc(0);
+
 /** Cuts a byte stream into whole events. */
 export interface Frames {
-  /** Gives every event that this piece completes to the reader. Returns why nothing more can be read, when that is so. */
+  /**
+   * Gives every event that this piece completes to the reader. Returns why nothing more can be
+   * read, when that is so.
+   */
   push(piece: Buffer): string | undefined;
-  /** The stream has closed: a last event that lacks only its empty line is given, too. Returns the text that was no event. */
+  /**
+   * The stream has closed: a last event that lacks only its empty line is given, too. Returns the
+   * text that was no event.
+   */
   end(): string;
 }
 
-/** `data` is `latin1` text, several lines of it joined by LF; `name` is the event's, or `''`. Returns false to hear no more. */
+/**
+ * `data` is `latin1` text, several lines of it joined by LF; `name` is the event's, or `''`.
+ * Returns false to hear no more.
+ */
 export type EventListener = (data: string, name: string) => boolean;
 
-/** The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF: no vendor uses a bare CR. */
+/**
+ * The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF:
+ * `PlainLines` has seen to that.
+ */
 export function eventEnd(text: string, at: number): number {
   for (let i = text.indexOf('\n', at); i >= 0; i = text.indexOf('\n', i + 1)) {
     const c = text.charCodeAt(i + 1);
@@ -22,10 +36,73 @@ export function eventEnd(text: string, at: number): number {
   return -1;
 }
 
-/** What the text before a piece ends with, as far as an empty line may be cut there: nothing of one, LF, or LF CR. */
+const [cr, lf] = [0x0d, 0x0a];
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * A stream may begin with a byte order mark and end its lines with CR alone, as the standard allows
+ * and hardly anybody does: both are undone before anybody looks for events. How the first line ends
+ * tells how the others do; of all streams but those this costs one comparison a piece.
+ */
+export class PlainLines {
+  #begun = false;
+  #ends: 'unknown' | 'in LF' | 'in CR' = 'unknown';
+  /** What cannot be told before the next byte: a part of a mark, or a CR that an LF may follow. */
+  #held = empty;
+  #afterCr = false;
+
+  /** The piece as others would have sent it; it may be empty. */
+  read(piece: Buffer): Buffer {
+    if (this.#ends === 'in LF') return piece;
+    return this.#ends === 'in CR' ? this.#withLf(piece) : this.#first(piece);
+  }
+
+  #first(piece: Buffer): Buffer {
+    let bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+    this.#held = empty;
+    if (!this.#begun) {
+      const mark = byteOrderMark.subarray(0, bytes.length);
+      const marked = bytes.subarray(0, mark.length).equals(mark);
+      if (marked && mark.length < byteOrderMark.length) return this.#hold(bytes, 0);
+      this.#begun = true;
+      if (marked) bytes = bytes.subarray(mark.length);
+    }
+    const atLf = bytes.indexOf(lf);
+    const atCr = bytes.indexOf(cr);
+    if (atCr < 0 && atLf < 0) return bytes;
+    if (atCr === bytes.length - 1) return this.#hold(bytes, atCr);
+    const isAlone = atCr >= 0 && (atLf < 0 || atLf > atCr + 1);
+    this.#ends = isAlone ? 'in CR' : 'in LF';
+    return isAlone ? this.#withLf(bytes) : bytes;
+  }
+
+  #hold(bytes: Buffer, from: number): Buffer {
+    this.#held = bytes.subarray(from);
+    return bytes.subarray(0, from);
+  }
+
+  #withLf(piece: Buffer): Buffer {
+    const bytes = Buffer.allocUnsafe(piece.length);
+    let length = 0;
+    for (const byte of piece) {
+      // Where some lines end in CR LF all the same, these are one end.
+      if (byte !== lf || !this.#afterCr) bytes[length++] = byte === cr ? lf : byte;
+      this.#afterCr = byte === cr;
+    }
+    return bytes.subarray(0, length);
+  }
+}
+
+/**
+ * What the text before a piece ends with, as far as an empty line may be cut there: nothing of one,
+ * LF, or LF CR.
+ */
 export type Ending = 0 | 1 | 2;
 
-/** Whether an event that has begun ends with this piece. If not, it waits unjoined: a large event costs one copy, in however many pieces it comes. */
+/**
+ * Whether an event that has begun ends with this piece. If not, it waits unjoined: a large event
+ * costs one copy, in however many pieces it comes.
+ */
 export function ends(before: Ending, piece: Buffer): boolean {
   if (before > 0 && (piece[0] === 0x0a || (before === 1 && piece[0] === 0x0d && piece[1] === 0x0a)))
     return true;
@@ -48,6 +125,7 @@ export function endingOf(text: string): Ending {
 /** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html), cut anywhere. */
 export class SseFrames implements Frames {
   readonly #listener: EventListener;
+  readonly #lines = new PlainLines();
   /** What came of an event that is not whole yet: its text, and the pieces after it. */
   #carry = '';
   #pieces: Buffer[] = [];
@@ -59,7 +137,9 @@ export class SseFrames implements Frames {
     this.#listener = listener;
   }
 
-  push(piece: Buffer): string | undefined {
+  push(came: Buffer): string | undefined {
+    const piece = this.#lines.read(came);
+    if (piece.length === 0) return undefined;
     if (this.#waiting + piece.length > eventBytesMax) return 'an event that is too long';
     if (this.#waiting > 0 && !ends(this.#ending, piece)) {
       this.#ending = endingAfter(this.#ending, piece);
@@ -123,5 +203,3 @@ export class SseFrames implements Frames {
     return true;
   }
 }
-
-const empty = Buffer.alloc(0);

@@ -1,4 +1,7 @@
-/** Cuts a text that comes in pieces before the first of some words, for vendors that cannot stop there themselves. */
+/**
+ * Cuts a text that comes in pieces before the first of some words, for vendors that cannot stop
+ * there themselves.
+ */
 export class StopText {
   /** A word was met: nothing more is let through. */
   met = false;
@@ -44,6 +47,17 @@ export class StopText {
     return 0;
   }
 }
+
+/**
+ * Stop texts of white space alone: Claude refuses to be told of them ("stop_sequences: each stop
+ * sequence must contain non-whitespace").
+ */
+export const blankStops = (stop: unknown): readonly string[] | undefined =>
+  stop == null ? undefined : stopWords(stop).filter((word) => word.trim() === '');
+
+/** Stop texts beyond those that a vendor takes. */
+export const stopsBeyond = (stop: unknown, taken: number): readonly string[] | undefined =>
+  stop == null ? undefined : stopWords(stop).slice(taken);
 
 /** The client's `stop`, as a list without empty words. */
 export function stopWords(stop: unknown): string[] {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { chatCall } from '../../../test/support/chat-call.ts';
-import { Refusal } from '../../base/refusal.ts';
 import { type Call, isFault } from '../adapter.ts';
 import { vendors } from '../index.ts';
 import { byteVectorText, vectorText } from './vectors.ts';
@@ -112,13 +111,18 @@ describe('requests', () => {
     expect(answer.quantities).toEqual({ input: 3 });
   });
 
-  test.each(['gemini', 'vertex', 'cohere', 'bedrock', 'mistral', 'qwen', 'ollama'])(
-    '%s reads text, not tokens',
-    (vendor) => {
-      expect(() => embeddings(vendor).ask(call({ input: [1, 2] }))).toThrow(Refusal);
-      expect(() => embeddings(vendor).ask(call({ input: [[1, 2]] }))).toThrow(Refusal);
-    },
-  );
+  test('C5: every vendor that reads text alone says so: its tokens are decoded before it is asked', () => {
+    const silent: string[] = [];
+    let textOnly = 0;
+    for (const [vendor, { speaks }] of vendors) {
+      if (speaks.embeddings?.textOnly === true) textOnly += 1;
+      if (speaks.embeddings === undefined || speaks.embeddings.textOnly === true) continue;
+      const body = speaks.embeddings.ask(call({ input: [[1, 2], [3]] })).body.toString();
+      if (!body.includes('[[1,2],[3]]')) silent.push(vendor);
+    }
+    expect(silent).toEqual([]);
+    expect(textOnly).toBeGreaterThan(10);
+  });
 });
 
 describe('parts', () => {

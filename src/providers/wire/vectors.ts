@@ -1,10 +1,13 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import { refuse } from '../../base/refusal.ts';
+import { assert } from '../../base/assert.ts';
 import type { Answer, Call } from '../adapter.ts';
 import { countOf, listOf, parse } from './json.ts';
 
-/** How a client takes its vectors: as numbers, or as float32, little end first, in base64 (wire-formats §1.3). Packages ask for base64 unless told otherwise. */
+/**
+ * How a client takes its vectors: as numbers, or as float32, little end first, in base64
+ * (wire-formats §1.3). Packages ask for base64 unless told otherwise.
+ */
 export type Encoding = 'float' | 'base64';
 
 export const encodingOf = ({ body }: Call): Encoding =>
@@ -29,7 +32,10 @@ export const byteVectorText = (raw: string, encoding: Encoding): string =>
 const bytesIn = (raw: string): Buffer =>
   Buffer.from(raw.slice(1, -1).replaceAll('\\/', '/'), 'base64');
 
-/** Pooled buffers begin anywhere, floats only at multiples of four: read one by one, whatever this machine's byte order. */
+/**
+ * Pooled buffers begin anywhere, floats only at multiples of four: read one by one, whatever this
+ * machine's byte order.
+ */
 function floatsIn(bytes: Buffer): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const floats = new Float32Array(bytes.length >> 2);
@@ -45,20 +51,27 @@ function base64Text(numbers: readonly unknown[]): string {
   return `"${Buffer.from(view.buffer).toString('base64')}"`;
 }
 
-/** The client's inputs as texts, for vendors that read nothing else. Throws the Refusal of tokens. */
+/**
+ * The client's inputs as texts, for vendors that read nothing else and say so (`textOnly`): tokens
+ * have been decoded before.
+ */
 export function textsOf({ body: { input } }: Call): readonly string[] {
-  const all = Array.isArray(input) ? input : [input];
-  return all.map((one) =>
-    typeof one === 'string'
-      ? one
-      : refuse('invalid_value', { param: 'input', why: 'this model reads text, not tokens.' }),
-  );
+  const all: readonly unknown[] = Array.isArray(input) ? input : [input];
+  return all.map((one) => {
+    assert(typeof one === 'string', 'a vendor that reads text alone says so');
+    return one;
+  });
 }
 
-/** The numbers that the vendor wrote, without the white space of one that writes a line for each. */
+/**
+ * The numbers that the vendor wrote, without the white space of one that writes a line for each.
+ */
 const compact = (raw: string): string => raw.replace(/\s+/g, '');
 
-/** An answer in the client's format out of vectors in the order of its inputs, each the JSON text that the vendor wrote. `tokens`: what the vendor counted. */
+/**
+ * An answer in the client's format out of vectors in the order of its inputs, each the JSON text
+ * that the vendor wrote. `tokens`: what the vendor counted.
+ */
 export function vectorsAnswer(
   call: Call,
   vectors: readonly string[],

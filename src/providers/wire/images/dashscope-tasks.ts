@@ -9,20 +9,27 @@ import type {
 } from '../../adapter.ts';
 import { dataUrl, sizeText, wishOf } from '../../image-wish.ts';
 import { listOf, objectOf, parse, textOf } from '../json.ts';
-import { faultWithin, protocolFault, sanitise } from '../openai-chat-fault.ts';
+import { sanitise } from '../../vendor-words.ts';
+import { faultWithin, protocolFault } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { extras } from './extras.ts';
 import { ended, faultsOf, getAsk, jsonAsk, made, moderated, partsOf } from './made.ts';
 import { fitted } from './sizes.ts';
 
-/** help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08: sides from 512 to 1440 until wan2.5, which takes more. */
+/**
+ * help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08: sides from 512 to 1440
+ * until wan2.5, which takes more.
+ */
 const sides = { step: 16, least: 512, most: 1_440, pixels: 2_073_600 } as const;
 const picturesAtOnce = 4;
 const known = { seed: 'number', prompt_extend: 'flag', watermark: 'flag' } as const;
 
 const services = '/../../api/v1/services/aigc';
 
-/** Models of the vendor's that are not answered at once (`X-DashScope-Async`): a task, asked for until it has succeeded. */
+/**
+ * Models of the vendor's that are not answered at once (`X-DashScope-Async`): a task, asked for
+ * until it has succeeded.
+ */
 export function dashscopeTasks(faults: readonly FaultRule[]): PictureAdapter {
   const { fault, polled } = faultsOf(faults);
   return {

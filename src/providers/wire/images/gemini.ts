@@ -5,7 +5,8 @@ import { modelPath } from '../gemini-ask.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini-fault.ts';
 import { geminiQuantities } from '../gemini-usage.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../json.ts';
-import { protocolFault, sanitise } from '../openai-chat-fault.ts';
+import { sanitise } from '../../vendor-words.ts';
+import { protocolFault } from '../openai-chat-fault.ts';
 import { jsonAsk, made, moderated, partsOf } from './made.ts';
 import { nearest } from './sizes.ts';
 import { counted, withUsage } from './usage.ts';
@@ -93,7 +94,9 @@ function pictureOf(part: JsonObject): Picture[] {
   return data === undefined || part['thought'] === true ? [] : [{ from: { base64: data } }];
 }
 
-/** No picture has a reason, or was talked out of: both are for the client to mend (wire-formats §3). */
+/**
+ * No picture has a reason, or was talked out of: both are for the client to mend (wire-formats §3).
+ */
 function heldBack(
   body: JsonObject,
   candidates: readonly JsonObject[],

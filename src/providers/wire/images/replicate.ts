@@ -10,7 +10,8 @@ import type {
 } from '../../adapter.ts';
 import { dataUrl, wishOf } from '../../image-wish.ts';
 import { objectOf, parse, textOf } from '../json.ts';
-import { protocolFault, sanitise } from '../openai-chat-fault.ts';
+import { sanitise } from '../../vendor-words.ts';
+import { protocolFault } from '../openai-chat-fault.ts';
 import { extras, formatOf } from './extras.ts';
 import { ended, faultsOf, getAsk, jsonAsk, made, moderated, partsOf } from './made.ts';
 import { blackAndWhite, maskRule } from './mask.ts';
@@ -62,10 +63,16 @@ const known = {
   raw: 'flag',
 } as const;
 
-/** replicate.com/docs/reference/http, 2026-11: problems as `{title, detail, status}`; 402 is an empty account. */
+/**
+ * replicate.com/docs/reference/http, 2026-11: problems as `{title, detail, status}`; 402 is an
+ * empty account.
+ */
 const { fault, polled } = faultsOf();
 
-/** Any model on Replicate: a prediction, asked for until it has succeeded. One picture each, since most models make no more. */
+/**
+ * Any model on Replicate: a prediction, asked for until it has succeeded. One picture each, since
+ * most models make no more.
+ */
 export const replicateImages: PictureAdapter = {
   ask,
   parts: (call) => partsOf(call, 1),
@@ -76,8 +83,8 @@ export const replicateImages: PictureAdapter = {
 };
 
 /**
- * `owner/name`, or `owner/name:version` for models that are no official ones. Without `Prefer: wait` the id is here at once, and work that nobody waits
- * for can be cancelled.
+ * `owner/name`, or `owner/name:version` for models that are no official ones. Without
+ * `Prefer: wait` the id is here at once, and work that nobody waits for can be cancelled.
  */
 function ask(call: Call): Ask {
   const [name = '', version] = call.upstreamModel.split(':');
@@ -159,7 +166,10 @@ function pictureAt(url: unknown): Picture[] {
   return [{ from: base64 === undefined ? { url } : { base64 } }];
 }
 
-/** What models say when they do not like something: E005 is "flagged as sensitive" (replicate.com/docs/topics/predictions/error-codes, 2026-11). */
+/**
+ * What models say when they do not like something: E005 is "flagged as sensitive"
+ * (replicate.com/docs/topics/predictions/error-codes, 2026-11).
+ */
 const disliked = /nsfw|sensitive|safety|moderat|E005/i;
 
 const failed = (error: string): LaterFault =>

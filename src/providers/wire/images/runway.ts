@@ -8,7 +8,8 @@ import type {
 } from '../../adapter.ts';
 import { dataUrl, wishOf } from '../../image-wish.ts';
 import { listOf, objectOf, parse, textOf } from '../json.ts';
-import { protocolFault, sanitise } from '../openai-chat-fault.ts';
+import { sanitise } from '../../vendor-words.ts';
+import { protocolFault } from '../openai-chat-fault.ts';
 import { extras } from './extras.ts';
 import { ended, faultsOf, getAsk, jsonAsk, made, moderated, partsOf } from './made.ts';
 import { nearest } from './sizes.ts';
@@ -16,7 +17,10 @@ import { nearest } from './sizes.ts';
 /** Sent with each request: the date decides how it is read (docs.dev.runwayml.com/api, 2026-08). */
 const version = { 'x-runway-version': '2024-11-06' } as const;
 
-/** docs.dev.runwayml.com/api, text_to_image, 2026-08: shapes of a picture, told as its sides. Those of 720p cost less, and come first: the dearer ones are for who names them. */
+/**
+ * docs.dev.runwayml.com/api, text_to_image, 2026-08: shapes of a picture, told as its sides. Those
+ * of 720p cost less, and come first: the dearer ones are for who names them.
+ */
 const ratios = [
   '1024:1024',
   '1360:768',
@@ -38,7 +42,10 @@ const { fault, polled } = faultsOf([
   { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
 ]);
 
-/** Gen-4 Image: a task, asked for until it has succeeded; pictures that are given are what it refers to. */
+/**
+ * Gen-4 Image: a task, asked for until it has succeeded; pictures that are given are what it refers
+ * to.
+ */
 export const runwayImages: PictureAdapter = {
   ask: (call) => {
     const { prompt, size, images } = wishOf(call);
@@ -88,7 +95,10 @@ function misfit(call: Call): PictureMisfit | undefined {
   return undefined;
 }
 
-/** No more than one question in five seconds is asked for (docs.dev.runwayml.com/api, tasks, 2026-08). */
+/**
+ * No more than one question in five seconds is asked for (docs.dev.runwayml.com/api, tasks,
+ * 2026-08).
+ */
 const afterMs = 5_000;
 
 function accepted(reply: Buffer): Later | LaterFault {

@@ -4,13 +4,8 @@ import type { Quantities } from '../../../base/quantities.ts';
 import type { Ask } from '../../adapter.ts';
 import type { Progress, Submitted, TaskAdapter, TaskFile, VideoCall } from '../../task-adapter.ts';
 import { isObject, type JsonObject, numberOf, parse, textOf } from '../json.ts';
-import {
-  faultOf,
-  faultWithin,
-  type Headers,
-  protocolFault,
-  sanitise,
-} from '../openai-chat-fault.ts';
+import { sanitise } from '../../vendor-words.ts';
+import { faultOf, faultWithin, type Headers, protocolFault } from '../openai-chat-fault.ts';
 import type { FaultRule } from '../openai-chat-quirks.ts';
 import { fit, type Fitted, isMisfit, type VideoRange, rangeOf } from './fit.ts';
 
@@ -82,7 +77,10 @@ export const isFaulty = (body: JsonObject | Fault): body is Fault =>
 
 const idMax = 500;
 
-/** An id that can be asked for, else the answer cannot be read and the vendor may have accepted all the same. */
+/**
+ * An id that can be asked for, else the answer cannot be read and the vendor may have accepted all
+ * the same.
+ */
 export function submittedAs(
   id: unknown,
   written: (id: string) => string = (one) => one,
@@ -113,7 +111,10 @@ export function stateOf(said: unknown, states: States): Progress['state'] {
   return 'unknown';
 }
 
-/** What a vendor tells of a task, wherever it says it: the word for its state, why it failed, where its video is. */
+/**
+ * What a vendor tells of a task, wherever it says it: the word for its state, why it failed, where
+ * its video is.
+ */
 export interface Told {
   readonly word: unknown;
   readonly code: unknown;
