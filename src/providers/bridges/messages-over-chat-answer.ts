@@ -1,7 +1,9 @@
 import type { Quantities } from '../../base/quantities.ts';
 import type { Answer, Call } from '../adapter.ts';
-import { thinkingBlocks } from '../wire/anthropic-messages-signed.ts';
+import { type PlacedThinking, placedThinking } from '../wire/anthropic-messages-signed.ts';
+import { characters, messageCitation, messageCitations, sourcesBeside } from '../wire/citations.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../wire/json.ts';
+import { pieces } from '../wire/signed-order.ts';
 import { messageUsage } from '../wire/messages-usage.ts';
 
 /** Anthropic's words for why an answer ended. */
@@ -32,8 +34,8 @@ export function messageHead(call: Call): JsonObject {
 
 /** A chat completion as a message. */
 export function messageFrom(answer: Answer, call: Call): JsonObject {
-  const choice =
-    objectOf(listOf(objectOf(parse(answer.body.toString('utf8')))?.['choices'])[0]) ?? {};
+  const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const choice = objectOf(listOf(body['choices'])[0]) ?? {};
   const said = objectOf(choice['message']) ?? {};
   const calls = listOf(said['tool_calls']).filter(isObject);
   const text = (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
@@ -41,11 +43,7 @@ export function messageFrom(answer: Answer, call: Call): JsonObject {
     ? stopReasonOf(choice['finish_reason'], calls.length)
     : 'refusal';
   return Object.assign(messageHead(call), {
-    content: [
-      ...thinkingFrom(said),
-      ...(text === '' ? [] : [{ type: 'text', text }]),
-      ...calls.map(toolUse),
-    ],
+    content: [...spokenFrom(said, text, citationsOf(body, said)), ...calls.map(toolUse)],
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,
@@ -54,12 +52,41 @@ export function messageFrom(answer: Answer, call: Call): JsonObject {
   });
 }
 
+/** What the text cites; where the message says nothing of that, the sources beside it. */
+function citationsOf(body: JsonObject, said: JsonObject): JsonObject {
+  const own = messageCitations(said);
+  const citations = own.length ? own : sourcesBeside(body, '').map(messageCitation);
+  return citations.length ? { citations } : {};
+}
+
+/** Text and thoughts, each where it stood. What the text cites stands with the last of it. */
+function spokenFrom(said: JsonObject, text: string, cited: JsonObject): JsonObject[] {
+  const thoughts = thinkingFrom(said);
+  const texts = pieces(
+    text,
+    thoughts.map(({ at }) => at),
+  );
+  const blocks: JsonObject[] = [];
+  let before = 0;
+  texts.forEach((piece, i) => {
+    for (const { at, block } of thoughts)
+      if (at <= before && !blocks.includes(block)) blocks.push(block);
+    if (piece !== '')
+      blocks.push({ type: 'text', text: piece, ...(i === texts.length - 1 ? cited : {}) });
+    before += characters(piece);
+  });
+  for (const { block } of thoughts) if (!blocks.includes(block)) blocks.push(block);
+  return blocks;
+}
+
 /** Thinking with its signature where there is one; without, it is told all the same. */
-function thinkingFrom(said: JsonObject): JsonObject[] {
-  const blocks = thinkingBlocks(said);
-  if (blocks.some(({ type }) => type === 'thinking')) return blocks;
+function thinkingFrom(said: JsonObject): PlacedThinking[] {
+  const blocks = placedThinking(said);
+  if (blocks.some(({ block }) => block['type'] === 'thinking')) return blocks;
   const thinking = textOf(said['reasoning_content']) ?? '';
-  return thinking === '' ? blocks : [{ type: 'thinking', thinking, signature: '' }, ...blocks];
+  return thinking === ''
+    ? blocks
+    : [{ at: 0, block: { type: 'thinking', thinking, signature: '' } }, ...blocks];
 }
 
 function toolUse(call: JsonObject): JsonObject {
@@ -73,7 +100,10 @@ function toolUse(call: JsonObject): JsonObject {
   };
 }
 
-/** What a vendor wants back with the call travels in the block, as it does in chat: Gemini's signatures, for one. */
+/**
+ * What a vendor wants back with the call travels in the block, as it does in chat: Gemini's
+ * signatures, for one.
+ */
 export const vendorsOwn = ({ extra_content }: JsonObject): JsonObject =>
   extra_content === undefined ? {} : { extra_content };
 

@@ -1,19 +1,24 @@
-import { refuse } from '../../base/refusal.ts';
-import type { Call } from '../adapter.ts';
+import type { Adapter, Beside, Call } from '../adapter.ts';
+import { refuseMember } from '../takes/rules.ts';
+import { andDropped, leftOut, messagesToChat } from '../takes/translated.ts';
 import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
-import { chatMessages, markOf } from './messages-over-chat-turns.ts';
+import { isToolSearch, claudeTool } from './claude-tools.ts';
+import { blocksLeftOut, chatMessages, markOf } from './messages-over-chat-turns.ts';
+import { refuseTiers } from '../wire/tiers.ts';
 
 /**
- * A request to `/v1/messages` as a chat completion. What tunes only Claude is left out (`top_k`, `metadata`, `service_tier`, and marks of the cache but where `marks` are read);
- * what would change the answer and cannot be said is refused.
+ * A request to `/v1/messages` as a chat completion. What tunes only Claude is left out (marks of
+ * the cache but where `marks` are read); what would change the answer and cannot be said is
+ * refused. For the rest see `besideChat` and `leftOutOfChat`.
  */
 export function chatBodyFrom(call: Call, marks: boolean): JsonObject {
   const { body } = call;
-  if (listOf(body['mcp_servers']).length > 0) refuseMember('mcp_servers');
-  if (body['container'] != null) refuseMember('container');
-  const tools = listOf(body['tools'])
-    .filter(isObject)
-    .map((tool, i) => ({ ...chatTool(tool, i), ...markOf(tool, marks) }));
+  refuseTiers(call);
+  const tools = listOf(body['tools']).flatMap((tool, i) =>
+    isObject(tool) && !isToolSearch(tool)
+      ? [{ ...chatTool(tool, i, call.publicModel), ...markOf(tool, marks) }]
+      : [],
+  );
   return {
     model: call.publicModel,
     messages: chatMessages(body, call.publicModel, marks),
@@ -35,8 +40,46 @@ export function chatBodyFrom(call: Call, marks: boolean): JsonObject {
 const given = (member: string, value: unknown): JsonObject =>
   value === undefined || value === null ? {} : { [member]: value };
 
-function refuseMember(param: string): never {
-  refuse('invalid_value', { param, why: 'it cannot be carried to this model.' });
+/** What chat has no word for, for adapters that read it. */
+export function besideChat({ body, clientHeaders }: Call): Beside | undefined {
+  const topK = countOf(body['top_k']);
+  const budget = isOff(body['thinking'])
+    ? undefined
+    : countOf(objectOf(body['thinking'])?.['budget_tokens']);
+  const betas = betasIn(clientHeaders?.['anthropic-beta']);
+  return topK === undefined && budget === undefined && betas === undefined
+    ? undefined
+    : { topK, budget, betas };
+}
+
+function betasIn(header: string | string[] | undefined): readonly string[] | undefined {
+  if (header === undefined) return undefined;
+  const betas = String(header)
+    .split(',')
+    .map((beta) => beta.trim());
+  return betas.filter((beta) => beta !== '');
+}
+
+/**
+ * The names of the members that chat has no word for. A budget that the adapter does not read
+ * becomes an effort. Throws the Refusal of a member that changes the meaning.
+ */
+export function leftOutOfChat(
+  { body, publicModel }: Call,
+  beside: Beside | undefined,
+  reads: Adapter['reads'] = [],
+): readonly string[] | undefined {
+  const unread = [
+    ...(beside?.topK === undefined || reads.includes('topK') ? [] : ['top_k']),
+    ...(beside?.betas === undefined || reads.includes('betas') ? [] : ['anthropic-beta']),
+    ...blocksLeftOut(body['messages']),
+    ...new Set(
+      listOf(body['tools']).flatMap((tool) =>
+        isObject(tool) && isToolSearch(tool) ? [`tools[].${String(tool['type'])}`] : [],
+      ),
+    ),
+  ];
+  return andDropped(leftOut(body, publicModel, messagesToChat), unread);
 }
 
 function stops(body: JsonObject): JsonObject {
@@ -44,14 +87,17 @@ function stops(body: JsonObject): JsonObject {
   return stop.length ? { stop } : {};
 }
 
-/** Tools that only Anthropic runs, or whose schema only Claude knows, have no schema of their own. */
-function chatTool(tool: JsonObject, i: number): JsonObject {
+/** Tools that only Anthropic runs have no schema of their own. */
+function chatTool(tool: JsonObject, i: number, model: string): JsonObject {
   const { name, description, input_schema: parameters, strict } = tool;
+  const taught = isObject(parameters) ? undefined : claudeTool(tool['type']);
+  if (taught !== undefined)
+    return {
+      type: 'function',
+      function: { name, description: taught.description, parameters: taught.schema },
+    };
   if (!isObject(parameters))
-    refuse('invalid_value', {
-      param: `tools[${i}].type`,
-      why: `'${String(tool['type'])}' is no tool that this model knows.`,
-    });
+    refuseMember(`tools[${i}].type`, model, `it knows no tools of type '${String(tool['type'])}'.`);
   return {
     type: 'function',
     function: {
@@ -78,12 +124,17 @@ function toolChoice(choice: JsonObject | undefined): JsonObject {
   };
 }
 
-/** Budgets as efforts, and efforts that only some models know as the next that all do. Thinking that is off is the model's own way. */
+const isOff = (thinking: unknown): boolean => objectOf(thinking)?.['type'] === 'disabled';
+
+/**
+ * Budgets as efforts, and thinking that is off as none: what the model takes of them is told by its
+ * vendor's table.
+ */
 function effortOf(body: JsonObject): string | undefined {
   const thinking = objectOf(body['thinking']);
-  if (thinking?.['type'] === 'disabled') return undefined;
+  if (isOff(thinking)) return 'none';
   const effort = textOf(objectOf(body['output_config'])?.['effort']);
-  if (effort !== undefined) return effort === 'xhigh' || effort === 'max' ? 'high' : effort;
+  if (effort !== undefined) return effort;
   if (thinking === undefined) return undefined;
   const budget = countOf(thinking['budget_tokens']);
   if (budget === undefined) return 'medium';
@@ -98,7 +149,10 @@ function formatOf(body: JsonObject): JsonObject | undefined {
   return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isStrict(schema) } };
 }
 
-/** Whether a schema may be held to strictly in OpenAI's sense: closed objects whose members are all required (platform.openai.com/docs/guides/structured-outputs, 2026-08). */
+/**
+ * Whether a schema may be held to strictly in OpenAI's sense: closed objects whose members are all
+ * required (platform.openai.com/docs/guides/structured-outputs, 2026-08).
+ */
 function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
   if (!isObject(schema)) return true;

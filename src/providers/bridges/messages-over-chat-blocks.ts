@@ -12,8 +12,10 @@ interface ToolUse {
 }
 
 /**
- * Writes the content blocks of a streamed message (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11): `latin1` text, one block
- * open at a time. Only calls whose arguments arrive interleaved are open beside each other. The start goes out with the first block.
+ * Writes the content blocks of a streamed message
+ * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11): `latin1` text, one block open
+ * at a time. Only calls whose arguments arrive interleaved are open beside each other. The start
+ * goes out with the first block.
  */
 export class MessageBlocks {
   readonly #call: Call;
@@ -36,6 +38,18 @@ export class MessageBlocks {
     return json === '""'
       ? ''
       : this.#begin('text', '"text":""') + this.#delta('text_delta', 'text', json);
+  }
+
+  /**
+   * What the text cites: of the block that is open, or of an empty one where the text has been
+   * told.
+   */
+  cite(citations: readonly JsonObject[]): string {
+    if (citations.length === 0) return '';
+    let out = this.#begin('text', '"text":""');
+    for (const citation of citations)
+      out += this.#delta('citations_delta', 'citation', jsonText(citation));
+    return out;
   }
 
   thinking(json: string): string {

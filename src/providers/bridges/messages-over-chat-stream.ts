@@ -3,6 +3,7 @@ import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
 import { messageDelta } from '../wire/anthropic-native-stream.ts';
 import { isClaudes } from '../wire/anthropic-messages-signed.ts';
+import { messageCitation, messageCitations, sourcesBeside } from '../wire/citations.ts';
 import {
   countOf,
   isObject,
@@ -25,6 +26,9 @@ export class MessageEvents implements StreamTranslator {
   #finish: string | undefined;
   #refused = false;
   #ended = false;
+  /** The newest chunk that told sources beside its choices. */
+  #sources: JsonObject | undefined;
+  #cited = false;
 
   constructor(call: Call, chat: StreamTranslator) {
     this.#chat = chat;
@@ -49,9 +53,15 @@ export class MessageEvents implements StreamTranslator {
   #conclude(quantities: Quantities | undefined): string {
     if (this.#ended) return '';
     this.#ended = true;
+    const sources =
+      this.#sources === undefined || this.#cited
+        ? []
+        : sourcesBeside(this.#sources, '').map(messageCitation);
     const reason = this.#refused ? 'refusal' : stopReasonOf(this.#finish, this.#blocks.calls);
     return (
-      this.#blocks.close() + messageDelta(reason, quantities ?? estimated(this.meter.outputBytes))
+      this.#blocks.cite(sources) +
+      this.#blocks.close() +
+      messageDelta(reason, quantities ?? estimated(this.meter.outputBytes))
     );
   }
 
@@ -61,7 +71,10 @@ export class MessageEvents implements StreamTranslator {
     const thought = plainWords(json, '"delta":{"reasoning_content":"');
     if (thought !== undefined) return this.#blocks.thinking(thought);
     const body = parse(utf8(json));
-    const choice = isObject(body) ? objectOf(listOf(body['choices'])[0]) : undefined;
+    if (!isObject(body)) return '';
+    if (body['citations'] !== undefined || body['search_results'] !== undefined)
+      this.#sources = body;
+    const choice = objectOf(listOf(body['choices'])[0]);
     if (choice === undefined) return '';
     this.#finish = textOf(choice['finish_reason']) ?? this.#finish;
     return this.#delta(objectOf(choice['delta']) ?? {});
@@ -79,6 +92,11 @@ export class MessageEvents implements StreamTranslator {
       else if (detail['signature']) out += blocks.signature(textOf(detail['signature']) ?? '');
     }
     if (delta['content']) out += blocks.text(jsonText(textOf(delta['content']) ?? ''));
+    if (delta['annotations'] !== undefined || delta['citations'] !== undefined) {
+      const citations = messageCitations(delta);
+      this.#cited ||= citations.length > 0;
+      out += this.#blocks.cite(citations);
+    }
     if (delta['refusal']) {
       this.#refused = true;
       out += blocks.text(jsonText(textOf(delta['refusal']) ?? ''));

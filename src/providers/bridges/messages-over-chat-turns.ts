@@ -1,9 +1,13 @@
 import { refuse } from '../../base/refusal.ts';
+import { characters } from '../wire/citations.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
 import { redactedDetail, signedDetail } from '../wire/anthropic-messages-signed.ts';
 import { vendorsOwn } from './messages-over-chat-answer.ts';
 
-/** `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, the other way round). */
+/**
+ * `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, the other
+ * way round).
+ */
 export function chatMessages(body: JsonObject, model: string, marks: boolean): JsonObject[] {
   const messages: JsonObject[] = [];
   const system = instructions(body['system'], marks);
@@ -11,7 +15,7 @@ export function chatMessages(body: JsonObject, model: string, marks: boolean): J
   listOf(body['messages']).forEach((message, i) => {
     if (!isObject(message)) return;
     const place: Place = { param: `messages[${i}].content`, model, marks };
-    if (message['role'] === 'assistant') messages.push(assistant(message['content'], place));
+    if (message['role'] === 'assistant') messages.push(...assistant(message['content'], place));
     else if (message['role'] === 'system')
       messages.push({ role: 'system', content: instructions(message['content'], marks) });
     else messages.push(...user(message['content'], place));
@@ -19,7 +23,10 @@ export function chatMessages(body: JsonObject, model: string, marks: boolean): J
   return messages;
 }
 
-/** Where content stands in the client's request, whom it is for, and whether they read marks of the cache. */
+/**
+ * Where content stands in the client's request, whom it is for, and whether they read marks of the
+ * cache.
+ */
 interface Place {
   readonly param: string;
   readonly model: string;
@@ -32,7 +39,10 @@ const within = (place: Place, i: number): Place => ({ ...place, param: `${place.
 export const markOf = ({ cache_control }: JsonObject, marks: boolean): JsonObject =>
   marks && isObject(cache_control) ? { cache_control } : {};
 
-/** Claude Code tells its version in a block of its own, with a mark that changes on each request: no other model's cache would hold. */
+/**
+ * Claude Code tells its version in a block of its own, with a mark that changes on each request: no
+ * other model's cache would hold.
+ */
 const forAnthropicAlone = /^x-anthropic-billing-header:/;
 
 function instructions(system: unknown, marks: boolean): unknown {
@@ -136,6 +146,10 @@ function unmarked(block: JsonObject, place: Place): JsonObject[] {
   }
 }
 
+/** Sources are asked for in documents and results of searches; only Claude tells them. */
+const asksForCitations = (block: unknown): boolean =>
+  isObject(block) && objectOf(block['citations'])?.['enabled'] === true;
+
 function unsupported(content: string, { param, model }: Place): never {
   refuse('unsupported_content', {
     param,
@@ -179,29 +193,91 @@ function documentParts(block: JsonObject, source: JsonObject, place: Place): Jso
   return [{ type: 'file', file: { filename: title ?? 'document.pdf', file_data: data } }];
 }
 
-/** Blocks of tools that Anthropic runs itself stay between Claude and Anthropic. */
-function assistant(content: unknown, place: Place): JsonObject {
-  if (typeof content === 'string') return { role: 'assistant', content };
-  const texts: JsonObject[] = [];
-  let reasoning = '';
-  const details: JsonObject[] = [];
-  const calls: JsonObject[] = [];
+/** Blocks of the assistant's that are said in chat's words. */
+const carriedBlocks = new Set<unknown>([
+  'text',
+  'tool_use',
+  'thinking',
+  'redacted_thinking',
+  'image',
+  'document',
+]);
+
+/**
+ * The kinds of blocks that stay between Claude and Anthropic, which runs their tools itself: what
+ * they found is in the text that follows.
+ */
+export function blocksLeftOut(messages: unknown): string[] {
+  const paths = new Set<string>();
+  for (const message of listOf(messages)) {
+    if (!isObject(message)) continue;
+    if (listOf(message['content']).some(asksForCitations))
+      paths.add('messages[].content[].citations');
+    if (message['role'] !== 'assistant') continue;
+    for (const block of listOf(message['content']))
+      if (isObject(block) && !carriedBlocks.has(block['type']))
+        paths.add(`messages[].content[].${String(block['type'])}`);
+  }
+  return [...paths];
+}
+
+/**
+ * What a model signed after it had called belongs behind its calls: it begins a message of its own.
+ */
+function assistant(content: unknown, place: Place): JsonObject[] {
+  if (typeof content === 'string') return [{ role: 'assistant', content }];
+  const drafts: Draft[] = [];
   listOf(content).forEach((block, i) => {
     if (!isObject(block)) return;
-    if (block['type'] === 'text')
-      texts.push(textPart(textOf(block['text']) ?? '', markOf(block, place.marks)));
-    else if (block['type'] === 'tool_use')
-      calls.push({ ...toolCall(block), ...markOf(block, place.marks) });
-    else if (block['type'] === 'redacted_thinking')
-      details.push({ ...redactedDetail(details.length, String(block['data'])) });
-    else if (block['type'] === 'thinking') {
-      const thought = textOf(block['thinking']) ?? '';
-      reasoning += thought;
-      const signature = textOf(block['signature']);
-      if (signature) details.push({ ...signedDetail(details.length, thought, signature) });
-    } else if (block['type'] === 'image' || block['type'] === 'document')
-      unsupported(`the assistant's ${block['type']} as`, within(place, i));
+    let draft = drafts.at(-1);
+    if (draft === undefined || (draft.calls.length > 0 && isSigned(block)))
+      drafts.push((draft = emptyDraft()));
+    addBlock(draft, block, within(place, i));
   });
+  return (drafts.length > 0 ? drafts : [emptyDraft()]).map(written);
+}
+
+/** A message of the assistant while blocks are added to it. */
+interface Draft {
+  readonly texts: JsonObject[];
+  /** How many characters the texts have. */
+  length: number;
+  reasoning: string;
+  readonly details: JsonObject[];
+  readonly calls: JsonObject[];
+}
+
+const emptyDraft = (): Draft => ({ texts: [], length: 0, reasoning: '', details: [], calls: [] });
+
+const isSigned = (block: JsonObject): boolean =>
+  block['type'] === 'redacted_thinking' ||
+  (block['type'] === 'thinking' && Boolean(textOf(block['signature'])));
+
+function addBlock(draft: Draft, block: JsonObject, place: Place): void {
+  const { type } = block;
+  if (type === 'text') {
+    const text = textOf(block['text']) ?? '';
+    draft.texts.push(textPart(text, markOf(block, place.marks)));
+    draft.length += characters(text);
+  } else if (type === 'tool_use')
+    draft.calls.push({ ...toolCall(block), ...markOf(block, place.marks) });
+  else if (type === 'redacted_thinking')
+    draft.details.push({
+      ...redactedDetail(draft.details.length, String(block['data']), draft.length),
+    });
+  else if (type === 'thinking') {
+    const thought = textOf(block['thinking']) ?? '';
+    draft.reasoning += thought;
+    const signature = textOf(block['signature']);
+    if (signature)
+      draft.details.push({
+        ...signedDetail(draft.details.length, thought, signature, draft.length),
+      });
+  } else if (type === 'image' || type === 'document')
+    unsupported(`the assistant's ${type} as`, place);
+}
+
+function written({ texts, reasoning, details, calls }: Draft): JsonObject {
   const text = joined(texts, '');
   return {
     role: 'assistant',

@@ -67,7 +67,7 @@ test('a request becomes a chat request, and what only Claude reads stays behind'
     tools: [{ type: 'function', function: { name: 'f', description: 'F', parameters: schema } }],
     tool_choice: 'required',
     parallel_tool_calls: false,
-    reasoning_effort: 'high',
+    reasoning_effort: 'xhigh',
     response_format: {
       type: 'json_schema',
       json_schema: { name: 'output', schema, strict: false },
@@ -124,7 +124,7 @@ test.each([
   [{ type: 'enabled', budget_tokens: 8_000 }, 'medium'],
   [{ type: 'enabled', budget_tokens: 32_000 }, 'high'],
   [{ type: 'adaptive' }, 'medium'],
-  [{ type: 'disabled' }, undefined],
+  [{ type: 'disabled' }, 'none'],
   [undefined, undefined],
 ])('thinking %j is the effort %s', (thinking, effort) => {
   expect(sent({ thinking })['reasoning_effort']).toBe(effort);
@@ -447,7 +447,18 @@ test('whoever sells chat sells messages, natively where the vendor speaks them',
   expect(path('deepseek', 'deepseek-chat')).toBe('/chat/completions');
 });
 
-test('on Vertex the body tells the version and not the model; a speed that has no price is refused', () => {
+test('thinking that the model has none of is named as the client said it', () => {
+  const dropped = (body: Record<string, unknown>): unknown => {
+    const openai = vendors.get('openai');
+    return (
+      openai && adaptersOf(openai).messages?.ask(callFor(body, { upstreamModel: 'gpt-4o' })).dropped
+    );
+  };
+  expect(dropped({ thinking: { type: 'enabled', budget_tokens: 4000 } })).toEqual(['thinking']);
+  expect(dropped({ output_config: { effort: 'high' } })).toEqual(['output_config.effort']);
+});
+
+test('on Vertex the body tells the version and not the model', () => {
   const messages = vendors.get('vertex')?.speaks.messages;
   const call = callFor({ stream: true }, { upstreamModel: 'claude-opus-4-6' });
   expect(JSON.parse(messages?.ask(call).body.toString('utf8') ?? '')).toEqual({
@@ -456,7 +467,4 @@ test('on Vertex the body tells the version and not the model; a speed that has n
     messages: hello,
     stream: true,
   });
-  expect(() =>
-    messages?.ask(callFor({ speed: 'fast' }, { upstreamModel: 'claude-opus-4-6' })),
-  ).toThrow(Refusal);
 });

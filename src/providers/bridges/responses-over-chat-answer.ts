@@ -1,5 +1,20 @@
 import type { Answer, Call } from '../adapter.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../wire/json.ts';
+import {
+  characters,
+  responsesAnnotation,
+  responsesAnnotations,
+  sourcesBeside,
+} from '../wire/citations.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../wire/json.ts';
+import { pieces } from '../wire/signed-order.ts';
 import { responsesQuantities } from '../wire/openai-responses-usage.ts';
 import { responseFrame } from './response-frame.ts';
 import {
@@ -26,8 +41,7 @@ export function responseAnswer(answer: Answer, call: Call): Answer {
         ? 'content_filter'
         : undefined;
   const output = outputOf(
-    message,
-    choice,
+    { body, message, choice },
     call,
     incomplete === undefined ? 'completed' : 'incomplete',
   );
@@ -41,6 +55,56 @@ export function responseAnswer(answer: Answer, call: Call): Answer {
   return { ...answer, body: Buffer.from(JSON.stringify(response)) };
 }
 
+/** What the message cites; where it says nothing of that, the sources beside it. */
+function annotationsOf(body: JsonObject, message: JsonObject, content: string): JsonObject[] {
+  const own = responsesAnnotations(message);
+  return own.length ? own : sourcesBeside(body, content).map(responsesAnnotation);
+}
+
+/** Annotations of a text that is cut in pieces: each stands with the piece in which it ends. */
+function within(
+  annotations: readonly JsonObject[],
+  from: number,
+  to: number,
+  last: boolean,
+): JsonObject[] {
+  if (from === 0 && last) return [...annotations];
+  const inside = annotations.filter(
+    ({ end_index: end }) => Number(end) > from && (last || Number(end) <= to),
+  );
+  return inside.map((one) => ({
+    ...one,
+    start_index: Math.max(0, Number(one['start_index']) - from),
+    end_index: Number(one['end_index']) - from,
+  }));
+}
+
+interface Thought {
+  /** How many characters of text stood before it. */
+  readonly at: number;
+  readonly reasoning: string;
+  readonly details: readonly unknown[];
+}
+
+/** What a model thought, by where it stood: those that signs its thoughts tells their places. */
+function thoughtsOf(message: JsonObject): Thought[] {
+  const reasoning = textOf(message['reasoning_content']) ?? '';
+  const details = listOf(message['reasoning_details']);
+  const places = [...new Set(details.map((one) => countOf(objectOf(one)?.['at']) ?? 0))].sort(
+    (a, b) => a - b,
+  );
+  if (places.length < 2 && (places[0] ?? 0) === 0)
+    return reasoning === '' && details.length === 0 ? [] : [{ at: 0, reasoning, details }];
+  return places.map((at) => {
+    const here = details.filter((one) => (countOf(objectOf(one)?.['at']) ?? 0) === at);
+    return {
+      at,
+      reasoning: here.map((one) => textOf(objectOf(one)?.['text']) ?? '').join(''),
+      details: here,
+    };
+  });
+}
+
 function asResponses(usage: JsonObject | undefined): JsonObject | undefined {
   return (
     usage && {
@@ -51,28 +115,44 @@ function asResponses(usage: JsonObject | undefined): JsonObject | undefined {
   );
 }
 
+interface Said {
+  readonly body: JsonObject;
+  readonly message: JsonObject;
+  readonly choice: JsonObject;
+}
+
 function outputOf(
-  message: JsonObject,
-  choice: JsonObject,
+  { body, message, choice }: Said,
   call: Call,
   status: 'completed' | 'incomplete',
 ): JsonObject[] {
   const ids = new ItemIds(call.answerId);
   const tools = toolsByChatName(call.body);
   const output: JsonObject[] = [];
-  const reasoning = textOf(message['reasoning_content']) ?? '';
-  const details = listOf(message['reasoning_details']);
-  if (reasoning !== '' || details.length)
-    output.push(reasoningItem(ids.next('rs'), reasoning, details));
   const content = textOf(message['content']) ?? '';
   const refusal = textOf(message['refusal']) ?? '';
   const calls = listOf(message['tool_calls']).filter(isObject);
   const logprobs = listOf(objectOf(choice['logprobs'])?.['content']);
-  const parts = [
-    ...(content || (!refusal && !calls.length) ? [textPart(content, logprobs)] : []),
-    ...(refusal ? [refusalPart(refusal)] : []),
-  ];
-  if (parts.length) output.push(messageItem(ids.next('msg'), parts, status));
+  const annotations = annotationsOf(body, message, content);
+  const thoughts = thoughtsOf(message);
+  const cuts = thoughts.map(({ at }) => at);
+  let from = 0;
+  pieces(content, cuts).forEach((text, i, all) => {
+    const last = i === all.length - 1;
+    for (const { reasoning, details } of thoughts.filter(({ at }) =>
+      last ? at >= from : at === from,
+    ))
+      output.push(reasoningItem(ids.next('rs'), reasoning, details));
+    const to = from + characters(text);
+    const parts = [
+      ...(text || (last && !refusal && !calls.length)
+        ? [textPart(text, last ? logprobs : [], within(annotations, from, to, last))]
+        : []),
+      ...(refusal && last ? [refusalPart(refusal)] : []),
+    ];
+    if (parts.length) output.push(messageItem(ids.next('msg'), parts, status));
+    from = to;
+  });
   for (const one of calls) {
     const fn = objectOf(one['function']) ?? {};
     const { custom, ...tool } = calledAs(textOf(fn['name']) ?? '', tools);

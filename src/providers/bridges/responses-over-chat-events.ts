@@ -39,8 +39,9 @@ export class Numbered {
 }
 
 /**
- * A text that grows by the JSON texts of its pieces, without their quotes, and is decoded once, at its end. A piece that is longer than a few letters is
- * copied: as a slice it would keep all that it was cut from.
+ * A text that grows by the JSON texts of its pieces, without their quotes, and is decoded once, at
+ * its end. A piece that is longer than a few letters is copied: as a slice it would keep all that
+ * it was cut from.
  */
 class Growing {
   #inside = '';
@@ -192,6 +193,7 @@ interface Spoken {
   readonly type: 'output_text' | 'refusal';
   readonly said: Growing;
   readonly logprobs: unknown[];
+  readonly annotations: JsonObject[];
 }
 
 /** What the model says to the user, in parts: text, or why it refuses. */
@@ -229,7 +231,7 @@ export class OpenMessage implements OpenItem {
     let before = '';
     if (part?.type !== type) {
       before = this.#closePart();
-      part = { type, said: new Growing(), logprobs: [] };
+      part = { type, said: new Growing(), logprobs: [], annotations: [] };
       this.#parts.push(part);
       const at = this.#parts.length - 1;
       this.#deltaHead = `${this.#place.json},"content_index":${at},"delta":`;
@@ -246,6 +248,26 @@ export class OpenMessage implements OpenItem {
       before +
       this.#output.numbered.raw(`response.${type}.delta`, `${this.#deltaHead}${json}${rest}`)
     );
+  }
+
+  /** The text of the part that is open. */
+  get text(): string {
+    return this.#parts.at(-1)?.said.text ?? '';
+  }
+
+  annotate(annotations: readonly JsonObject[]): string {
+    const part = this.#parts.at(-1);
+    if (part?.type !== 'output_text') return '';
+    const at = `${this.#place.json},"content_index":${this.#parts.length - 1}`;
+    let out = '';
+    for (const annotation of annotations) {
+      const index = part.annotations.push(annotation) - 1;
+      out += this.#output.numbered.raw(
+        'response.output_text.annotation.added',
+        `${at},"annotation_index":${index},"annotation":${jsonText(annotation)}`,
+      );
+    }
+    return out;
   }
 
   #partEvent(type: string, part: JsonObject): string {
@@ -284,8 +306,8 @@ export class OpenMessage implements OpenItem {
   }
 }
 
-const contentOf = ({ type, said: { text }, logprobs }: Spoken): JsonObject =>
-  type === 'refusal' ? refusalPart(text) : textPart(text, logprobs);
+const contentOf = ({ type, said: { text }, logprobs, annotations }: Spoken): JsonObject =>
+  type === 'refusal' ? refusalPart(text) : textPart(text, logprobs, annotations);
 
 /** A call of a function, or of a custom tool: then its input is known once all of it is there. */
 export class OpenCall implements OpenItem {

@@ -18,10 +18,14 @@ export class ItemIds {
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-export const textPart = (text: string, logprobs: readonly unknown[] = []): JsonObject => ({
+export const textPart = (
+  text: string,
+  logprobs: readonly unknown[] = [],
+  annotations: readonly unknown[] = [],
+): JsonObject => ({
   type: 'output_text',
   text,
-  annotations: [],
+  annotations,
   logprobs,
 });
 export const refusalPart = (refusal: string): JsonObject => ({ type: 'refusal', refusal });

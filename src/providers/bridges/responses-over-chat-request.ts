@@ -1,8 +1,8 @@
-import { refuse } from '../../base/refusal.ts';
 import type { Call } from '../adapter.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
-import { chatMessages } from './responses-over-chat-input.ts';
-import { chatChoice, chatTools } from './responses-over-chat-tools.ts';
+import { andDropped, leftOut, responsesToChat } from '../takes/translated.ts';
+import { chatMessages, itemsLeftOut } from './responses-over-chat-input.ts';
+import { chatChoice, chatTools, isToolSearch } from './responses-over-chat-tools.ts';
 
 /** Members that chat knows by the same name and meaning. */
 const carried = [
@@ -17,17 +17,44 @@ const carried = [
   'prompt_cache_retention',
 ] as const;
 
-/** A request for a response as a chat completion (wire-formats §1.7). What a chat model has no word for is refused by its place. */
+/**
+ * The members that chat has no word for, and the items of another vendor's tools. Throws the
+ * Refusal of a member that changes the meaning.
+ */
+export const leftOutOfChat = ({ body, publicModel }: Call): readonly string[] | undefined =>
+  andDropped(leftOut(body, publicModel, responsesToChat), [
+    ...searchesLeftOut(body['tools']),
+    ...itemsLeftOut(body['input']),
+    ...reasoningLeftOut(body['reasoning']),
+  ]);
+
+/** Of `reasoning` chat has the effort. A model that is told one tells its thoughts: the summary. */
+function reasoningLeftOut(reasoning: unknown): string[] {
+  const wishes = Object.entries(objectOf(reasoning) ?? {}).filter(([, value]) => value != null);
+  const has = new Set(
+    wishes.some(([name]) => name === 'effort') ? ['effort', 'summary', 'generate_summary'] : [],
+  );
+  return wishes
+    .filter(([name, value]) => !has.has(name) && !(name === 'context' && value === 'auto'))
+    .map(([name]) => `reasoning.${name}`);
+}
+
+const searchesLeftOut = (tools: unknown): string[] =>
+  listOf(tools).some((tool) => isObject(tool) && isToolSearch(tool)) ? ['tools[].tool_search'] : [];
+
+/**
+ * A request for a response as a chat completion (wire-formats §1.7). What a chat model has no word
+ * for is refused by its place.
+ */
 export function chatBody(call: Call): JsonObject {
   const { body } = call;
-  refuseUncarried(body);
   const { format, verbosity } = objectOf(body['text']) ?? {};
   const effort = textOf(objectOf(body['reasoning'])?.['effort']);
-  const tools = chatTools(body);
-  const choice = tools.length ? chatChoice(body['tool_choice']) : undefined;
+  const tools = chatTools(call);
+  const choice = tools.length ? chatChoice(body['tool_choice'], call.publicModel) : undefined;
   const sent: Record<string, unknown> = {
     model: call.publicModel,
-    messages: chatMessages(body),
+    messages: chatMessages(call),
     tools: tools.length ? tools : undefined,
     tool_choice: choice,
     response_format: formatOf(format),
@@ -44,19 +71,6 @@ export function chatBody(call: Call): JsonObject {
   if (typeof body['service_tier'] === 'string' && body['service_tier'] !== 'auto')
     sent['service_tier'] = body['service_tier'];
   return sent;
-}
-
-function refuseUncarried(body: JsonObject): void {
-  if (body['prompt'] != null)
-    refuse('invalid_value', {
-      param: 'prompt',
-      why: 'stored prompts are not available for this model.',
-    });
-  if (body['context_management'] != null && listOf(body['context_management']).length)
-    refuse('invalid_value', {
-      param: 'context_management',
-      why: 'it is not available for this model.',
-    });
 }
 
 function formatOf(value: unknown): JsonObject | undefined {

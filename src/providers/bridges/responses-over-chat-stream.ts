@@ -1,6 +1,12 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
+import {
+  characters,
+  responsesAnnotation,
+  responsesAnnotations,
+  sourcesBeside,
+} from '../wire/citations.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
 import { eachChunk, plainWords } from './chat-events.ts';
 import {
@@ -15,7 +21,10 @@ import {
 import { calledAs, ItemIds, type ItemStatus } from './responses-over-chat-items.ts';
 import { type Tool, toolsByChatName } from './responses-over-chat-tools.ts';
 
-/** The chunks of a chat completion, which its own adapter has made regular, as the events of a response (wire-formats §1.7). */
+/**
+ * The chunks of a chat completion, which its own adapter has made regular, as the events of a
+ * response (wire-formats §1.7).
+ */
 export class ResponseStream implements StreamTranslator {
   readonly meter: StreamMeter;
   readonly #call: Call;
@@ -24,6 +33,11 @@ export class ResponseStream implements StreamTranslator {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #calls = new Map<unknown, OpenCall>();
   #items = 0;
+  /** The messages that have been said, and the one that is open. */
+  readonly #messages: OpenMessage[] = [];
+  /** The newest chunk that told sources beside its choices. */
+  #sources: JsonObject | undefined;
+  #annotated = false;
   #speaking: OpenReasoning | OpenMessage | undefined;
   #begun = false;
   #incomplete: 'max_output_tokens' | 'content_filter' | undefined;
@@ -68,6 +82,8 @@ export class ResponseStream implements StreamTranslator {
     if (plain !== undefined) return plain;
     const chunk = parse(utf8(json));
     if (!isObject(chunk)) return '';
+    if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined)
+      this.#sources = chunk;
     let out = '';
     for (const choice of listOf(chunk['choices']))
       if (isObject(choice) && choice['index'] === 0) out += this.#choice(choice);
@@ -107,6 +123,8 @@ export class ResponseStream implements StreamTranslator {
     let out = this.#think(delta);
     const logprobs = listOf(objectOf(choice['logprobs'])?.['content']);
     out += this.#say('output_text', textOf(delta['content']), logprobs);
+    if (delta['annotations'] !== undefined || delta['citations'] !== undefined)
+      out += this.#annotate(delta);
     out += this.#say('refusal', textOf(delta['refusal']), []);
     for (const one of listOf(delta['tool_calls'])) if (isObject(one)) out += this.#toolCall(one);
     const finish = choice['finish_reason'];
@@ -141,9 +159,28 @@ export class ResponseStream implements StreamTranslator {
     if (!(open instanceof OpenMessage)) {
       out = this.#closeSpeaking('completed');
       open = this.#speaking = new OpenMessage(this.#output, this.#items++);
+      this.#messages.push(open);
       out += open.begin();
     }
     return out + open.delta(type, jsonText(text), logprobs);
+  }
+
+  /** Nothing is cited but what the open message says. */
+  #annotate(delta: JsonObject): string {
+    const open = this.#speaking;
+    if (!(open instanceof OpenMessage)) return '';
+    let before = 0;
+    for (const message of this.#messages) if (message !== open) before += characters(message.text);
+    const annotations = responsesAnnotations(delta, before);
+    this.#annotated ||= annotations.length > 0;
+    return open.annotate(annotations);
+  }
+
+  /** Sources that the message itself does not cite: told when all of it is there. */
+  #tellSources(): string {
+    const open = this.#speaking;
+    if (this.#sources === undefined || this.#annotated || !(open instanceof OpenMessage)) return '';
+    return open.annotate(sourcesBeside(this.#sources, open.text).map(responsesAnnotation));
   }
 
   /** Calls stay open until the end: pieces of several may come in turn. */
@@ -180,7 +217,7 @@ export class ResponseStream implements StreamTranslator {
       out += this.#speaking.begin();
     }
     const status = this.#incomplete === undefined ? 'completed' : 'incomplete';
-    out += this.#closeSpeaking(status);
+    out += this.#tellSources() + this.#closeSpeaking(status);
     for (const call of this.#calls.values()) out += call.close(status);
     out += lastEvent(this.#call, this.#output, this.#incomplete, quantities);
     this.meter.nextEvent = this.#output.numbered.next;

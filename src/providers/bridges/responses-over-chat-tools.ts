@@ -1,4 +1,5 @@
-import { refuse } from '../../base/refusal.ts';
+import type { Call } from '../adapter.ts';
+import { refuseMember } from '../takes/rules.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
 
 /** A custom tool takes one text; for chat it is a function with one of this name. */
@@ -7,7 +8,9 @@ export const customInput = 'input';
 /** A tool as the request has it. */
 export interface Tool {
   readonly name: string;
-  /** Of the tools that it stands among (Codex CLI 0.169 sends its own and those of MCP so, 2026-11). */
+  /**
+   * Of the tools that it stands among (Codex CLI 0.169 sends its own and those of MCP so, 2026-11).
+   */
   readonly namespace: string | undefined;
   readonly custom: boolean;
 }
@@ -29,7 +32,11 @@ export function toolsByChatName(body: JsonObject): ReadonlyMap<string, Tool> {
   );
 }
 
-export const chatTools = (body: JsonObject): JsonObject[] => flat(body).map(chatTool);
+export const chatTools = ({
+  body,
+  publicModel,
+}: Pick<Call, 'body' | 'publicModel'>): JsonObject[] =>
+  flat(body).map((placed) => chatTool(placed, publicModel));
 
 interface Placed {
   readonly tool: JsonObject;
@@ -37,10 +44,42 @@ interface Placed {
   readonly param: string;
 }
 
+/**
+ * The vendor's search for tools that are loaded later. Other models get all tools at once, and no
+ * search.
+ */
+export const isToolSearch = (tool: JsonObject): boolean =>
+  tool['type'] === 'tool_search' && tool['execution'] !== 'client';
+
+/** The tools of the request, and those that its input brought along later: one of each name. */
 function flat(body: JsonObject): readonly Placed[] {
-  return listOf(body['tools']).flatMap((value, i): readonly Placed[] => {
+  const placed = placedIn(body['tools'], 'tools');
+  const names = new Set(placed.map(({ tool, namespace }) => chatName({ ...tool, namespace })));
+  listOf(body['input']).forEach((item, i) => {
+    if (!isObject(item) || !bringsTools.has(item['type'])) return;
+    for (const one of placedIn(item['tools'], `input[${i}].tools`)) {
+      const name = chatName({ ...one.tool, namespace: one.namespace });
+      if (!names.has(name)) placed.push(one);
+      names.add(name);
+    }
+  });
+  return placed;
+}
+
+/**
+ * Items that tell of further tools (developers.openai.com/api/docs/guides/tools-tool-search,
+ * 2026-11).
+ */
+export const bringsTools: ReadonlySet<unknown> = new Set([
+  'additional_tools',
+  'tool_search_output',
+]);
+
+function placedIn(tools: unknown, at: string): Placed[] {
+  return listOf(tools).flatMap((value, i): readonly Placed[] => {
     const tool = objectOf(value) ?? {};
-    const param = `tools[${i}]`;
+    const param = `${at}[${i}]`;
+    if (isToolSearch(tool)) return [];
     if (tool['type'] !== 'namespace') return [{ tool, namespace: undefined, param }];
     const namespace = textOf(tool['name']);
     return listOf(tool['tools']).map((one, j) => ({
@@ -51,7 +90,7 @@ function flat(body: JsonObject): readonly Placed[] {
   });
 }
 
-function chatTool({ tool, namespace, param }: Placed): JsonObject {
+function chatTool({ tool, namespace, param }: Placed, model: string): JsonObject {
   const { type, description } = tool;
   const name = chatName({ ...tool, namespace });
   const told = typeof description === 'string' ? { description } : {};
@@ -76,13 +115,10 @@ function chatTool({ tool, namespace, param }: Placed): JsonObject {
     };
     return { type: 'function', function: { name, ...told, parameters } };
   }
-  return refuse('invalid_value', {
-    param: `${param}.type`,
-    why: `tools of type '${String(type)}' are not available for this model.`,
-  });
+  return refuseMember(`${param}.type`, model, `it knows no tools of type '${String(type)}'.`);
 }
 
-export function chatChoice(value: unknown): unknown {
+export function chatChoice(value: unknown, model: string): unknown {
   if (!isObject(value)) return value ?? undefined;
   const { type } = value;
   if (type === 'function' || type === 'custom')
@@ -94,8 +130,5 @@ export function chatChoice(value: unknown): unknown {
     }));
     return { type, allowed_tools: { mode: value['mode'] ?? 'auto', tools } };
   }
-  return refuse('invalid_value', {
-    param: 'tool_choice.type',
-    why: `'${String(type)}' is not available for this model.`,
-  });
+  return refuseMember('tool_choice.type', model, `it knows no tools of type '${String(type)}'.`);
 }

@@ -390,3 +390,35 @@ test('thoughts that came signed in pieces go back whole', () => {
     { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
   ]);
 });
+
+test('of reasoning, what does not go on is named in the client’s words', () => {
+  const claude = responsesOverChat(anthropicMessages());
+  const droppedOf = (
+    body: Record<string, unknown>,
+    upstreamModel = 'claude-sonnet-4-5',
+  ): readonly string[] | undefined =>
+    claude.ask(callOf({ max_output_tokens: 9000, ...body }, { upstreamModel })).dropped;
+  const old = 'claude-3-5-haiku-latest';
+  expect(droppedOf({ reasoning: { effort: 'low', summary: 'auto' } })).toBeUndefined();
+  expect(droppedOf({ reasoning: { effort: 'low', context: 'all_turns' } })).toEqual([
+    'reasoning.context',
+  ]);
+  expect(droppedOf({ reasoning: { summary: 'auto', effort: null, context: 'auto' } })).toEqual([
+    'reasoning.summary',
+  ]);
+  expect(droppedOf({ reasoning: { effort: 'low' } }, old)).toEqual(['reasoning.effort']);
+  expect(droppedOf({ reasoning: { effort: 'low', summary: 'auto' } }, old)).toEqual(['reasoning']);
+  const thought = {
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [{ type: 'summary_text', text: 'Hm' }],
+    encrypted_content: 'gAAAA-of-another',
+  };
+  const input = [
+    { role: 'user', content: 'Hi' },
+    thought,
+    { role: 'assistant', content: 'Yes' },
+    { role: 'user', content: 'So?' },
+  ];
+  expect(droppedOf({ input })).toEqual(['input[].encrypted_content', 'input[].reasoning']);
+});
