@@ -37,16 +37,20 @@ const folder = new URL('./fixtures/', import.meta.url);
 const bytes = (vendor: string, file: string): Buffer =>
   readFileSync(new URL(`${vendor}/${file}`, folder));
 
-/** A vendor's stream as it sends it; of binary ones the events are written down, and made into messages here. */
+/**
+ * A vendor's stream as it sends it; of binary ones the events are written down, and made into
+ * messages here.
+ */
 function streamOf(vendor: string): Buffer {
   if (!existsSync(new URL(`${vendor}/events.json`, folder))) return bytes(vendor, 'stream.txt');
   const events: [string, unknown][] = JSON.parse(bytes(vendor, 'events.json').toString('utf8'));
   return Buffer.concat(events.map(([type, payload]) => eventFrame(type, payload)));
 }
 
-// Members that no vendor knows, numbers that no double holds, an escaped name, a duplicate: all of it is the client's business.
+// Members that no vendor knows, numbers that no double holds, an escaped name, a duplicate: all of
+// it is the client's business.
 const clientBody =
-  '{ "model":"public/model", "messages" : [{"role":"user","content":"Grüße \\u00e9 \\/ 😀"}],\n\t"x_unknown":{"n":12345678901234567890,"f":1.0,"e":1E5},"m\\u0061x_tokens":50, "metadata":{}, "metadata":{"a":"b"} }';
+  '{ "model":"public/model", "messages" : [{"role":"user","content":"Grüße \\u00e9 \\/ 😀"}],\n\t"x_unknown":{"n":12345678901234567890,"f":1.0,"e":1E5},"m\\u0061x_tokens":50, "x_twice":{}, "x_twice":{"a":"b"} }';
 
 function callOf(over: Partial<Call> = {}): Call {
   const text = over.bytes?.toString('utf8') ?? clientBody;
@@ -112,7 +116,10 @@ const chunks = (latin1: string): Chunk[] =>
 
 interface Said extends Omit<Expected, 'quantities'> {
   readonly finishes: number;
-  /** Departures from the convention: a call that does not begin with its id, type and name, or repeats them. */
+  /**
+   * Departures from the convention: a call that does not begin with its id, type and name, or
+   * repeats them.
+   */
   readonly odd: readonly unknown[];
 }
 
@@ -352,6 +359,7 @@ describe.each(sameFormat)('%s, in the client’s own format', (id) => {
     expect(ask.body.toString('utf8')).toBe(
       id === 'minimax' ? instead.replace('m\\u0061x_tokens', 'max_completion_tokens') : instead,
     );
+    expect(ask.dropped).toBeUndefined();
     expect(ask.path).toBe('/chat/completions');
     expect(ask.headers['content-type']).toBe('application/json');
   });

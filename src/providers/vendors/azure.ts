@@ -11,28 +11,34 @@ import { chatOverResponses } from '../wire/openai-responses-chat.ts';
 import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
 import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
 import { openaiResponses } from '../wire/openai-responses.ts';
+import { openaiChatElsewhereTakes, openaiChatTakes } from '../takes/openai.ts';
 import {
-  effortFloors,
+  callIds,
   functionsElsewhere,
   legacyCompletions,
   nativeResponses,
-  reasoningModels,
   speaking,
   transcribing,
 } from './openai.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 
-/** The last dated version of the legacy API (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08). */
+/**
+ * The last dated version of the legacy API
+ * (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-08).
+ */
 const legacyVersion = '2024-10-21';
 const responsesVersion = '2025-04-01-preview';
 
 /**
- * Azure has two generations of addresses: `…/openai/v1` with the deployment in `model`, and `…/openai/deployments/NAME` with a dated version.
- * A base URL without a path is the resource's endpoint and means the first, one that ends in `/openai` the second with the model's id as deployment.
+ * Azure has two generations of addresses: `…/openai/v1` with the deployment in `model`, and
+ * `…/openai/deployments/NAME` with a dated version. A base URL without a path is the resource's
+ * endpoint and means the first, one that ends in `/openai` the second with the model's id as
+ * deployment.
  */
 function place(prefix: string, path: string, upstreamModel: string): string {
   if (prefix === '') return `/openai/v1${path}`;
-  // Responses have one address for all deployments (learn.microsoft.com/azure/ai-foundry/openai/how-to/responses, 2026-08).
+  // Responses have one address for all deployments
+  // (learn.microsoft.com/azure/ai-foundry/openai/how-to/responses, 2026-08).
   if (prefix.endsWith('/openai') && path.startsWith('/responses'))
     return `${path}?api-version=${responsesVersion}`;
   if (prefix.endsWith('/openai'))
@@ -49,9 +55,10 @@ const faults: readonly FaultRule[] = [
 const imageFaults = [...gptImages.faults, ...faults];
 
 const chat = chatUnlessDemanded(
-  openaiChat({ models: reasoningModels, faults }),
-  chatOverResponses({ floors: effortFloors, faults }),
+  openaiChat({ takes: openaiChatTakes, toolIds: callIds, faults }),
+  chatOverResponses({ takes: openaiChatElsewhereTakes, faults }),
   functionsElsewhere,
+  openaiChatTakes,
 );
 
 export const azure = defineVendor({

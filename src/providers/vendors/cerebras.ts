@@ -1,7 +1,52 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
-/** inference-docs.cerebras.ai/api-reference/chat-completions and /support/error, 2026-08. Errors are not wrapped in `error`. */
+const reference = 'inference-docs.cerebras.ai/api-reference/chat-completions, 2026-08';
+const reasoning = 'inference-docs.cerebras.ai/capabilities/reasoning, 2026-08';
+
+/** Unknown members are refused: "property '…' is unsupported", code `wrong_api_format`. */
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    closed: true,
+    refusesItself: true,
+    stops: 4,
+    tools: ['function'],
+    toolsLack: toolHints,
+    lacks: [
+      ...openaisOwnBut('prediction'),
+      ...openroutersOwn,
+      'n',
+      'logit_bias',
+      'top_k',
+      'min_p',
+      'repetition_penalty',
+      'thinking_budget',
+      'include_reasoning',
+    ],
+  },
+  // "messages.2.assistant.reasoning_content … is unsupported" (Kilo-Org/kilocode#10375, 2026-05;
+  // anomalyco/opencode#33413, 2026-06).
+  {
+    source: 'Kilo-Org/kilocode#10375, 2026-05',
+    turns: {
+      assistant: [],
+      partsLack: ['cache_control', 'prompt_cache_breakpoint'],
+    },
+  },
+  { source: reasoning, effort: { takes: [], usual: 'none' } },
+  { source: reasoning, models: /gpt-oss/, effort: { takes: ['low', 'medium', 'high'] } },
+  // `none` is the documented way to turn it off; other values mean what the model does by itself.
+  { source: reasoning, models: /glm/, effort: { takes: ['none'] } },
+  { source: reasoning, models: /qwen-3-\d+b(?!.*instruct)/, effort: { takes: [] } },
+];
+
+/**
+ * inference-docs.cerebras.ai/api-reference/chat-completions and /support/error, 2026-08. Errors are
+ * not wrapped in `error`.
+ */
 export const cerebras = defineVendor({
   id: 'cerebras',
   baseUrl: 'https://api.cerebras.ai/v1',
@@ -9,6 +54,7 @@ export const cerebras = defineVendor({
   env: { apiKey: 'CEREBRAS_API_KEY' },
   speaks: {
     chat: openaiChat({
+      takes,
       faults: [
         { code: /^(queue_exceeded|too_many_requests_error)$/, kind: 'rate_limited' },
         { code: /^(token_quota_exceeded|request_quota_exceeded)$/, kind: 'rate_limited' },

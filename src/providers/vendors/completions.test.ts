@@ -1,20 +1,23 @@
 import { expect, test } from 'vitest';
 import { chatCall } from '../../../test/support/chat-call.ts';
+import type { Ask } from '../adapter.ts';
 import { adaptersOf } from '../bridges/index.ts';
 import { vendors } from '../index.ts';
 
-/** Where each vendor is asked to complete a text. */
-function askedAt(
+/** How each vendor is asked to complete a text. */
+function askOf(
   vendor: string,
   upstreamModel: string,
   body: Readonly<Record<string, unknown>> = {},
-): string {
+): Ask {
   const call = chatCall({ messages: undefined, prompt: 'Hi', ...body }, upstreamModel);
   const found = vendors.get(vendor);
   const adapter = found && adaptersOf(found).completions;
   if (adapter === undefined) throw new Error(`${vendor} completes nothing`);
-  return adapter.ask(call).path;
+  return adapter.ask(call);
 }
+
+const askedAt = (...asked: Parameters<typeof askOf>): string => askOf(...asked).path;
 
 test.each([
   ['openai', 'gpt-3.5-turbo-instruct', '/completions'],
@@ -38,13 +41,22 @@ test.each([
   expect(askedAt(vendor, model)).toBe(path);
 });
 
+test.each([['mistral', 'codestral-2508', { n: 2 }]])(
+  '%s has no word for what %s is asked with %o: its chat has',
+  (vendor, model, body) => {
+    expect(askedAt(vendor, model, body)).toBe('/chat/completions');
+  },
+);
+
 test.each([
-  ['deepseek', 'deepseek-chat', { n: 2 }],
-  ['mistral', 'codestral-2508', { n: 2 }],
-  ['mistral', 'codestral-2508', { logprobs: 1 }],
-])('%s has no word for what %s is asked with %o: its chat has', (vendor, model, body) => {
-  expect(askedAt(vendor, model, body)).toBe('/chat/completions');
-});
+  ['deepseek', 'deepseek-chat', { n: 2 }, 'n'],
+  ['mistral', 'codestral-2508', { logprobs: 1 }, 'logprobs'],
+])(
+  '%s has a word for what %s is asked with %o neither there nor in its chat: it refuses %s itself',
+  (vendor, model, body, param) => {
+    expect(askOf(vendor, model, body).untaken?.param).toBe(param);
+  },
+);
 
 test('DeepSeek’s beta does not lie below the other name of its address', () => {
   const deepseek = vendors.get('deepseek');

@@ -5,24 +5,75 @@ import { asksOneAnswer } from '../wire/openai-completions-ask.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { perCall } from '../wire/per-call.ts';
 import { defineVendor } from '../vendor.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 402, kind: 'quota' },
   { status: 400, text: /content exists risk/i, kind: 'content_policy' },
 ];
 
-// `max_completion_tokens` is not documented and would be ignored: then no limit holds.
-const chat = openaiChat({
-  // "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`" (public issues, 2026-07).
-  developers: false,
-  outputLimit: { name: 'max_tokens', takesBoth: false },
-  // api-docs.deepseek.com/guides/thinking_mode#tool-calls, 2026-08: "Missing `reasoning_content` field in the assistant message".
-  thoughtsWithCalls: /^(?!deepseek-chat$)/,
-  faults,
-});
+const reference = 'api-docs.deepseek.com/api/create-chat-completion, 2026-08';
+const thinkingMode = 'api-docs.deepseek.com/guides/thinking_mode, 2026-08';
+const off = { member: 'thinking', off: { type: 'disabled' } };
+// `medium` is not on the page, and was recorded (2026-06, 200).
+const efforts = {
+  takes: ['low', 'medium', 'high', 'max'],
+  map: { minimal: 'low', xhigh: 'high' },
+} as const;
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    // `max_completion_tokens` is not documented and would be ignored: then no limit holds.
+    limit: { name: 'max_tokens', takesBoth: false },
+    // "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`" (public
+    // issues, 2026-07).
+    developer: 'system',
+    tools: ['function'],
+    toolsLack: toolHints,
+    stops: 16,
+    lacks: [
+      ...openaisOwnBut(),
+      ...openroutersOwn,
+      'user',
+      'seed',
+      'include_reasoning',
+      'reasoning_format',
+    ],
+  },
+  // "Invalid n value (currently only n = 1 is supported)".
+  { source: reference, refusesItself: true, lacks: ['n'] },
+  // "This response_format type is unavailable now" (llm-exe#662).
+  { source: 'api-docs.deepseek.com/guides/json_mode, 2026-08', schema: 'object' },
+  // No model but those that see reads anything but text.
+  { source: reference, models: /^(?!.*vl)/i, refusesItself: true, parts: ['text'] },
+  {
+    source: thinkingMode,
+    effort: { ...efforts, switch: off },
+    // "Missing `reasoning_content` field in the assistant message" (same page, #tool-calls).
+    turns: {
+      assistant: ['reasoning_content'],
+      needsThoughts: true,
+      prefix: 'prefix',
+      documents: { instead: 'text' },
+    },
+  },
+  { source: thinkingMode, while: 'reasoning', forced: 'silent' },
+  {
+    source: thinkingMode,
+    models: /^deepseek-chat$/,
+    effort: { ...efforts, usual: 'none', switch: { ...off, on: { type: 'enabled' } } },
+  },
+];
+
+const chat = openaiChat({ takes, faults });
 const bridged = completionsOverChat(chat);
 
-/** Text with a prefix and, if given, a suffix (api-docs.deepseek.com/api/create-completion, 2026-08): in beta, one prompt, one answer, of some models. */
+/**
+ * Text with a prefix and, if given, a suffix (api-docs.deepseek.com/api/create-completion,
+ * 2026-08): in beta, one prompt, one answer, of some models.
+ */
 const betaPath = '/beta/completions';
 const native = openaiCompletions({
   path: betaPath,
@@ -38,7 +89,8 @@ export const deepseek = defineVendor({
   baseUrl: 'https://api.deepseek.com',
   consoleUrl: 'https://platform.deepseek.com',
   env: { apiKey: 'DEEPSEEK_API_KEY' },
-  // `/v1` means nothing at DeepSeek (api-docs.deepseek.com, "Your First API Call"), but the beta does not lie below it.
+  // `/v1` means nothing at DeepSeek (api-docs.deepseek.com, "Your First API Call"), but the beta
+  // does not lie below it.
   home: (baseUrl) => baseUrl.replace(/^(https:\/\/api\.deepseek\.com)\/v1\/?$/, '$1'),
   place: (prefix, path) => (path === betaPath && prefix.endsWith('/beta') ? '/completions' : path),
   speaks: {

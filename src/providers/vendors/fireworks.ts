@@ -5,13 +5,36 @@ import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 412, kind: 'quota' },
   { status: 400, text: /prompt is too long/i, kind: 'context_length' },
 ];
 
-/** docs.fireworks.ai/api-reference/post-chatcompletions and /guides/inference-error-codes, 2026-08. */
+const takes: readonly TakesRow[] = [
+  {
+    source: 'docs.fireworks.ai/api-reference/post-chatcompletions, 2026-08',
+    // Templates of models know system, user, assistant and tool.
+    developer: 'system',
+    turns: { assistant: ['reasoning_content'] },
+    stops: 4,
+    tools: ['function'],
+    toolsLack: toolHints,
+    lacks: [...openaisOwnBut('metadata', 'prompt_cache_key', 'prediction'), ...openroutersOwn],
+    effort: { takes: ['none', 'low', 'medium', 'high'], map: { minimal: 'low' } },
+  },
+  {
+    source: 'docs.fireworks.ai/api-reference/post-chatcompletions, 2026-08',
+    models: /gpt-oss/,
+    effort: { takes: ['low', 'medium', 'high'] },
+  },
+];
+
+/**
+ * docs.fireworks.ai/api-reference/post-chatcompletions and /guides/inference-error-codes, 2026-08.
+ */
 export const fireworks = defineVendor({
   id: 'fireworks',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
@@ -19,11 +42,10 @@ export const fireworks = defineVendor({
   env: { apiKey: 'FIREWORKS_API_KEY' },
   speaks: {
     images: fireworksImages(faults),
-    chat: openaiChat({
-      faults,
-    }),
+    chat: openaiChat({ takes, faults }),
     completions: openaiCompletions({ faults }),
-    // docs.fireworks.ai/api-reference/creates-an-embedding-vector-representing-the-input-text and /rerank-documents, 2026-08
+    // docs.fireworks.ai/api-reference/creates-an-embedding-vector-representing-the-input-text and
+    // /rerank-documents, 2026-08
     embeddings: openaiEmbeddings({ drop: numbersOnly, faults }),
     rerank: rerank({ faults }),
   },

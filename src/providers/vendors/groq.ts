@@ -3,6 +3,8 @@ import { defineVendor } from '../vendor.ts';
 import { openaiSpeech } from '../wire/openai-speech.ts';
 import { openaiTranscriptions, type TranscriptionQuirks } from '../wire/openai-transcriptions.ts';
 import type { FaultRule } from '../wire/openai-chat-quirks.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^tool_use_failed$/, kind: 'bad_request' },
@@ -10,7 +12,83 @@ const faults: readonly FaultRule[] = [
   { status: 498, kind: 'overloaded' },
 ];
 
-/** console.groq.com/docs/speech-to-text, 2026-08: no captions, but segments to make them of; no events. */
+const reference = 'console.groq.com/docs/api-reference#chat-create, 2026-08';
+const reasoning = 'console.groq.com/docs/reasoning, 2026-08';
+const turns = {
+  lacks: { assistant: ['name'] },
+  partsLack: ['cache_control', 'prompt_cache_breakpoint'],
+  callsLack: ['index'],
+  documents: { instead: 'text, image' },
+} as const;
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    closed: true,
+    refusesItself: true,
+    members: {
+      // Known, and refused but for one value.
+      n: { takes: [1], otherwise: { refuse: 'it gives one answer at a time.' } },
+      logprobs: {
+        takes: [false],
+        otherwise: { refuse: 'it does not tell the probabilities of its tokens.' },
+      },
+    },
+    stops: 4,
+    tools: ['function', 'browser_search', 'code_interpreter', 'mcp'],
+    toolsLack: ['name', ...toolHints],
+    lacks: [
+      ...openaisOwnBut('metadata', 'store'),
+      ...openroutersOwn,
+      'top_logprobs',
+      'logit_bias',
+      'top_k',
+      'min_p',
+      'repetition_penalty',
+      'thinking_budget',
+    ],
+  },
+  // "property 'reasoning_content' is unsupported", and so is 'annotations' (janhq/jan#8136,
+  // 2026-05; tashfeenahmed/freellmapi#1070, 2026-08).
+  { source: 'janhq/jan#8136, 2026-05', turns: { assistant: ['function_call'], ...turns } },
+  // Other models do not reason and refuse to be told how much, and what they thought.
+  { source: reasoning, effort: { takes: [], usual: 'none' } },
+  {
+    source: reasoning,
+    models: /gpt-oss/,
+    effort: { takes: ['low', 'medium', 'high'] },
+    turns: { assistant: ['reasoning', 'function_call'], ...turns },
+  },
+  // "reasoning_effort must be one of none or default" (pi#1745).
+  {
+    source: reasoning,
+    models: /qwen3/,
+    effort: {
+      takes: ['none', 'default'],
+      map: {
+        minimal: 'default',
+        low: 'default',
+        medium: 'default',
+        high: 'default',
+        xhigh: 'default',
+        max: 'default',
+      },
+    },
+    turns: { assistant: ['reasoning', 'function_call'], ...turns },
+  },
+  {
+    source: 'console.groq.com/docs/structured-outputs, 2026-08',
+    models: /^(?!.*(?:gpt-oss|llama-4|kimi))/,
+    schema: 'object',
+  },
+  // "json mode cannot be combined with tool/function calling" (same page).
+  { source: 'console.groq.com/docs/structured-outputs, 2026-08', formatBesideTools: 'words' },
+];
+
+/**
+ * console.groq.com/docs/speech-to-text, 2026-08: no captions, but segments to make them of; no
+ * events.
+ */
 const whisper: TranscriptionQuirks = {
   writes: () => ['json', 'text', 'verbose_json'],
   timedBy: 'verbose_json',
@@ -23,12 +101,12 @@ export const groq = defineVendor({
   baseUrl: 'https://api.groq.com/openai/v1',
   consoleUrl: 'https://console.groq.com',
   env: { apiKey: 'GROQ_API_KEY' },
+  // console.groq.com/docs/compound, 2026-08: systems that search and run code by themselves
+  // (recorded: 14,100 tokens for 236 bytes).
+  readsBeyond: (model) => /compound/.test(model),
   speaks: {
-    chat: openaiChat({
-      // console.groq.com/docs/reasoning, 2026-08: other models do not reason and refuse to be told how much.
-      models: [{ models: /^(?!openai\/gpt-oss|qwen)/, drop: [{ member: 'reasoning_effort' }] }],
-      faults,
-    }),
+    // console.groq.com/docs/service-tiers, 2026-08: `on_demand`, `flex`, `performance`, `auto`.
+    chat: openaiChat({ takes, standardTier: 'on_demand', faults }),
     transcriptions: openaiTranscriptions(whisper),
     translations: openaiTranscriptions({ ...whisper, path: '/audio/translations' }),
     // console.groq.com/docs/text-to-speech/orpheus, 2026-08: WAV alone

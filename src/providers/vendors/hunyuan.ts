@@ -2,6 +2,8 @@ import type { FaultRule } from '../wire/openai-chat-quirks.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(AuthFailure|UnauthorizedOperation)(\..*)?$/, kind: 'credentials' },
@@ -17,18 +19,53 @@ const faults: readonly FaultRule[] = [
   { code: /^FailedOperation\.EngineServer(Limit|Error).*$/, kind: 'overloaded' },
 ];
 
-/** cloud.tencent.com/document/product/1729/111007 and /1729/97732 (error codes in Tencent Cloud's style), 2026-08. */
+const reference = 'cloud.tencent.com/document/product/1729/111007, 2026-08';
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    limit: { name: 'max_tokens', takesBoth: false },
+    closed: true,
+    // Roles are system, user, assistant and tool.
+    developer: 'system',
+    turns: { lacks: { assistant: ['name'] }, assistant: ['reasoning_content'] },
+    tools: ['function'],
+    toolsLack: toolHints,
+    schema: 'words',
+    stops: 16,
+    lacks: [
+      ...openaisOwnBut(),
+      ...openroutersOwn,
+      'n',
+      'logprobs',
+      'top_logprobs',
+      'logit_bias',
+      'parallel_tool_calls',
+      'user',
+    ],
+    effort: { takes: [], usual: 'none' },
+  },
+  { source: reference, models: /^hunyuan-t1/, effort: { takes: [] } },
+  {
+    source: reference,
+    models: /^(?:hy\d|hunyuan-a13b)/,
+    effort: { takes: [], switch: { member: 'enable_thinking', off: false, on: true } },
+  },
+];
+
+/**
+ * cloud.tencent.com/document/product/1729/111007 and /1729/97732 (error codes in Tencent Cloud's
+ * style), 2026-08.
+ */
 export const hunyuan = defineVendor({
   id: 'hunyuan',
   baseUrl: 'https://api.hunyuan.cloud.tencent.com/v1',
   consoleUrl: 'https://console.cloud.tencent.com/hunyuan',
   env: { apiKey: 'HUNYUAN_API_KEY' },
   speaks: {
-    chat: openaiChat({
-      outputLimit: { name: 'max_tokens', takesBoth: false },
-      faults,
-    }),
-    // cloud.tencent.com/document/product/1729/111007, 2026-08: 200 texts at a time; neither encodings nor dimensions to choose from.
+    chat: openaiChat({ takes, faults }),
+    // cloud.tencent.com/document/product/1729/111007, 2026-08: 200 texts at a time; neither
+    // encodings nor dimensions to choose from.
     embeddings: openaiEmbeddings({
       inputsMax: 200,
       textOnly: true,

@@ -5,6 +5,8 @@ import { openaiResponses } from '../wire/openai-responses.ts';
 import { minimaxVideo } from '../wire/video/hailuo.ts';
 import { defineVendor } from '../vendor.ts';
 import { minimaxSpeech } from '../wire/minimax-speech.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(1004|2049)$/, kind: 'credentials' },
@@ -17,7 +19,63 @@ const faults: readonly FaultRule[] = [
   { code: /^(1000|1013|1024|1033)$/, kind: 'server_error' },
 ];
 
-/** platform.minimaxi.com/document/text-chat-openai and /document/error-codes, 2026-08. Errors come with status 200 in `base_resp`. */
+const reference = 'platform.minimaxi.com/document/text-chat-openai, 2026-08';
+const responsesReference = 'platform.minimax.io/docs, 2026-08';
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    limit: { name: 'max_completion_tokens', takesBoth: false },
+    developer: 'system',
+    turns: { assistant: ['reasoning_content', 'reasoning_details'] },
+    tools: ['function'],
+    toolsLack: toolHints,
+    // There is no `tool_choice` on the page, and no schema.
+    forced: 'words',
+    lacksChoice: true,
+    lacksNone: true,
+    schema: 'words',
+    stops: 4,
+    lacks: [
+      ...openaisOwnBut(),
+      ...openroutersOwn,
+      'n',
+      'logprobs',
+      'top_logprobs',
+      'user',
+      'parallel_tool_calls',
+    ],
+    // The M2 models always think.
+    effort: { takes: [] },
+  },
+  {
+    source: reference,
+    models: /^MiniMax-M[3-9]/i,
+    effort: {
+      takes: [],
+      switch: { member: 'thinking', off: { type: 'disabled' }, on: { type: 'adaptive' } },
+    },
+  },
+];
+
+const responsesTakes: readonly TakesRow[] = [
+  {
+    source: responsesReference,
+    lacks: [
+      'client_metadata',
+      'prompt_cache_key',
+      'prompt_cache_retention',
+      'prompt_cache_options',
+      'safety_identifier',
+      'text.verbosity',
+    ],
+  },
+];
+
+/**
+ * platform.minimaxi.com/document/text-chat-openai and /document/error-codes, 2026-08. Errors come
+ * with status 200 in `base_resp`.
+ */
 export const minimax = defineVendor({
   id: 'minimax',
   baseUrl: 'https://api.minimaxi.com/v1',
@@ -25,14 +83,15 @@ export const minimax = defineVendor({
   env: { apiKey: 'MINIMAX_API_KEY' },
   speaks: {
     chat: openaiChat({
-      outputLimit: { name: 'max_completion_tokens', takesBoth: false },
-      // Without `reasoning_split` the reasoning is in the text; with it, streams repeat the details from the beginning.
+      takes,
+      // Without `reasoning_split` the reasoning is in the text; with it, streams repeat the details
+      // from the beginning.
       thinkTags: true,
       cumulativeReasoning: true,
       faults,
     }),
     // Listed beside chat at platform.minimax.io/docs, 2026-08.
-    responses: openaiResponses({ faults }),
+    responses: openaiResponses({ takes: responsesTakes, faults }),
     speech: minimaxSpeech(faults),
     images: minimaxImages(faults),
     video: minimaxVideo({ faults }),

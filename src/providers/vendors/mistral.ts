@@ -12,6 +12,8 @@ import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import type { ListenWish } from '../sound-wish.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { text: /too large for model with \d+ maximum context length/i, kind: 'context_length' },
@@ -19,25 +21,84 @@ const faults: readonly FaultRule[] = [
   { status: 422, kind: 'bad_request' },
 ];
 
+const reference = 'docs.mistral.ai/api/endpoint/chat (its OpenAPI definition), 2026-08';
+const reasoning = 'docs.mistral.ai/capabilities/reasoning, 2026-08';
+
+/** Unknown members are refused with 422, `extra_forbidden`: the definition closes its objects. */
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    closed: true,
+    refusesItself: true,
+    limit: { name: 'max_tokens', takesBoth: false },
+    developer: 'system',
+    tools: ['function'],
+    untypedTools: true, // recorded 2026-08: answered
+    toolsLack: ['name', ...toolHints],
+    choices: ['any'],
+    members: { seed: { as: 'random_seed' } },
+    lacks: [
+      ...openaisOwnBut('metadata', 'prompt_cache_key', 'prediction'),
+      'user',
+      'logprobs',
+      'logit_bias',
+      'service_tier',
+      'top_logprobs',
+      'functions',
+      'function_call',
+      'top_k',
+      'min_p',
+      'repetition_penalty',
+      'thinking_budget',
+      'include_reasoning',
+      'reasoning_format',
+      ...openroutersOwn,
+    ],
+    // litellm#30835: `reasoning_content` in messages is a 422, and so is a name but on a tool's
+    // result.
+    turns: {
+      assistant: [],
+      partsLack: ['cache_control', 'prompt_cache_breakpoint'],
+      // "Expected last role User or Tool (or Assistant with prefix True)".
+      prefix: 'prefix',
+      needsPrefix: true,
+      documents: 'document_url',
+      // Recorded, 3230: "Expected last role User or Tool", "Unexpected role 'system' after role
+      // 'assistant'".
+      system: 'before',
+      lacks: {
+        system: ['name'],
+        developer: ['name'],
+        user: ['name'],
+        assistant: ['name'],
+      },
+    },
+  },
+  { source: reasoning, effort: { takes: [], usual: 'none' } },
+  { source: reasoning, models: /^magistral/, effort: { takes: [] } },
+  {
+    source: reasoning,
+    models: /^(?:mistral-small-(?:latest|26)|mistral-medium-(?:latest|3[.-][5-9]))/,
+    effort: {
+      takes: ['none', 'high'],
+      map: { minimal: 'high', low: 'high', medium: 'high', xhigh: 'high', max: 'high' },
+      usual: 'none',
+    },
+  },
+];
+
 const chat = openaiChat({
   // Usage comes on the finish chunk unasked.
   streamOptions: false,
-  outputLimit: { name: 'max_tokens', takesBoth: false },
-  rename: { seed: 'random_seed' },
   toolIds: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
-  drop: [
-    { member: 'user' },
-    { member: 'logit_bias' },
-    { member: 'store' },
-    { member: 'service_tier' },
-    { member: 'logprobs', but: true },
-    // docs.mistral.ai/capabilities/reasoning, 2026-08
-    { member: 'reasoning_effort', but: ['high', 'none'] },
-  ],
+  takes,
   faults,
 });
 
-/** Fill in the middle (docs.mistral.ai/api/endpoint/fim, 2026-08; recorded): asked as completions are, answered as chat is. */
+/**
+ * Fill in the middle (docs.mistral.ai/api/endpoint/fim, 2026-08; recorded): asked as completions
+ * are, answered as chat is.
+ */
 const fim = completionsAnsweredAsChat(chat, {
   path: '/fim/completions',
   onePrompt: true,
@@ -56,7 +117,10 @@ const fim = completionsAnsweredAsChat(chat, {
 });
 const bridged = completionsOverChat(chat);
 
-/** docs.mistral.ai/capabilities/audio_transcription, 2026-08: one format, with its parts and who said them when asked; a language and times exclude each other. */
+/**
+ * docs.mistral.ai/capabilities/audio_transcription, 2026-08: one format, with its parts and who
+ * said them when asked; a language and times exclude each other.
+ */
 function listened({
   returns,
   language,

@@ -2,8 +2,39 @@ import { openaiChat } from '../wire/openai-chat.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
-/** github.com/ollama/ollama docs/openai.md, 2026-08. A base URL without a path means its compatible endpoint. */
+const takes: readonly TakesRow[] = [
+  {
+    source: 'github.com/ollama/ollama docs/openai.md, 2026-08',
+    limit: { name: 'max_tokens', takesBoth: false },
+    // Roles are the model's, and `developer` is none of them (ollama-python#453, 2025-03).
+    developer: 'system',
+    turns: { assistant: ['reasoning'] },
+    tools: ['function'],
+    toolsLack: toolHints,
+    // `tool_choice`, `logit_bias` and `n` are listed as not supported.
+    forced: 'words',
+    lacks: [
+      ...openaisOwnBut('modalities', 'audio'),
+      ...openroutersOwn,
+      'n',
+      'logit_bias',
+      'logprobs',
+      'top_logprobs',
+      'user',
+      'parallel_tool_calls',
+    ],
+    // "invalid reasoning value: must be high, medium, low or none".
+    effort: { takes: ['none', 'low', 'medium', 'high'] },
+  },
+];
+
+/**
+ * github.com/ollama/ollama docs/openai.md, 2026-08. A base URL without a path means its compatible
+ * endpoint.
+ */
 export const ollama = defineVendor({
   id: 'ollama',
   baseUrl: 'http://127.0.0.1:11434/v1',
@@ -11,12 +42,7 @@ export const ollama = defineVendor({
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   speaks: {
     // Images are base64 (same page).
-    // Roles are the model's, and `developer` is none of them (ollama-python#453, 2025-03).
-    chat: openaiChat({
-      developers: false,
-      outputLimit: { name: 'max_tokens', takesBoth: false },
-      readsAddresses: [],
-    }),
+    chat: openaiChat({ takes, readsAddresses: [] }),
     // "prompt currently only accepts a string" (same page).
     completions: openaiCompletions({ onePrompt: true }),
     // Versions that know no base64 answer in numbers.

@@ -8,11 +8,24 @@ import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
 import { rerank } from '../wire/rerank.ts';
 import { openAiVideos } from '../wire/video/openai-videos.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
-/** Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give. What clients refer to by address it reads itself, as the format says. */
+const takes: readonly TakesRow[] = [
+  {
+    source: 'the format itself, as old servers read it, 2026-08',
+    // The older name is the one that every such server reads.
+    limit: { name: 'max_tokens', takesBoth: true },
+    // Every server knows a system, few a developer.
+    developer: 'system',
+  },
+];
+
+/**
+ * Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give.
+ * What clients refer to by address it reads itself, as the format says.
+ */
 export const openaiCompatible = defineVendor({
   id: 'openai-compatible',
-  // The older name is the one that every such server reads.
   speaks: {
     images: openaiImages(),
     image_edits: openaiEdits(),
@@ -20,8 +33,7 @@ export const openaiCompatible = defineVendor({
       { drop: ['prompt', 'quality', 'style', 'background'] },
       '/images/variations',
     ),
-    // Every server knows a system, few a developer.
-    chat: openaiChat({ developers: false, outputLimit: { name: 'max_tokens', takesBoth: true } }),
+    chat: openaiChat({ takes }),
     completions: openaiCompletions(),
     embeddings: openaiEmbeddings(),
     moderations: openaiModerations(),

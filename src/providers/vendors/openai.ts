@@ -1,9 +1,13 @@
-import type { Dropped } from '../wire/openai-chat-quirks.ts';
+import {
+  openaiChatElsewhereTakes,
+  openaiChatTakes,
+  openaiResponsesTakes,
+  reasoningModels,
+} from '../takes/openai.ts';
 import { openaiChat } from '../wire/openai-chat.ts';
 import { chatOverResponses } from '../wire/openai-responses-chat.ts';
-import type { EffortFloor } from '../wire/openai-responses-chat-ask.ts';
 import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
-import { chatUnlessDemanded, type ResponsesDemand } from '../wire/openai-responses-demand.ts';
+import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
 import { type NativeQuirks, openaiResponses } from '../wire/openai-responses.ts';
 import { openaiCompletions } from '../wire/openai-completions.ts';
 import { perCall } from '../wire/per-call.ts';
@@ -19,62 +23,24 @@ import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { openaiModerations } from '../wire/openai-moderations.ts';
 import { openAiVideos } from '../wire/video/openai-videos.ts';
 
-/** Reasoning models refuse sampling (developers.openai.com/api/docs/guides/reasoning, 2026-08): dropped, because `model` alone may change (row 62c). */
-const sampling: readonly Dropped[] = [
-  { member: 'temperature', but: 1 },
-  { member: 'top_p', but: 1 },
-  { member: 'presence_penalty', but: 0 },
-  { member: 'frequency_penalty', but: 0 },
-  { member: 'logprobs', but: false },
-  { member: 'top_logprobs' },
-  { member: 'logit_bias' },
-];
-
-const reasoning = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)(?!\d))(?!.*-chat)/;
-
-const thoughtless = /^(?:gpt-[34](?!\d)|chatgpt-|gpt-\d[\d.]*-chat)/;
-
-/** Models that reason and what they refuse; Azure sells the same ones. From gpt-5.1 on sampling is accepted with effort `none` (same page). */
-export const reasoningModels = [
-  { models: reasoning, outputLimit: 'max_completion_tokens' },
-  // Models that do not reason refuse to be told how much.
-  { models: thoughtless, drop: [{ member: 'reasoning_effort' }] },
-  { models: /^(?:o[1-9]|gpt-5(?:-(?!chat)|$))/, drop: sampling },
-  { models: /^gpt-(?:5\.|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
-] as const;
-
-const neverSilent = /^gpt-6(?:-astra|\.1-sol|\.2-)/;
-
 /**
- * From gpt-5.4 on functions are refused on chat while the model reasons: "To use function tools, use /v1/responses or set reasoning_effort to
- * 'none'." (public issues since 2026-05). gpt-5.4-mini does not reason unless asked to (recorded: chat calls, 200). Some models refuse `none`.
+ * From gpt-5.4 on functions are refused on chat while the model reasons: "To use function tools,
+ * use /v1/responses or set reasoning_effort to 'none'." (public issues since 2026-05). 5.4 does not
+ * reason unless it is asked to (recorded: chat calls, 200).
  */
-export const functionsElsewhere: readonly ResponsesDemand[] = [
-  { models: neverSilent },
-  { models: /^gpt-5\.4-mini/, unlessEffort: 'none', defaultEffort: 'none' },
-  {
-    models: /^(?!gpt-5\.4-mini|.*-chat)gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))/,
-    unlessEffort: 'none',
-  },
-];
+export const functionsElsewhere =
+  /^(?!.*-chat)gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))/;
 
-export const effortFloors: readonly EffortFloor[] = [
-  { models: neverSilent, refused: ['none', 'minimal'], least: 'low' },
-];
-
-/** On `/responses` the same models refuse the same sampling, and their reasoning comes sealed when asked for. */
 export const nativeResponses = {
-  seals: reasoning,
-  refusals: [
-    { models: thoughtless, drop: [{ member: 'reasoning' }] },
-    { models: /^(?:o[1-9]|gpt-5(?:-(?!chat)|$))/, drop: sampling },
-    { models: /^gpt-(?:5\.|(?:[6-9]|1\d)(?!\d))(?!.*-chat)/, drop: sampling, unlessEffort: 'none' },
-  ],
+  boundsToolCalls: true,
+  seals: reasoningModels,
+  takes: openaiResponsesTakes,
 } satisfies NativeQuirks;
 
 /**
- * Completions as they were before chat, for the few models that have nothing else (developers.openai.com/api/docs/models, 2026-08: announced to
- * end on 2026-09-28); all others refuse it with a 404. Azure's ids have no dot.
+ * Completions as they were before chat, for the few models that have nothing else
+ * (developers.openai.com/api/docs/models, 2026-08: announced to end on 2026-09-28); all others
+ * refuse it with a 404. Azure's ids have no dot.
  */
 export const legacyCompletions = (chat: Adapter, native: Adapter): Adapter => {
   const bridged = completionsOverChat(chat);
@@ -87,7 +53,10 @@ export const legacyCompletions = (chat: Adapter, native: Adapter): Adapter => {
   );
 };
 
-/** developers.openai.com/api/docs/guides/speech-to-text, 2026-08: whisper writes captions, its successors count tokens and stream; the second that has begun counts. */
+/**
+ * developers.openai.com/api/docs/guides/speech-to-text, 2026-08: whisper writes captions, its
+ * successors count tokens and stream; the second that has begun counts.
+ */
 export const transcribing = {
   writes: (model) =>
     /diarize/.test(model)
@@ -99,13 +68,23 @@ export const transcribing = {
   wholeSeconds: true,
 } satisfies TranscriptionQuirks;
 
-/** …/guides/text-to-speech, 2026-08: tts-1 is sold by the character, its successors by tokens, which they tell in events alone. */
+/**
+ * …/guides/text-to-speech, 2026-08: tts-1 is sold by the character, its successors by tokens, which
+ * they tell in events alone.
+ */
 export const speaking = { counts: (model) => !model.startsWith('tts-') } satisfies SpeechQuirks;
 
+/**
+ * "string too long. Expected a string with maximum length 40": ids of other vendors' calls are
+ * longer (openai-openapi.yaml; recorded xai-0057).
+ */
+export const callIds = { pattern: /^[^]{0,40}$/, length: 40 };
+
 const chat = chatUnlessDemanded(
-  openaiChat({ models: reasoningModels }),
-  chatOverResponses({ floors: effortFloors }),
+  openaiChat({ takes: openaiChatTakes, toolIds: callIds }),
+  chatOverResponses({ takes: openaiChatElsewhereTakes }),
   functionsElsewhere,
+  openaiChatTakes,
 );
 
 export const openai = defineVendor({
@@ -115,6 +94,8 @@ export const openai = defineVendor({
   baseUrl: 'https://api.openai.com/v1',
   consoleUrl: 'https://platform.openai.com',
   env: { apiKey: 'OPENAI_API_KEY' },
+  // platform.openai.com/docs/guides/tools-web-search, 2026-08: models that search by themselves.
+  readsBeyond: (model) => /search|deep-research/.test(model),
   speaks: {
     chat,
     responses: openaiResponses(nativeResponses),

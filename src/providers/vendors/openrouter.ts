@@ -7,6 +7,7 @@ import { defineVendor } from '../vendor.ts';
 import { openrouterTranscriptions } from '../wire/openrouter-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   // Recorded: an unknown embedding model is a 400.
@@ -17,10 +18,38 @@ const faults: readonly FaultRule[] = [
   { status: 400, text: /token limit reached/i, kind: 'context_length' },
 ];
 
-/** Other models in place of the one that was asked for and is charged (openrouter.ai/docs/guides/routing/model-fallbacks, 2026-08): taking over is the gateway's. */
+/**
+ * Other models in place of the one that was asked for and is charged
+ * (openrouter.ai/docs/guides/routing/model-fallbacks, 2026-08): taking over is the gateway's.
+ */
 const fallbacks = ['models', 'route'];
 
-/** openrouter.ai/docs/api/reference/errors-and-debugging, 2026-08. Codes are statuses; 403 tells of moderation. */
+const takes: readonly TakesRow[] = [
+  {
+    source: 'openrouter.ai/docs/api/reference/parameters, 2026-08',
+    members: Object.fromEntries(
+      fallbacks.map((member) => [member, { takes: [], otherwise: 'drop' as const }]),
+    ),
+    turns: {
+      assistant: [
+        'reasoning',
+        'reasoning_content',
+        'reasoning_details',
+        'refusal',
+        'images',
+        'audio',
+        'annotations',
+      ],
+    },
+    choices: ['any'], // recorded 2026-08: a tool is called
+    effort: { takes: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'], reads: ['reasoning'] },
+  },
+];
+
+/**
+ * openrouter.ai/docs/api/reference/errors-and-debugging, 2026-08. Codes are statuses; 403 tells of
+ * moderation.
+ */
 export const openrouter = defineVendor({
   id: 'openrouter',
   baseUrl: 'https://openrouter.ai/api/v1',
@@ -28,9 +57,14 @@ export const openrouter = defineVendor({
   env: { apiKey: 'OPENROUTER_API_KEY' },
   // openrouter.ai/docs/features/prompt-caching, 2026-08
   readsCacheMarks: true,
+  // Some of the models that it sells do so (recorded 2026-08: x-ai/grok-4-fast).
+  thinksBeyondLimit: true,
+  // openrouter.ai/docs/features/web-search, 2026-08: a suffix of the model's name; others are
+  // searching models themselves.
+  readsBeyond: (model) => /:online$|^perplexity\/|search-preview|deep-research/.test(model),
   speaks: {
     chat: openaiChat({
-      drop: fallbacks.map((member) => ({ member })),
+      takes,
       faults,
       // `file_data` takes an address (openrouter.ai/docs/features/multimodal/pdfs, 2026-08).
       readsAddresses: ['image', 'video', 'file'],

@@ -1,15 +1,58 @@
 import { openaiChat } from '../wire/openai-chat.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaisOwnBut, openroutersOwn } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
-/** docs.perplexity.ai/api-reference/chat-completions-post, 2026-08. Every chunk repeats the message, the usage and the sources. */
+const reference = 'docs.perplexity.ai/api-reference/chat-completions-post, 2026-08';
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    limit: { name: 'max_tokens', takesBoth: false },
+    // Roles are system, user, assistant and tool.
+    developer: 'system',
+    lacks: [
+      ...openaisOwnBut('web_search_options'),
+      ...openroutersOwn,
+      'tools',
+      'tool_choice',
+      'functions',
+      'function_call',
+      'parallel_tool_calls',
+      'n',
+      'logprobs',
+      'top_logprobs',
+      'logit_bias',
+      'seed',
+      'user',
+    ],
+    stops: 16,
+    turns: { lacks: { assistant: ['name'] }, assistant: ['reasoning_steps'] },
+    effort: { takes: [], usual: 'none' },
+  },
+  {
+    source: reference,
+    models: /deep-research|reasoning/,
+    effort: { takes: ['minimal', 'low', 'medium', 'high'] },
+  },
+];
+
+/**
+ * docs.perplexity.ai/api-reference/chat-completions-post, 2026-08. Every chunk repeats the message,
+ * the usage and the sources.
+ */
 export const perplexity = defineVendor({
   id: 'perplexity',
   baseUrl: 'https://api.perplexity.ai',
   consoleUrl: 'https://www.perplexity.ai/settings/api',
   env: { apiKey: 'PERPLEXITY_API_KEY' },
+  // All of Sonar searches; the tokens of what it reads are counted in deep research
+  // (docs.perplexity.ai/getting-started/pricing, 2026-08).
+  readsBeyond: (model) => /sonar/.test(model),
   speaks: {
-    // docs.perplexity.ai/api-reference/embeddings-post, 2026-08: signed bytes unless asked for bits; no path of the others.
+    // docs.perplexity.ai/api-reference/embeddings-post, 2026-08: signed bytes unless asked for
+    // bits; no path of the others.
     embeddings: openaiEmbeddings({
       path: '/v1/embeddings',
       textOnly: true,
@@ -17,7 +60,7 @@ export const perplexity = defineVendor({
       drop: [{ member: 'encoding_format' }],
     }),
     chat: openaiChat({
-      outputLimit: { name: 'max_tokens', takesBoth: false },
+      takes,
       // Sonar's reasoning models think aloud before they answer; no other text begins so.
       thinkTags: true,
       faults: [{ code: /^too_many_prompt_tokens$/, kind: 'context_length' }],

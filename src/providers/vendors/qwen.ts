@@ -7,6 +7,8 @@ import { wanVideo } from '../wire/video/wan.ts';
 import { defineVendor } from '../vendor.ts';
 import { qwenSpeech, qwenTranscriptions } from '../wire/qwen-sound.ts';
 import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaisOwnBut, openroutersOwn } from '../takes/untaken.ts';
+import type { TakesRow, ThinkingSwitch } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^Arrearage$/i, kind: 'quota' },
@@ -17,23 +19,76 @@ const faults: readonly FaultRule[] = [
   { status: 400, text: /Range of input length/i, kind: 'context_length' },
 ];
 
+const reference = 'help.aliyun.com/zh/model-studio/use-qwen-by-calling-api, 2026-08';
+const deepThinking = 'help.aliyun.com/zh/model-studio/deep-thinking, 2026-08';
+const thinking: ThinkingSwitch = {
+  member: 'enable_thinking',
+  off: false,
+  on: true,
+  budget: { member: 'thinking_budget', tokens: { minimal: 1_024, low: 2_048, medium: 8_192 } },
+};
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    // "developer is not one of ['system', 'assistant', 'user', 'tool', 'function']" (public issues,
+    // 2026-03).
+    developer: 'system',
+    turns: { assistant: ['reasoning_content'], prefix: 'partial' },
+    tools: ['function'],
+    // `tool_choice` is auto, none or a tool's name.
+    forced: 'named',
+    lacks: [...openaisOwnBut('modalities', 'audio'), ...openroutersOwn, 'user'],
+  },
+  { source: deepThinking, effort: { takes: [], usual: 'none' } },
+  // Models that think when they are told to.
+  {
+    source: deepThinking,
+    models: /^qwen(?:-(?:plus|turbo|flash)|3-(?:max|vl-|omni-))/,
+    effort: { takes: [], usual: 'none', switch: thinking },
+  },
+  // Models that think unless they are told not to.
+  {
+    source: deepThinking,
+    models: /^qwen3(?:\.\d+-|-\d+b)(?!.*(?:instruct|coder))/,
+    effort: { takes: [], switch: thinking },
+  },
+  { source: deepThinking, models: /^(?:qwq|qvq)|-thinking/, effort: { takes: [] } },
+  // "tool_choice … does not support being set to required or object in thinking mode" (same page).
+  { source: deepThinking, while: 'reasoning', forced: 'silent' },
+  // The word "json" has to be in the prompt, and a schema is none of the two types
+  // (help.aliyun.com/zh/model-studio/json-mode, 2026-08).
+  { source: 'help.aliyun.com/zh/model-studio/json-mode, 2026-08', schema: 'object' },
+  // "Json mode response is not supported when enable_thinking is true".
+  {
+    source: 'help.aliyun.com/zh/model-studio/json-mode, 2026-08',
+    while: 'reasoning',
+    schema: 'words',
+  },
+];
+
 const [atOnce, later] = [dashscopeImages(faults), dashscopeTasks(faults)];
 
-/** Wan's pictures before 2.6 are tasks (help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08). */
+/**
+ * Wan's pictures before 2.6 are tasks
+ * (help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08).
+ */
 const images = perModel(
   ({ upstreamModel }) => (/^(?:wanx|wan2\.[0-5])/.test(upstreamModel) ? later : atOnce),
   atOnce.fault,
 );
 
-/** Alibaba's Model Studio: help.aliyun.com/zh/model-studio/error-code and alibabacloud notice 724 (`max_tokens` deprecated 2026-05-30, still read). */
+/**
+ * Alibaba's Model Studio: help.aliyun.com/zh/model-studio/error-code and alibabacloud notice 724
+ * (`max_tokens` deprecated 2026-05-30, still read).
+ */
 export const qwen = defineVendor({
   id: 'qwen',
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   consoleUrl: 'https://bailian.console.aliyun.com',
   env: { apiKey: 'DASHSCOPE_API_KEY' },
   speaks: {
-    // "developer is not one of ['system', 'assistant', 'user', 'tool', 'function']" (public issues, 2026-03).
-    chat: openaiChat({ developers: false, faults }),
+    chat: openaiChat({ takes, faults }),
     // help.aliyun.com/zh/model-studio/text-embedding-synchronous-api, 2026-08
     transcriptions: qwenTranscriptions(faults),
     speech: qwenSpeech(faults),

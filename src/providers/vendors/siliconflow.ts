@@ -8,6 +8,8 @@ import { openaiSpeech } from '../wire/openai-speech.ts';
 import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(30001|30011)$/, kind: 'quota' },
@@ -16,7 +18,41 @@ const faults: readonly FaultRule[] = [
   { code: /^20015$/, text: /length|max_seq_len|token/i, kind: 'context_length' },
 ];
 
-/** docs.siliconflow.cn/cn/api-reference/chat-completions and /cn/faqs/error-code, 2026-08. Codes are numbers beside a message. */
+const takes: readonly TakesRow[] = [
+  {
+    source: 'docs.siliconflow.cn/cn/api-reference/chat-completions, 2026-08',
+    limit: { name: 'max_tokens', takesBoth: false },
+    developer: 'system',
+    turns: { assistant: ['reasoning_content'], prefix: 'prefix' },
+    tools: ['function'],
+    toolsLack: toolHints,
+    stops: 4,
+    schema: 'object',
+    lacks: [
+      ...openaisOwnBut(),
+      ...openroutersOwn,
+      'logprobs',
+      'top_logprobs',
+      'logit_bias',
+      'user',
+      'parallel_tool_calls',
+    ],
+    effort: { takes: [], switch: { member: 'enable_thinking', off: false, on: true } },
+  },
+  // These think always, or never: "Value error, current model does not support parameter
+  // `enable_thinking`".
+  {
+    source: 'docs.siliconflow.cn/cn/api-reference/chat-completions, 2026-08',
+    models:
+      /^(?!.*(?:Qwen3|Hunyuan-A13B|GLM-4\.[5-9]|GLM-5|DeepSeek-V3\.[1-9]|DeepSeek-V4))|Instruct|Thinking|Coder/i,
+    effort: { takes: [], usual: 'none' },
+  },
+];
+
+/**
+ * docs.siliconflow.cn/cn/api-reference/chat-completions and /cn/faqs/error-code, 2026-08. Codes are
+ * numbers beside a message.
+ */
 export const siliconflow = defineVendor({
   id: 'siliconflow',
   baseUrl: 'https://api.siliconflow.cn/v1',
@@ -24,10 +60,7 @@ export const siliconflow = defineVendor({
   env: { apiKey: 'SILICONFLOW_API_KEY' },
   speaks: {
     ...everyWay(siliconflowImages(faults)),
-    chat: openaiChat({
-      outputLimit: { name: 'max_tokens', takesBoth: false },
-      faults,
-    }),
+    chat: openaiChat({ takes, faults }),
     // docs.siliconflow.cn/cn/userguide/guides/fim, 2026-08
     completions: openaiCompletions({ onePrompt: true, faults }),
     // docs.siliconflow.cn/cn/api-reference/embeddings and /rerank, 2026-08: 32 texts at a time.

@@ -4,8 +4,22 @@ import { defineVendor } from '../vendor.ts';
 import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
-/** docs.vllm.ai/en/stable/serving/openai_compatible_server, 2026-08. Without a reasoning parser the reasoning is in the text, between tags. */
+const takes: readonly TakesRow[] = [
+  {
+    source: 'docs.vllm.ai/en/stable/serving/openai_compatible_server, 2026-08',
+    // Which roles there are is up to the model's template; many know no `developer` ("Unexpected
+    // message role.", public issues, 2026-06).
+    developer: 'system',
+    turns: { assistant: ['reasoning_content', 'reasoning', 'refusal'] },
+  },
+];
+
+/**
+ * docs.vllm.ai/en/stable/serving/openai_compatible_server, 2026-08. Without a reasoning parser the
+ * reasoning is in the text, between tags.
+ */
 export const vllm = defineVendor({
   id: 'vllm',
   baseUrl: 'http://127.0.0.1:8000/v1',
@@ -13,12 +27,12 @@ export const vllm = defineVendor({
   place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   speaks: {
     // As a server of one's own, it would read addresses inside the network that it stands in.
-    // Which roles there are is up to the model's template; many know no `developer` ("Unexpected message role.", public issues, 2026-06).
-    chat: openaiChat({ developers: false, thinkTags: true, readsAddresses: [] }),
+    chat: openaiChat({ takes, thinkTags: true, readsAddresses: [] }),
     completions: openaiCompletions(),
     embeddings: openaiEmbeddings(),
     rerank: rerank(),
-    // docs.vllm.ai/en/stable/serving/openai_compatible_server/#transcriptions-api, 2026-08: its events are those of chat, and are not asked for.
+    // docs.vllm.ai/en/stable/serving/openai_compatible_server/#transcriptions-api, 2026-08: its
+    // events are those of chat, and are not asked for.
     transcriptions: openaiTranscriptions({
       writes: () => ['json', 'text', 'verbose_json'],
       timedBy: 'verbose_json',

@@ -9,6 +9,8 @@ import { seedanceVideo } from '../wire/video/seedance.ts';
 import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { multimodalEmbeddings } from '../wire/multimodal-embeddings.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^AccountOverdueError$/, kind: 'quota' },
@@ -24,10 +26,60 @@ const faults: readonly FaultRule[] = [
   { text: /exceed max message tokens/i, kind: 'context_length' },
 ];
 
+const reference = 'volcengine.com/docs/82379/1494384, 2026-08';
+const deepThinking = 'volcengine.com/docs/82379/1449737, 2026-08';
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    developer: 'system',
+    turns: { assistant: ['reasoning_content', 'encrypted_content', 'function_call'] },
+    tools: ['function'],
+    toolsLack: toolHints,
+    stops: 4,
+    lacks: [...openaisOwnBut(), ...openroutersOwn, 'n', 'seed', 'user'],
+  },
+  {
+    source: deepThinking,
+    models: /seed/,
+    effort: {
+      takes: ['minimal', 'low', 'medium', 'high'],
+      // `minimal` is no thinking at all there.
+      map: { minimal: 'low' },
+      switch: { member: 'thinking', off: { type: 'disabled' } },
+    },
+  },
+  // Those before 1.8 have the switch alone.
+  {
+    source: deepThinking,
+    models: /seed-1-6(?!-lite)/,
+    effort: {
+      takes: [],
+      switch: { member: 'thinking', off: { type: 'disabled' }, on: { type: 'enabled' } },
+    },
+  },
+];
+
+const responsesTakes: readonly TakesRow[] = [
+  {
+    source: 'volcengine.com/docs/82379/1569618, 2026-08',
+    lacks: [
+      'client_metadata',
+      'prompt_cache_key',
+      'prompt_cache_retention',
+      'prompt_cache_options',
+      'safety_identifier',
+      'user',
+      'metadata',
+      'text.verbosity',
+    ],
+  },
+];
+
 const byModel = (seeing: WholeAdapter, reading: WholeAdapter): WholeAdapter =>
   wholePerCall(
     ({ upstreamModel }) => (upstreamModel.includes('-vision') ? seeing : reading),
-    reading.fault,
+    reading,
   );
 
 /** Ark: volcengine.com/docs/82379/1299023 (error codes), 2026-08. */
@@ -39,14 +91,15 @@ export const volcengine = defineVendor({
   env: { apiKey: 'ARK_API_KEY' },
   speaks: {
     ...everyWay(seedream(faults)),
-    chat: openaiChat({ faults }),
-    // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that see have an address of their own.
+    chat: openaiChat({ takes, faults }),
+    // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that see have an
+    // address of their own.
     embeddings: byModel(
       multimodalEmbeddings({ faults }),
       openaiEmbeddings({ inputsMax: 256, textOnly: true, faults }),
     ),
     // volcengine.com/docs/82379/1569618, 2026-08.
-    responses: openaiResponses({ faults }),
+    responses: openaiResponses({ takes: responsesTakes, faults }),
     video: seedanceVideo({ faults }),
   },
 });

@@ -6,28 +6,114 @@ import { openaiResponses } from '../wire/openai-responses.ts';
 import { xaiVideo } from '../wire/video/xai.ts';
 import { defineVendor } from '../vendor.ts';
 import { xaiSpeech, xaiTranscriptions } from '../wire/xai-sound.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 400, text: /incorrect api key/i, kind: 'credentials' },
-  // The status and the code are those of a forbidden key; only the words tell them apart (seen by clients since 2025-08).
+  // The status and the code are those of a forbidden key; only the words tell them apart (seen by
+  // clients since 2025-08).
   { status: 403, text: /violates usage guidelines/i, kind: 'content_policy' },
   { status: 400, text: /maximum prompt length/i, kind: 'context_length' },
   { text: /used all available credits|spending limit/i, kind: 'quota' },
 ];
 
-/** docs.x.ai/docs/api-reference, 2026-08. Errors are strings beside a code; a wrong key is a 400 (recorded 2026-08). */
+const reference = 'docs.x.ai/docs/api-reference, 2026-08';
+const reasoning = 'docs.x.ai/developers/model-capabilities/text/reasoning, 2026-08';
+
+const thinking = /^grok-(?:[4-9]|3-mini|code|build)(?!.*non-reasoning)/;
+
+/**
+ * "does not support parameter reasoningEffort" (chenyme/grok2api#814, 2026-08): only some models of
+ * one that reasons take an effort.
+ */
+const efforts: readonly TakesRow[] = [
+  { source: reasoning, effort: { takes: [], usual: 'none' } },
+  { source: reasoning, models: thinking, effort: { takes: [] } },
+  {
+    source: reasoning,
+    models: /^grok-3-mini/,
+    effort: { takes: ['low', 'high'], map: { medium: 'high' } },
+  },
+  {
+    source: 'vercel/ai @ai-sdk/xai 4.0.0, 2026-06',
+    models: /^grok-4\.3/,
+    effort: { takes: ['none', 'low', 'medium', 'high'] },
+  },
+  // "Reasoning cannot be disabled" (anomalyco/opencode#39448, 2026-08).
+  { source: reasoning, models: /^grok-4\.[5-9]/, effort: { takes: ['low', 'medium', 'high'] } },
+  {
+    source: 'chenyme/grok2api#901, 2026-08',
+    models: /^grok-4\.[6-9]/,
+    effort: { takes: ['low', 'medium', 'high', 'xhigh'] },
+  },
+  // Here it is the number of agents that work together.
+  {
+    source: reasoning,
+    models: /^grok-4\.20-multi-agent/,
+    effort: { takes: ['low', 'medium', 'high', 'xhigh'] },
+  },
+];
+
+const takes: readonly TakesRow[] = [
+  ...efforts,
+  {
+    source: reference,
+    stops: 4,
+    tools: ['function', 'live_search'],
+    toolsLack: toolHints,
+    choices: ['tool'], // recorded 2026-08 with five models: the tool is called
+    lacks: [
+      ...openaisOwnBut('web_search_options'),
+      ...openroutersOwn,
+      'logit_bias',
+      'include_reasoning',
+      'reasoning_format',
+    ],
+    turns: { assistant: ['reasoning_content', 'refusal'], documents: 'file' },
+  },
+  // "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models."
+  {
+    source: reasoning,
+    models: thinking,
+    stops: 0,
+    lacks: ['presence_penalty', 'frequency_penalty'],
+  },
+];
+
+const responsesTakes: readonly TakesRow[] = [
+  ...efforts,
+  {
+    source: 'docs.x.ai/docs/api-reference#create-new-response, 2026-08',
+    lacks: [
+      'client_metadata',
+      'prompt_cache_retention',
+      'prompt_cache_options',
+      'safety_identifier',
+      'text.verbosity',
+    ],
+  },
+];
+
+/**
+ * docs.x.ai/docs/api-reference, 2026-08. Errors are strings beside a code; a wrong key is a 400
+ * (recorded 2026-08).
+ */
 export const xai = defineVendor({
   id: 'xai',
   provider: 'x_ai',
   baseUrl: 'https://api.x.ai/v1',
   consoleUrl: 'https://console.x.ai',
   env: { apiKey: 'XAI_API_KEY' },
+  // Recorded 2026-08: 502 reasoning tokens where the limit was 100. What is answered beside them
+  // keeps it.
+  thinksBeyondLimit: true,
   speaks: {
     ...everyWay(xaiEdits(faults)),
     images: xaiImages(faults),
-    chat: openaiChat({ faults }),
+    chat: openaiChat({ takes, faults }),
     // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).
-    responses: openaiResponses({ faults, seals: /^grok-(?:4|[5-9])/ }),
+    responses: openaiResponses({ faults, takes: responsesTakes, seals: /^grok-(?:4|[5-9])/ }),
     transcriptions: xaiTranscriptions(faults),
     speech: xaiSpeech(faults),
     video: xaiVideo({ faults }),

@@ -7,6 +7,8 @@ import { openaiSpeech } from '../wire/openai-speech.ts';
 import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
 import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
 import { rerank } from '../wire/rerank.ts';
+import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
+import type { TakesRow } from '../takes/contract.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^100[0-4]$/, kind: 'credentials' },
@@ -19,18 +21,65 @@ const faults: readonly FaultRule[] = [
   { code: /^121[0-5]$/, kind: 'bad_request' },
 ];
 
-/** docs.bigmodel.cn/cn/api/api-code, 2026-08: codes are numbers written as strings, whatever the status. */
+const reference = 'docs.bigmodel.cn/api-reference, 2026-08';
+
+const takes: readonly TakesRow[] = [
+  {
+    source: reference,
+    developer: 'system', // "[1214] Incorrect role information" (public issues, 2026-09)
+    limit: { name: 'max_tokens', takesBoth: false },
+    closed: true,
+    // `tool_choice` is `auto` on the page; a named tool was recorded, and is called.
+    forced: 'required',
+    lacksNone: true,
+    schema: 'object',
+    tools: ['function', 'web_search', 'retrieval', 'mcp'],
+    toolsLack: toolHints,
+    stops: 1,
+    turns: {
+      assistant: ['reasoning_content'],
+      lacks: { assistant: ['name'] },
+      documents: { instead: 'text, image, video' },
+    },
+    lacks: [
+      ...openaisOwnBut(),
+      ...openroutersOwn,
+      'include_reasoning',
+      'reasoning_format',
+      'n',
+      'logprobs',
+      'top_logprobs',
+      'user',
+      'parallel_tool_calls',
+      'logit_bias',
+      'presence_penalty',
+      'frequency_penalty',
+    ],
+    effort: { takes: [], usual: 'none' },
+  },
+  {
+    // The effort counts from 5.2 on, and is read over before that (recorded 2026-03: glm-4.7-flash,
+    // 200).
+    source: 'docs.bigmodel.cn/api-reference, 2026-08',
+    models: /^glm-(?:4\.[5-9]|[5-9])/,
+    effort: {
+      takes: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+      switch: { member: 'thinking', off: { type: 'disabled' } },
+    },
+  },
+];
+
+/**
+ * docs.bigmodel.cn/cn/api/api-code, 2026-08: codes are numbers written as strings, whatever the
+ * status.
+ */
 export const zhipu = defineVendor({
   id: 'zhipu',
   baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
   consoleUrl: 'https://open.bigmodel.cn',
   env: { apiKey: 'ZHIPU_API_KEY' },
   speaks: {
-    chat: openaiChat({
-      developers: false, // "[1214] Incorrect role information" (public issues, 2026-09)
-      outputLimit: { name: 'max_tokens', takesBoth: false },
-      faults,
-    }),
+    chat: openaiChat({ takes, faults }),
     // docs.bigmodel.cn/api-reference, 2026-08: embedding-3 and rerank
     embeddings: openaiEmbeddings({
       inputsMax: 64,
