@@ -5,7 +5,7 @@ import { buildSnapshot } from '../src/catalog/build-snapshot.ts';
 import { load, record } from '../src/catalog/recording.ts';
 import type { Snapshot } from '../src/catalog/snapshot.ts';
 import { countTokens } from '../src/gateway/count.ts';
-import { serves } from '../src/main.ts';
+import { listFees, serves } from '../src/main.ts';
 import { openSealer } from '../src/storage/seal.ts';
 import { type Sabotage, sabotages } from './gateway/sabotage.ts';
 import { type History, live } from './gateway/simulation.ts';
@@ -19,7 +19,10 @@ const firstSeed = Number(process.env['HISTORY_SEED'] ?? Math.floor(Math.random()
 const historiesMax = 200;
 const timeout = 7_200_000;
 
-/** Three models, one of which is asked of two channels when one is slow, at a thousandth of a yuan a token, over vendors of two formats, and one channel that can be relied on. */
+/**
+ * Three models, one of which is asked of two channels when one is slow, at a thousandth of a yuan a
+ * token, over vendors of two formats, and one channel that can be relied on.
+ */
 const sold = `
 groups:
   - { name: default, price_multiplier: 1.0, limits: { concurrency: 30 } }
@@ -29,7 +32,7 @@ models:
   - { id: hedged, owned_by: a, kind: chat, context: 128000, max_output: 1000, hedge_after_ms: 300, price: { input: 1000, output: 1000 } }
 channels:
   - { name: first, vendor: openai-compatible, base_url: "http://first/v1", api_key: up-secret, models: [plain, other, hedged] }
-  - { name: second, vendor: anthropic, base_url: "http://second/v1", api_key: up-secret, models: [{ id: plain, upstream: up }, other, hedged] }
+  - { name: second, vendor: anthropic, base_url: "http://second/v1", api_key: up-secret, bills_cancelled_input: true, models: [{ id: plain, upstream: up }, other, hedged] }
   - { name: spare, vendor: openai-compatible, base_url: "http://spare/v1", api_key: up-secret, priority: 9, models: [plain, other, hedged] }
 `;
 
@@ -66,7 +69,7 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
     const { database } = await Stage.open();
     const sealer = openSealer(randomBytes(32));
     await record(database, await configurationFrom(sold), sealer, systemClock);
-    snapshot = buildSnapshot(await load(database, sealer), serves);
+    snapshot = buildSnapshot(await load(database, sealer), serves, listFees());
     await database.close();
     // What is loaded when it is needed would make the first history another one.
     await countTokens('a');
@@ -90,6 +93,7 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
       'jumps',
       'unknown',
       'unreturned',
+      'lies',
       'hedgedFirst',
       'hedgedSecond',
       'hedgedNeither',
@@ -100,6 +104,7 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
       `${told.length} histories from seed ${firstSeed} in ${took} s: ${names.map((name) => `${name} ${sum(name)}`).join(', ')}`,
     );
     expect(sum('whole')).toBeGreaterThan(sum('requests') / 4);
+    expect(sum('lies')).toBeGreaterThan(histories / 10);
   });
 
   test('are the same for the same seed, whatever was lived before', async () => {

@@ -1,18 +1,31 @@
 import type { Nano } from '../base/money.ts';
-import { refuse } from '../base/refusal.ts';
+import { Refusal, refuse } from '../base/refusal.ts';
 import type { Quantities } from '../base/quantities.ts';
-import { costOf, type Media, outputTokensFor, variantIn, worstCase } from '../catalog/price.ts';
+import {
+  costOf,
+  type Media,
+  outputTokensFor,
+  type Tariff,
+  variantIn,
+  worstCase,
+} from '../catalog/price.ts';
 import type { Model, Offer } from '../catalog/snapshot.ts';
 import type { Overrun, Pass } from '../limits/contract.ts';
+import { priceDemand } from '../providers/price-demand.ts';
 import { offerTo, shareOf } from './allowed.ts';
 import { countQuestion, countTokens } from './count.ts';
 import type { Parts } from './parts.ts';
 import { endpointFor, kindsFor } from './kinds.ts';
+import { type Quote, type Quoted, quoted } from './quote.ts';
 import type { ClientRequest } from './request.ts';
+import { withSellers } from './takers.ts';
 
 /** Tokens that one image, sound or file is taken for until the vendor has counted. */
 export const tokensPerMedium = 1_600;
-/** A byte of JSON is at most this share of a token: three bytes make an English half-word or one Chinese character. */
+/**
+ * A byte of JSON is at most this share of a token: three bytes make an English half-word or one
+ * Chinese character.
+ */
 const bytesPerToken = 3;
 /** Output that is counted towards tokens per minute before the answer is there. */
 const outputTokensForLimit = 256;
@@ -21,9 +34,16 @@ const outputTokensUnknown = 16_384;
 
 const noMedia: Media = { inputTokens: 0, output: false };
 
-/** A request that may go on: what it may buy, how large it is at most, and its place in the group's limits. */
+/**
+ * A request that may go on: what it may buy, how large it is at most, and its place in the group's
+ * limits.
+ */
 export interface Admitted {
   readonly offer: Offer;
+  /** The model's plain price at the moment of admission. */
+  readonly tariff: Tariff;
+  /** Set where the request may be charged at another price than the plain one. */
+  readonly quote?: Quote | undefined;
   /** An upper estimate, until counted. */
   readonly textTokens: number;
   readonly media: Media;
@@ -36,14 +56,16 @@ export interface Admitted {
   readonly pass: Pass;
 }
 
-/** key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. A promise only where nodes share their limits. */
+/**
+ * key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. A
+ * promise only where nodes share their limits.
+ */
 export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<Admitted> {
   const offer = offerTo(parts.catalog(), request.principal, request.model);
-  if (offer === undefined) refuse('model_not_found', { model: request.model });
+  if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   refuseUnacceptable(offer, request);
   const { model, group } = offer;
-  const textTokens =
-    request.textTokensMax ?? Math.ceil((request.bytes.length - request.mediaBytes) / bytesPerToken);
+  const textTokens = sizeInTokens(request);
   const { mediaCount, units: requests } = request;
   const media =
     mediaCount === 0 && requests === undefined
@@ -52,6 +74,7 @@ export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<
   const inputTokens = textTokens + media.inputTokens;
   const outputTokens =
     (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
+  const bought = quotedFor(parts, request, offer, textTokens, media, outputTokens);
   const entered = parts.limiter.enter(
     `${request.principal.userId}/${group.name}`,
     group.limits,
@@ -60,23 +83,58 @@ export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<
   );
   if (entered instanceof Promise)
     return entered.then((told) =>
-      admittedBy(told, request, offer, textTokens, media, outputTokens),
+      admittedBy(told, request, bought, textTokens, media, outputTokens),
     );
-  return admittedBy(entered, request, offer, textTokens, media, outputTokens);
+  return admittedBy(entered, request, bought, textTokens, media, outputTokens);
+}
+
+/**
+ * The prices at which this request may be charged. Throws the Refusal of a feature that is not
+ * sold.
+ */
+function quotedFor(
+  parts: Parts,
+  request: ClientRequest,
+  offer: Offer,
+  textTokens: number,
+  media: Media,
+  outputTokens: number,
+): Quoted {
+  const { body, capability, model, principal } = request;
+  const demand = priceDemand(capability, body, model);
+  if (demand === undefined && offer.tariff.terms === undefined)
+    return { offer, tariff: offer.tariff };
+  const asked = { catalog: parts.catalog(), principal, capability, at: parts.clock.now() };
+  try {
+    return quoted(asked, offer, demand, { textTokens, media, outputTokens });
+  } catch (error) {
+    throw error instanceof Refusal ? withSellers(parts, request, offer, error) : error;
+  }
 }
 
 function admittedBy(
   entered: Pass | Overrun,
   { sized }: ClientRequest,
-  offer: Offer,
+  { offer, tariff, quote }: Quoted,
   textTokens: number,
   media: Media,
   outputTokens: number,
 ): Admitted {
   if ('over' in entered) throw new LimitReached(entered, textTokens + media.inputTokens);
-  if (sized === undefined) return { offer, textTokens, media, outputTokens, pass: entered };
-  const variant = sized.variants && variantIn(offer.tariff, sized.variants);
-  return { offer, textTokens, media, outputTokens, pass: entered, most: sized.most, variant };
+  if (sized === undefined)
+    return { offer, tariff, quote, textTokens, media, outputTokens, pass: entered };
+  const variant = sized.variants && variantIn(tariff, sized.variants);
+  return {
+    offer,
+    tariff,
+    quote,
+    textTokens,
+    media,
+    outputTokens,
+    pass: entered,
+    most: sized.most,
+    variant,
+  };
 }
 
 /** What this model is for, and what it takes no matter how it is asked. */
@@ -88,19 +146,6 @@ export function refuseUnacceptable({ model }: Offer, request: ClientRequest): vo
       endpoint: endpointFor[model.kind],
       param: 'model',
     });
-  const { outputTokensAsked: asked, outputParam: param } = request;
-  if (
-    param !== undefined &&
-    asked !== undefined &&
-    model.outputTokensMax !== undefined &&
-    asked > model.outputTokensMax
-  ) {
-    refuse('out_of_range', {
-      param,
-      expected: `<= ${model.outputTokensMax} for the model '${model.id}'`,
-      got: asked,
-    });
-  }
   if (request.media.size === 0 || model.modalities === undefined) return;
   for (const [content, param] of request.media) {
     if (!model.modalities.in.includes(content))
@@ -132,7 +177,15 @@ export class LimitReached extends Error {
   }
 }
 
-/** The input's text, counted: the quick estimate of an admission is generous. What came as tokens was counted by the client. */
+/** An upper estimate of the tokens of a request's text, by its size alone. */
+export function sizeInTokens({ textTokensMax, bytes, mediaBytes }: ClientRequest): number {
+  return textTokensMax ?? Math.ceil((bytes.length - mediaBytes) / bytesPerToken);
+}
+
+/**
+ * The input's text, counted: the quick estimate of an admission is generous. What came as tokens
+ * was counted by the client.
+ */
 export async function countedText(
   { textTokens }: Admitted,
   request: ClientRequest,
@@ -144,12 +197,18 @@ export async function countedText(
 
 /** What so many tokens of output would cost this admission at worst, input included. */
 export function worstCaseOf(admitted: Admitted, outputTokens: number): Nano {
-  if (admitted.most !== undefined)
-    return costOf(admitted.offer.tariff, admitted.most, admitted.variant).total;
-  return worstCase(admitted.offer.tariff, admitted.textTokens, outputTokens, admitted.media);
+  const { tariff, quote, most, variant, textTokens, media } = admitted;
+  if (most !== undefined)
+    return quote === undefined ? costOf(tariff, most, variant).total : quote.worstOf(most, variant);
+  return quote === undefined
+    ? worstCase(tariff, textTokens, outputTokens, media)
+    : quote.worst(textTokens, outputTokens, media);
 }
 
 /** The most output tokens that `money` pays for at worst. */
 export function affordableTokens(admitted: Admitted, money: Nano): number {
-  return outputTokensFor(admitted.offer.tariff, money, admitted.textTokens, admitted.media);
+  const { tariff, quote, textTokens, media } = admitted;
+  return quote === undefined
+    ? outputTokensFor(tariff, money, textTokens, media)
+    : quote.affordable(money, textTokens, media);
 }

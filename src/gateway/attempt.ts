@@ -1,5 +1,5 @@
 import type { Fault } from '../base/fault.ts';
-import type { Refusal } from '../base/refusal.ts';
+import { Refusal, refusal } from '../base/refusal.ts';
 import { decoded } from '../http/content-coding.ts';
 import type { ReplyHeaders } from '../http/reply-head.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type Inquiry,
   isFault,
   type Method,
+  type NotTaken,
   type Proof,
   type StreamMeter,
 } from '../providers/adapter.ts';
@@ -29,12 +30,20 @@ export type AttemptResult =
   | { readonly kind: 'answer'; readonly answer: Answer }
   /** The vendor said all it had to say and the client has it, but for `tail` and the end mark. */
   | { readonly kind: 'streamed'; readonly meter: StreamMeter; readonly tail: string }
-  /** The account's money ended before the answer did. */
-  | { readonly kind: 'length'; readonly meter: StreamMeter }
-  | { readonly kind: 'left' }
-  /** Another attempt at the same answer was faster: this one was broken off before it had a byte. */
+  /**
+   * The account's money ended before the answer did. `past`: the answer is longer than its request
+   * allows.
+   */
+  | { readonly kind: 'length'; readonly meter: StreamMeter; readonly past?: true }
+  /** The client went away. `sent`: the vendor had the request by then, and may have read it. */
+  | { readonly kind: 'left'; readonly sent?: true }
+  /**
+   * Another attempt at the same answer was faster: this one was broken off before it had a byte.
+   */
   | { readonly kind: 'outrun' }
-  /** The request cannot be made for this vendor, and that is the client's to mend: nobody was asked. */
+  /**
+   * The request cannot be made for this vendor, and that is the client's to mend: nobody was asked.
+   */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly stage: CallStage };
 
@@ -46,8 +55,18 @@ export interface Receiver {
   data(piece: Buffer): boolean;
   /** The vendor closed in good order. Undefined: the receiver ends the attempt itself, later. */
   end(): AttemptResult | undefined;
-  /** The connection broke; what the receiver makes of it, when it knows better than a network fault. */
+  /**
+   * The connection broke; what the receiver makes of it, when it knows better than a network fault.
+   */
   broken(): AttemptResult | undefined;
+}
+
+/** The refusal of a request that the vendor itself would refuse. The vendor has not been asked. */
+export class VendorRefuses extends Refusal {}
+
+function vendorRefuses(model: string, { param, why }: NotTaken): VendorRefuses {
+  const { refusal: name, message } = refusal('unsupported_parameter', { model, param, why });
+  return new VendorRefuses(name, message, param, undefined);
 }
 
 /** One call to one channel. Resolves once, whoever ends it: the vendor, the client or the money. */
@@ -56,10 +75,14 @@ export class Attempt implements UpstreamListener {
   readonly upstreamCall: UpstreamCall;
   /** Of the reply, once its head is there. */
   contentType = '';
+  /** The client's members that the vendor's request leaves out; undefined: none. */
+  dropped: readonly string[] | undefined;
   readonly #adapter: Inquiry;
   readonly #call: Call;
   readonly #limits: GatewayLimits;
   readonly #receive: (attempt: Attempt) => Receiver;
+  /** The attempt has ended: nothing more of it may reach the client. */
+  over = false;
   #receiver: Receiver | undefined;
   #resolve: (result: AttemptResult) => void = () => {};
 
@@ -80,8 +103,15 @@ export class Attempt implements UpstreamListener {
     this.upstreamCall = new UpstreamCall(this);
   }
 
-  start(lane: Lane): void {
+  /**
+   * Throws the Refusal of a request that this vendor does not take. `insists`: the vendor is asked
+   * although it is known to refuse.
+   */
+  start(lane: Lane, insists = true): void {
     const ask = this.#adapter.ask(this.#call);
+    if (ask.untaken !== undefined && !insists)
+      throw vendorRefuses(this.#call.publicModel, ask.untaken);
+    this.dropped = ask.dropped;
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
     const path = lane.place(ask.path, this.#call.upstreamModel);
     const method = ask.method ?? 'POST';
@@ -102,7 +132,10 @@ export class Attempt implements UpstreamListener {
     }
   }
 
-  /** Sends a request once it carries its proof. Nothing has reached the vendor before that, so that its failure is one of connecting. */
+  /**
+   * Sends a request once it carries its proof. Nothing has reached the vendor before that, so that
+   * its failure is one of connecting.
+   */
   #prove(
     upstream: Upstream,
     authorize: Authorize,
@@ -111,7 +144,7 @@ export class Attempt implements UpstreamListener {
   ): void {
     const send = (proof: Proof): void => {
       if (this.upstreamCall.over) return;
-      if ('kind' in proof) this.#resolve({ kind: 'fault', stage: 'connecting', fault: proof });
+      if ('kind' in proof) this.#end({ kind: 'fault', stage: 'connecting', fault: proof });
       else
         upstream.post(
           { ...ask, headers: Object.assign({}, ask.headers, proof.headers) },
@@ -128,23 +161,25 @@ export class Attempt implements UpstreamListener {
     if (!(proof instanceof Promise)) send(proof);
     else
       proof.then(send, (error: unknown) =>
-        this.#resolve({
-          kind: 'fault',
-          stage: 'connecting',
-          fault: transportFault(asError(error)),
-        }),
+        this.#end({ kind: 'fault', stage: 'connecting', fault: transportFault(asError(error)) }),
       );
   }
 
   /** The vendor has said its last word: ends the attempt with this result, unless it has ended. */
   complete(result: AttemptResult): void {
     this.upstreamCall.leave();
-    this.#resolve(result);
+    this.#end(result);
   }
 
   /** Stops the vendor and ends the attempt with this result, unless it has ended. */
   finish(result: AttemptResult): void {
+    const sent = result.kind === 'left' && this.upstreamCall.stage !== 'connecting';
     this.upstreamCall.abort();
+    this.#end(sent ? leftAfterSending : result);
+  }
+
+  #end(result: AttemptResult): void {
+    this.over = true;
     this.#resolve(result);
   }
 
@@ -174,7 +209,10 @@ export class Attempt implements UpstreamListener {
       );
   }
 
-  /** A whole answer to a client that wants a stream goes the stream's way, too: its translator knows what to make of it. */
+  /**
+   * A whole answer to a client that wants a stream goes the stream's way, too: its translator knows
+   * what to make of it.
+   */
   #readsAsStream(contentType: string, coding: string | undefined): boolean {
     if (!this.#call.streamUpstream || contentType.startsWith('text/html')) return false;
     return (
@@ -196,13 +234,16 @@ export class Attempt implements UpstreamListener {
     );
   }
 
-  /** Nothing is heard of the vendor any more: what an adapter throws over its last words must not leave the client waiting. */
+  /**
+   * Nothing is heard of the vendor any more: what an adapter throws over its last words must not
+   * leave the client waiting.
+   */
   #conclude(read: () => AttemptResult | undefined): void {
     try {
       const result = read();
-      if (result !== undefined) this.#resolve(result);
+      if (result !== undefined) this.#end(result);
     } catch (error) {
-      this.#resolve({
+      this.#end({
         kind: 'fault',
         stage: this.#receiver?.stage ?? 'waiting',
         fault: protocolFault(String(error)),
@@ -211,11 +252,15 @@ export class Attempt implements UpstreamListener {
   }
 }
 
+/** How an attempt ends whose client went away while the vendor was at work. */
+export const leftAfterSending: AttemptResult = { kind: 'left', sent: true };
+
 export function transportFault(error: Error): Fault {
   const code = 'code' in error ? String(error.code) : '';
   return {
     kind: code === 'ETIMEDOUT' ? 'timeout' : 'network',
     message: `${code} ${error.message}`.trim(),
+    ofConnection: true,
   };
 }
 
@@ -285,7 +330,8 @@ class WholeReceiver implements Receiver {
   }
 
   broken(): AttemptResult {
-    // Nothing of a whole answer has reached the client, so its loss is like silence: another channel may be asked.
+    // Nothing of a whole answer has reached the client, so its loss is like silence: another
+    // channel may be asked.
     return {
       kind: 'fault',
       stage: 'waiting',

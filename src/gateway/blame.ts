@@ -1,20 +1,30 @@
 import type { Fault } from '../base/fault.ts';
 import { type Refusal, refusal } from '../base/refusal.ts';
+import type { ChannelFacts } from '../catalog/snapshot.ts';
+import { sanitise } from '../providers/vendor-words.ts';
 
 /** Clients come back after this when no channel said how long it needs. */
 const retryAfterMsDefault = 5_000;
 const messageCharsMax = 1_000;
+/** How much of a vendor's message is read. */
+const charsReadMax = 4 * messageCharsMax;
 
-/** A vendor's fault as the client may see it: its own mistakes as a 400, everything else as our 503, never as its 401, 402, 403 or 429. */
+/** The facts of a channel that its vendor may repeat in a message, and that no client may see. */
+export type HiddenFacts = Pick<ChannelFacts, 'secret' | 'moreSecrets' | 'baseUrl'>;
+
+/**
+ * A vendor's fault as the client may see it: its own mistakes as a 400, everything else as our 503,
+ * never as its 401, 402, 403 or 429.
+ */
 export function refusalFor(
   fault: Fault,
   requestId: string,
   retryAfterMs: number | undefined,
-  secret: string | undefined,
+  channel: HiddenFacts | undefined,
 ): Refusal {
   const values = {
-    message: without(secret, fault.message).slice(0, messageCharsMax),
-    ...(fault.param === undefined ? {} : { param: fault.param }),
+    message: shownWords(fault.message, channel),
+    ...(fault.param === undefined ? {} : { param: shownWords(fault.param, channel) }),
   };
   if (fault.kind === 'bad_request') return refusal('vendor_bad_request', values);
   if (fault.kind === 'context_length')
@@ -32,11 +42,57 @@ export function refusalFor(
 /** Shorter than any key, a secret may be part of any word. */
 const secretCharsMin = 6;
 
-/** The vendor's words without our key, should it stand in them in a form that its adapter does not know. */
+/**
+ * The vendor's words without our key, should it stand in them in a form that its adapter does not
+ * know.
+ */
 export function without(secret: string | undefined, message: string): string {
   return secret === undefined || secret.length < secretCharsMin
     ? message
     : message.replaceAll(secret, '***');
+}
+
+/**
+ * Every message of a vendor reaches the client through this function: without our keys or parts of
+ * them, our account, and the channel's address.
+ */
+export function shownWords(message: string, channel: HiddenFacts | undefined): string {
+  let words = message.slice(0, charsReadMax);
+  for (const secret of [channel?.secret, ...(channel?.moreSecrets ?? [])])
+    words = withoutParts(secret, without(secret, words));
+  return sanitise(withoutAddress(channel?.baseUrl, words)).slice(0, messageCharsMax);
+}
+
+/** How many characters at an end of a key identify it: fewer may be the end of a word. */
+const partChars = 4;
+
+/** Removes `sk-ab...wxyz` and `…wxyz`: the ends of a key, whose middle the vendor has masked. */
+function withoutParts(secret: string | undefined, message: string): string {
+  if (secret === undefined || secret.length < 3 * partChars || !/\.{2,}|…|[*•]{2,}/.test(message))
+    return message;
+  const [head, tail] = [secret.slice(0, partChars), secret.slice(-partChars)];
+  return message.replace(/[^\s"'`(),:;]*(?:\.{2,}|…|[*•]{2,})[^\s"'`(),:;]*/g, (word) =>
+    word.startsWith(head) || word.replace(/\.$/, '').endsWith(tail) ? '***' : word,
+  );
+}
+
+/**
+ * Removes the channel's host, and the address that it stands in. A host of one label may be a
+ * common word, and is removed only with its port.
+ */
+function withoutAddress(baseUrl: string | undefined, message: string): string {
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return message;
+  const { hostname, host } = new URL(baseUrl);
+  const name = /[.:]/.test(hostname) ? hostname : host;
+  if (!/[.:]/.test(name) || !message.toLowerCase().includes(name)) return message;
+  const named = name.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return message.replace(
+    new RegExp(
+      String.raw`(?:https?://)?(?<![\w.-])${named}(?![\w-])(?::\d+)?(?:/[^\s"'<>)\],;]*)?`,
+      'gi',
+    ),
+    '***',
+  );
 }
 
 const whatHappened: Readonly<Partial<Record<Fault['kind'], string>>> = {

@@ -1,4 +1,5 @@
 import { isPictured } from '../base/capability.ts';
+import { Refusal } from '../base/refusal.ts';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { CallStage } from '../http/upstream.ts';
@@ -6,11 +7,12 @@ import type {
   Adapter,
   Call,
   SoundAdapter,
+  StreamCollector,
   StreamedPictureAdapter,
   StreamTranslator,
 } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
-import { Attempt, type AttemptResult } from './attempt.ts';
+import { Attempt, type AttemptResult, VendorRefuses } from './attempt.ts';
 import { choiceOf, spentBy } from './choice.ts';
 import type { Choice } from '../routing/choice.ts';
 import type { Contest } from './contest.ts';
@@ -18,6 +20,7 @@ import { askHedged, hedgeAfter } from './hedge.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import { prepare } from './prepare.ts';
+import { isTaken, takersOf, withTakers } from './takers.ts';
 import { tellTrace } from './traced.ts';
 import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import { attemptWhole } from './whole.ts';
@@ -35,13 +38,17 @@ export interface Asked extends Tried {
   readonly goesOn: boolean;
 }
 
-/** The attempt loop: one channel after the other until one delivers, the client leaves, or nothing is left that may be tried. */
+/**
+ * The attempt loop: one channel after the other until one delivers, the client leaves, or nothing
+ * is left that may be tried.
+ */
 export async function tryChannels(exchange: Exchange): Promise<Tried> {
   const { parts } = exchange;
   const trial = new Trial(exchange);
   const hedgeMs = hedgeAfter(exchange);
   if (hedgeMs !== undefined) parts.hedges.earn(exchange.request.model);
   let last: Asked | undefined;
+  let failed: Asked | undefined;
   while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
     const nowMs = parts.clock.monotonicMs();
     const candidate = trial.pick(nowMs);
@@ -55,11 +62,39 @@ export async function tryChannels(exchange: Exchange): Promise<Tried> {
       exchange.vendorMs += exchange.elapsedMs() - begunMs;
     }
     if (!last.goesOn) return last;
+    if (last.result.kind === 'fault') failed = last;
   }
   if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
+  if (failed === undefined && trial.refusal !== undefined && !trial.isTakenByAnother())
+    return refusedByAll(exchange, trial, trial.refusal);
   return {
-    result: last?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
+    result: failed?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
     receiver: undefined,
+  };
+}
+
+/**
+ * No channel takes the request. A vendor that itself refuses it is asked all the same: our table
+ * may be older than its model.
+ */
+async function refusedByAll(exchange: Exchange, trial: Trial, why: Refusal): Promise<Tried> {
+  if (trial.refusing === undefined)
+    return { result: { kind: 'refused', refusal: withTakers(exchange, why) }, receiver: undefined };
+  const begunMs = exchange.elapsedMs();
+  exchange.insists = true;
+  const { result, receiver } = await trial.ask(trial.refusing, begunMs);
+  exchange.vendorMs += exchange.elapsedMs() - begunMs;
+  if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
+    return { result, receiver };
+  const { stage, fault } = result;
+  const message = `${fault.message} ${takersOf(exchange, why.param) ?? ''}`.trim();
+  return {
+    result: {
+      kind: 'fault',
+      stage,
+      fault: { kind: 'bad_request', message, param: fault.param ?? why.param },
+    },
+    receiver,
   };
 }
 
@@ -70,6 +105,10 @@ export class Trial {
   readonly #choice: Choice | undefined;
   #tried: readonly Candidate[] = noneTried;
   #failures: Map<FaultKind, number> | undefined;
+  /** The reason of the first channel that does not take the request. */
+  refusal: Refusal | undefined;
+  /** The first channel whose vendor itself refuses the request. */
+  refusing: Candidate | undefined;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -104,6 +143,9 @@ export class Trial {
     lane.running += 1;
     try {
       one = await attemptOn(exchange, candidate, lane, contest);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return this.#notTaken(candidate, error);
     } finally {
       lane.running -= 1;
     }
@@ -113,6 +155,36 @@ export class Trial {
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
     if (this.#choice?.policy === 'latency') tellPace(exchange, candidate, result, begunMs);
     return { result, receiver: one.receiver, candidate, goesOn };
+  }
+
+  /**
+   * The vendor's adapter refuses the request: the vendor was not asked, and another channel's
+   * vendor may take the request.
+   */
+  #notTaken(candidate: Candidate, refusal: Refusal): Asked {
+    const exchange = this.#exchange;
+    exchange.attempts -= 1;
+    exchange.attempt = undefined;
+    exchange.candidate = undefined;
+    this.refusal ??= refusal;
+    if (refusal instanceof VendorRefuses) this.refusing ??= candidate;
+    this.#tried = [
+      ...this.#tried,
+      ...this.#candidates.filter(({ channel }) => channel.name === candidate.channel.name),
+    ];
+    return { result: { kind: 'refused', refusal }, receiver: undefined, candidate, goesOn: true };
+  }
+
+  /** Whether a channel that cannot be asked now takes the request. */
+  isTakenByAnother(): boolean {
+    const others = this.#candidates.filter((candidate) => !this.#tried.includes(candidate));
+    return others.some((candidate) =>
+      isTaken(
+        this.#exchange,
+        candidate,
+        this.#exchange.callFor(candidate, this.#exchange.request.stream),
+      ),
+    );
   }
 
   #faulted(
@@ -127,7 +199,8 @@ export class Trial {
     this.#failures.set(fault.kind, count);
     if (!mayRetry(fault.kind, stage, count, isPictured(request.capability) ? 'media' : 'text'))
       return false;
-    // A vendor may close an idle connection in the instant in which we use it: that says nothing of the channel, so it gets a second chance.
+    // A vendor may close an idle connection in the instant in which we use it: that says nothing of
+    // the channel, so it gets a second chance.
     if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
       this.#tried = [...this.#tried, ...spentBy(fault.kind, candidate, this.#candidates)];
     return true;
@@ -155,10 +228,10 @@ function tellPace(
 function tellFailure(
   { parts, request }: Exchange,
   { channel }: Candidate,
-  { kind, message }: Fault,
+  { kind, message, ofConnection }: Fault,
   stage: CallStage,
 ): void {
-  const why = kind === 'network' || kind === 'timeout' ? message : undefined;
+  const why = ofConnection === true ? message : undefined;
   const key = channel.moreSecrets === undefined ? undefined : (channel.keyNumber ?? 1);
   parts.failed({
     id: request.id,
@@ -190,10 +263,12 @@ async function attemptOn(
   const { parts, request, purse } = exchange;
   exchange.attempts += 1;
   exchange.candidate = candidate;
+  exchange.asks(lane, candidate);
   const adapter = lane.adapter(request.capability);
   if (adapter === undefined)
     throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
-  // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that is put together here.
+  // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that
+  // is put together here.
   const plain = exchange.callFor(candidate, request.stream || purse.canGrow());
   if (!('stream' in adapter) || answersWhole(adapter, plain))
     return {
@@ -214,17 +289,13 @@ async function attemptOn(
     receiver =
       request.stream || !('collect' in adapter)
         ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType), contest)
-        : new CollectingReceiver(
-            exchange,
-            self,
-            adapter.collect(call),
-            parts.limits.answerBytesMax,
-          );
+        : collectingReceiver(exchange, self, adapter.collect(call));
     return receiver;
   });
   if (contest === undefined) exchange.attempt = attempt;
   else contest.enter(attempt);
-  attempt.start(lane);
+  attempt.start(lane, exchange.insists);
+  if (contest === undefined) exchange.dropped = attempt.dropped;
   const result = await attempt.result;
   if (contest === undefined) exchange.attempt = undefined;
   return { result, receiver };
@@ -234,11 +305,25 @@ async function attemptOn(
 const atOnce = (call: Call): Call =>
   call.stream ? { ...call, stream: false, streamUpstream: false } : call;
 
-/** In one piece, or as pieces that are each whole. Sound is put together from no stream, and a picture neither. */
+/**
+ * In one piece, or as pieces that are each whole. Sound is put together from no stream, and a
+ * picture neither.
+ */
 const answersWhole = (
   adapter: Adapter | SoundAdapter | StreamedPictureAdapter,
   call: Call,
 ): boolean => ('collect' in adapter ? adapter.parts?.(call) !== undefined : !call.stream);
+
+function collectingReceiver(
+  exchange: Exchange,
+  attempt: Attempt,
+  collector: StreamCollector,
+): CollectingReceiver {
+  const { parts } = exchange;
+  exchange.heard = collector.meter;
+  parts.watch.add(exchange);
+  return new CollectingReceiver(exchange, attempt, collector, parts.limits.answerBytesMax);
+}
 
 function forwardingReceiver(
   exchange: Exchange,

@@ -1,29 +1,46 @@
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { refusal } from '../base/refusal.ts';
-import { inputTokens } from '../catalog/price.ts';
+import { inputTokens, outputTokens } from '../catalog/price.ts';
 import type { Answer, StreamMeter } from '../providers/adapter.ts';
 import { refusalFor, unavailable } from './blame.ts';
+import { type Bounded, bounded, isWithin, withinLimit } from './bound.ts';
+import type { AttemptResult } from './attempt.ts';
+import { countTokens, tokensOfBytes, writtenIn } from './count.ts';
 import type { Tried } from './channels.ts';
+import { tellDropped } from './dropped.ts';
 import type { Exchange } from './exchange.ts';
 import { type Outcome, outcomeOfFault } from './outcome.ts';
 import { paintedStream } from './painted.ts';
 import { CollectingReceiver, ForwardingReceiver } from './receivers.ts';
 import { unavailableRetryMs } from './reserve.ts';
-import { countedAnswer, countedStream, type Ending, outputTokens, settle } from './settle.ts';
+import {
+  type Counted,
+  countedAnswer,
+  countedStream,
+  countsNothing,
+  type Ending,
+  recounted,
+  settle,
+  cancelledInput,
+} from './settle.ts';
 import { remember } from './signatures.ts';
 import { heardOf, withMeasured } from './sound.ts';
 
-/** Charges for what the attempts came to, and ends the answer of which something was delivered. What is refused is left to the caller. */
+/**
+ * Charges for what the attempts came to, and ends the answer of which something was delivered. What
+ * is refused is left to the caller.
+ */
 export async function conclude(exchange: Exchange, { result, receiver }: Tried): Promise<Outcome> {
   const { reply } = exchange;
   if (result.kind === 'answer') return concludeWhole(exchange, result.answer, 'ok');
   if (result.kind === 'streamed') return concludeStream(exchange, result.meter, result.tail, 'ok');
-  if (result.kind === 'length') return concludeLength(exchange, result.meter, receiver);
+  if (result.kind === 'length') return concludeLength(exchange, result, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
   if (result.kind === 'left' || result.kind === 'outrun') {
-    if (meter !== undefined && meter.outputBytes > 0)
+    if (meter !== undefined && hasDelivered(meter))
       return concludeStream(exchange, meter, '', 'left');
+    if (result.kind === 'left' && result.sent === true) return concludeCancelled(exchange, meter);
     return { ...nothing, status: 499, outcome: 'left' };
   }
   if (result.kind === 'refused')
@@ -36,6 +53,10 @@ export async function conclude(exchange: Exchange, { result, receiver }: Tried):
   return concludeFault(exchange, result.fault, meter);
 }
 
+/** Words of the model, or what a tool found that the vendor ran. */
+const hasDelivered = ({ outputBytes, calls }: StreamMeter): boolean =>
+  outputBytes > 0 || calls !== undefined;
+
 const nothing = {
   charged: false,
   cost: 0n,
@@ -43,6 +64,29 @@ const nothing = {
   outputTokens: 0,
   refusal: undefined,
 } as const;
+
+/**
+ * The client left before the first byte, and the vendor had the request by then: the input is
+ * recorded and counts towards the limits, and is charged where the channel's vendor bills it.
+ * Images and sound are charged only when they are delivered.
+ */
+async function concludeCancelled(
+  exchange: Exchange,
+  meter: StreamMeter | undefined,
+): Promise<Outcome> {
+  const billed =
+    exchange.candidate?.channel.billsCancelledInput === true &&
+    exchange.request.sized === undefined;
+  const quantities = await cancelledInput(exchange, meter, billed);
+  const outcome = await charge(exchange, {
+    status: 'left',
+    quantities,
+    free: !billed,
+    estimated: true,
+    upstreamId: meter?.upstreamId,
+  });
+  return { ...outcome, status: 499, outcome: 'left', refusal: undefined };
+}
 
 async function concludeFault(
   exchange: Exchange,
@@ -54,8 +98,8 @@ async function concludeFault(
     admitted.offer.candidates,
     parts.clock.monotonicMs(),
   );
-  const why = refusalFor(fault, request.id, retryAfterMs, exchange.candidate?.channel.secret);
-  if (reply.started && meter !== undefined && meter.outputBytes > 0) {
+  const why = refusalFor(fault, request.id, retryAfterMs, exchange.candidate?.channel);
+  if (reply.started && meter !== undefined && hasDelivered(meter)) {
     const outcome = await concludeStream(exchange, meter, '', 'cut');
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
   }
@@ -73,27 +117,78 @@ async function concludeWhole(
   answer: Answer,
   status: 'ok' | 'length',
 ): Promise<Outcome> {
-  const told = withMeasured(exchange, answer.quantities);
-  const quantities = told ?? (await countedAnswer(exchange, answer.outputText));
-  const estimated = answer.estimated ?? told === undefined;
-  const ending: Ending = { status, quantities, estimated, upstreamId: answer.upstreamId };
+  const found = countedWhole(exchange, answer);
+  // Nearly all vendors report their count: then there is no promise to await.
+  const { quantities: all, estimated, ours } = found instanceof Promise ? await found : found;
+  const { quantities, reported } = isWithin(exchange, all)
+    ? { quantities: all }
+    : await chargeable(exchange, all, estimated);
+  const ending: Ending = {
+    status,
+    quantities,
+    reported,
+    estimated,
+    upstreamId: answer.upstreamId,
+    told: answer.told,
+  };
   const remembered = answer.signatures && remember(exchange, answer.signatures);
   const outcome = await charge(exchange, ending);
   if (outcome.refusal !== undefined) return outcome;
   if (remembered !== undefined) await remembered;
   exchange.firstByteMs ??= exchange.elapsedMs();
-  const counted =
-    told === undefined ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
+  const counted = ours ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
   const body = counted ?? answer.body;
   const kept = exchange.request.keep === undefined || (await keep(exchange, body));
+  tellDropped(exchange.reply, exchange.request.dropped, exchange.dropped);
   if (exchange.request.stream) sendAsEvents(exchange, body);
   else exchange.reply.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
+/**
+ * `ours`: the vendor reported nothing that can be charged, and the client reads our count in the
+ * answer.
+ */
+interface CountedWhole extends Counted {
+  readonly ours: boolean;
+}
+
+function countedWhole(exchange: Exchange, answer: Answer): CountedWhole | Promise<CountedWhole> {
+  const told = withMeasured(exchange, answer.quantities);
+  if (told === undefined) return countedHere(exchange, answer);
+  const text = countsNothing(exchange, told) ? writtenIn(answer.body) : '';
+  if (text === '') return { quantities: told, estimated: answer.estimated === true, ours: false };
+  return recountedHere(exchange, told, text);
+}
+
+async function countedHere(exchange: Exchange, answer: Answer): Promise<CountedWhole> {
+  const quantities = await countedAnswer(exchange, answer.outputText);
+  return { quantities, estimated: answer.estimated ?? true, ours: true };
+}
+
+async function recountedHere(
+  exchange: Exchange,
+  told: Quantities,
+  text: string,
+): Promise<CountedWhole> {
+  const { quantities } = await recounted(exchange, told, await countTokens(text));
+  return { quantities, estimated: true, ours: true };
+}
+
 function sendAsEvents({ reply, format }: Exchange, body: Buffer): void {
   reply.startStream();
   reply.end((format.wholeAsEvents?.(body) ?? '') + format.done);
+}
+
+/** The quantities within the bound of the request. Our own estimate has no reported quantities. */
+async function chargeable(
+  exchange: Exchange,
+  quantities: Quantities,
+  estimated: boolean,
+): Promise<Bounded> {
+  return estimated
+    ? { quantities: withinLimit(exchange, quantities) }
+    : bounded(exchange, quantities);
 }
 
 async function concludeStream(
@@ -102,13 +197,18 @@ async function concludeStream(
   tail: string,
   status: Ending['status'],
 ): Promise<Outcome> {
-  const { quantities, estimated } = await countedMeter(exchange, meter, status);
+  const { quantities: all, estimated } = await countedMeter(exchange, meter, status);
+  const { quantities, reported } = isWithin(exchange, all)
+    ? { quantities: all }
+    : await chargeable(exchange, all, estimated);
   const remembered = meter.signatures && remember(exchange, meter.signatures);
   const outcome = await charge(exchange, {
     status,
     quantities,
+    reported,
     estimated,
     upstreamId: meter.upstreamId,
+    told: meter.told,
   });
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
   if (remembered !== undefined) await remembered;
@@ -123,10 +223,12 @@ async function countedMeter(
   exchange: Exchange,
   meter: StreamMeter,
   status: Ending['status'],
-): Promise<Pick<Ending, 'quantities' | 'estimated'>> {
+): Promise<Counted> {
   const { image, sized } = exchange.request;
   if (image !== undefined) return paintedStream(exchange, meter, status);
   const told = sized === undefined ? meter.quantities : heardOf(exchange, meter, status);
+  if (told !== undefined && meter.outputBytes > 0 && countsNothing(exchange, told))
+    return recounted(exchange, told, tokensOfBytes(meter.outputBytes));
   return {
     quantities: told ?? (await countedStream(exchange, meter)),
     estimated: told === undefined,
@@ -155,17 +257,16 @@ async function keep({ request }: Exchange, last: Buffer): Promise<boolean> {
 
 async function concludeLength(
   exchange: Exchange,
-  meter: StreamMeter,
+  { meter, past }: AttemptResult & { readonly kind: 'length' },
   receiver: Tried['receiver'],
 ): Promise<Outcome> {
-  const quantities =
-    meter.finished && meter.quantities !== undefined
-      ? meter.quantities
-      : await countedStream(exchange, meter);
+  const told = meter.finished && meter.quantities !== undefined ? meter.quantities : undefined;
+  const quantities = told ?? withinLimit(exchange, await countedStream(exchange, meter));
+  if (past === true && told === undefined) tellPast(exchange);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
-    // The client set another limit, or none: this is the one that the money was.
-    exchange.reply.header('x-tollgate-max-tokens', String(outputTokens(quantities)));
+    // It replaces the limit of the client or the model: the money allowed only these tokens.
+    exchange.reply.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
     return concludeWhole(exchange, { ...answer, quantities }, 'length');
   }
   if (receiver === undefined || meter.outputBytes === 0)
@@ -175,9 +276,25 @@ async function concludeLength(
       outcome: 'insufficient_quota',
       refusal: refusal('insufficient_quota'),
     };
-  const tail = receiver.cutShort(quantities);
+  const tail = receiver.cutShort(
+    isWithin(exchange, quantities) ? quantities : (await bounded(exchange, quantities)).quantities,
+  );
   if (!exchange.reply.started) exchange.firstByte();
   return concludeStream(exchange, { ...meter, quantities }, tail, 'length');
+}
+
+/**
+ * The vendor went on after the longest possible answer. Its bill for that is not known, so that no
+ * loss is recorded.
+ */
+function tellPast({ parts, request, candidate }: Exchange): void {
+  parts.overran({
+    id: request.id,
+    channel: candidate?.channel.name ?? '',
+    model: request.model,
+    excess: 0n,
+    reported: undefined,
+  });
 }
 
 async function charge(exchange: Exchange, ending: Ending): Promise<Outcome> {

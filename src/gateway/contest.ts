@@ -11,8 +11,8 @@ import type { Running } from './receivers.ts';
 export const outrun: AttemptResult = { kind: 'outrun' };
 
 /**
- * Two attempts at one answer. The first that has a byte for the client has won, and the other is broken off in that instant, so that the client never
- * hears of two.
+ * Two attempts at one answer. The first that has a byte for the client has won, and the other is
+ * broken off in that instant, so that the client never hears of two.
  */
 export class Contest {
   readonly #exchange: Exchange;
@@ -54,6 +54,7 @@ export class Contest {
       this.finish(outrun, attempt);
       exchange.meter = translator.meter;
       exchange.streamType = translator.type;
+      exchange.dropped = attempt.dropped;
       exchange.firstByte();
     };
     return new Contender(exchange, won);

@@ -6,7 +6,10 @@ const charsPerTokenEstimated = 3;
 /** What the format itself adds to a question: role marks and the start of the answer. */
 const tokensOfFraming = 8;
 
-/** Tokens of a text by o200k_base, the count of most current models within some percent. For reservations and for answers whose vendor told no usage. */
+/**
+ * Tokens of a text by o200k_base, the count of most current models within some percent. For
+ * reservations and for answers whose vendor told no usage.
+ */
 export async function countTokens(text: string): Promise<number> {
   const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base');
   const counted = text.slice(0, tokenizedCharsMax);
@@ -23,7 +26,41 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / bytesPerTokenOut);
 }
 
-/** About twenty tokens a second, and fifteen characters (OpenAI's prices a minute and a token, 2026-08). */
+/** Members of whole answers, in all formats, that hold text that a model wrote. */
+const written: ReadonlySet<string> = new Set(
+  'content text thinking reasoning reasoning_content refusal arguments input code transcript'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The text that a model wrote in a whole answer in JSON. It is collected only where the vendor
+ * reports no output.
+ */
+export function writtenIn(body: Buffer): string {
+  const pieces: string[] = [];
+  try {
+    collect(JSON.parse(body.toString('utf8')), false, pieces);
+  } catch {
+    return ''; // Sound, or another body that is not JSON, has no text.
+  }
+  return pieces.join('');
+}
+
+function collect(value: unknown, isWritten: boolean, pieces: string[]): void {
+  if (typeof value === 'string') {
+    if (isWritten) pieces.push(value);
+  } else if (Array.isArray(value))
+    for (const item of value) collect(item, isWritten && typeof item === 'string', pieces);
+  else if (typeof value === 'object' && value !== null)
+    for (const [member, inner] of Object.entries(value))
+      collect(inner, written.has(member), pieces);
+}
+
+/**
+ * About twenty tokens a second, and fifteen characters (OpenAI's prices a minute and a token,
+ * 2026-08).
+ */
 const tokensPerCharacterSpoken = 1.5;
 
 /** Output tokens of a text that was read aloud. */

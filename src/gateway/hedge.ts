@@ -1,10 +1,14 @@
 import type { Candidate } from '../catalog/snapshot.ts';
+import { usesVendorTools } from './bound.ts';
 import type { Asked, Trial } from './channels.ts';
 import { Contest, outrun } from './contest.ts';
 import type { Exchange } from './exchange.ts';
 import type { ClientRequest } from './request.ts';
 
-/** What a client gets as it is made, and what may be made twice: it is words, and nobody keeps it but us. */
+/**
+ * What a client gets as it is made, and what may be made twice: it is words, and nobody keeps it
+ * but us.
+ */
 const repeatable: ReadonlySet<string> = new Set(['chat', 'messages', 'completions', 'responses']);
 /** Members that make a vendor do or keep something beside its answer. */
 const lasting = [
@@ -16,10 +20,11 @@ const lasting = [
   'store',
   'web_search_options',
 ] as const;
-/** Tools that the client runs itself, whatever its format calls them. */
-const ownTools: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom']);
 
-/** After how many milliseconds without a byte a second channel is asked as well; undefined: never, as for nearly all. */
+/**
+ * After how many milliseconds without a byte a second channel is asked as well; undefined: never,
+ * as for nearly all.
+ */
 export function hedgeAfter({ admitted, request }: Exchange): number | undefined {
   const { hedgeAfterMs } = admitted.offer.model;
   return hedgeAfterMs !== undefined && mayBeMadeTwice(request) ? hedgeAfterMs : undefined;
@@ -28,12 +33,8 @@ export function hedgeAfter({ admitted, request }: Exchange): number | undefined 
 function mayBeMadeTwice({ capability, stream, choices, sized, body }: ClientRequest): boolean {
   if (!stream || choices !== 1 || sized !== undefined || !repeatable.has(capability)) return false;
   if (lasting.some((member) => body[member] != null && body[member] !== false)) return false;
-  const { tools } = body;
-  return !Array.isArray(tools) || tools.every((tool: unknown) => ownTools.has(typeOf(tool)));
+  return !usesVendorTools(body);
 }
-
-const typeOf = (tool: unknown): unknown =>
-  typeof tool === 'object' && tool !== null && 'type' in tool ? tool.type : undefined;
 
 /** What became of a request that two channels were asked for. */
 export interface Hedge {
@@ -41,11 +42,17 @@ export interface Hedge {
   readonly second: string;
   /** Whose answer the client got. */
   readonly won: 'first' | 'second' | 'neither';
-  /** The channel whose attempt was broken off, and may want its money all the same; undefined: none, since it had failed before. */
+  /**
+   * The channel whose attempt was broken off, and may want its money all the same; undefined: none,
+   * since it had failed before.
+   */
   readonly brokenOff: string | undefined;
 }
 
-/** Asks this channel, and another one too when nothing has come for so long and the model's requests have earned it. One answer comes of it. */
+/**
+ * Asks this channel, and another one too when nothing has come for so long and the model's requests
+ * have earned it. One answer comes of it.
+ */
 export async function askHedged(
   exchange: Exchange,
   trial: Trial,

@@ -4,6 +4,7 @@ import type { Reply } from '../http/reply.ts';
 import type { SharedLimiter } from '../limits/contract.ts';
 import type { Answer, Call } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
+import { priceDemand } from '../providers/price-demand.ts';
 import { offerTo, shareOf } from './allowed.ts';
 import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
 import { Attempt, type AttemptResult } from './attempt.ts';
@@ -15,8 +16,9 @@ import type { Parts } from './parts.ts';
 import type { ClientRequest } from './request.ts';
 
 /**
- * How many input tokens a request has: asked of a vendor that tells it, for nothing, and else counted here. `render` writes our own count.
- * Moves no money and leaves no record; counts towards the group's requests, or has a limit of its own. Throws a Refusal (or LimitReached).
+ * How many input tokens a request has: asked of a vendor that tells it, for nothing, and else
+ * counted here. `render` writes our own count. Moves no money and leaves no record; counts towards
+ * the group's requests, or has a limit of its own. Throws a Refusal (or LimitReached).
  */
 export async function countInput(
   parts: Parts,
@@ -26,8 +28,10 @@ export async function countInput(
   render: (tokens: number) => string,
 ): Promise<void> {
   const offer = offerTo(parts.catalog(), request.principal, request.model);
-  if (offer === undefined) refuse('model_not_found', { model: request.model });
+  if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   refuseUnacceptable(offer, request);
+  // A count has no price, but files and prompts that are kept at a vendor are refused here, too.
+  priceDemand(request.capability, request.body, request.model);
   const entered = await enter(parts, request, offer);
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
@@ -43,7 +47,10 @@ export async function countInput(
   }
 }
 
-/** What costs nothing would otherwise have no end where a group has no limits, and vendors would be asked without one. */
+/**
+ * What costs nothing would otherwise have no end where a group has no limits, and vendors would be
+ * asked without one.
+ */
 function enter(
   { limiter, limits }: Parts,
   { principal }: ClientRequest,
@@ -59,7 +66,10 @@ function enter(
   );
 }
 
-/** The vendor's count; undefined where nobody tells: a channel that does not count may answer all the same. Throws the Refusal of a fault that is the client's. */
+/**
+ * The vendor's count; undefined where nobody tells: a channel that does not count may answer all
+ * the same. Throws the Refusal of a fault that is the client's.
+ */
 async function askVendors(
   parts: Parts,
   request: ClientRequest,
@@ -75,7 +85,7 @@ async function askVendors(
     if (result?.kind === 'answer') return result.answer;
     if (result?.kind !== 'fault') continue;
     if (!mayRetry(result.fault.kind, result.stage, 1, 'text'))
-      throw refusalFor(result.fault, request.id, undefined, candidate.channel.secret);
+      throw refusalFor(result.fault, request.id, undefined, candidate.channel);
   }
   return undefined;
 }

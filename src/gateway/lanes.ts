@@ -16,7 +16,10 @@ import type { TaskAdapter } from '../providers/task-adapter.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 import { Siblings } from './siblings.ts';
 
-/** A stream has its connection for itself, so this is how many one channel can have open; what more is asked waits. */
+/**
+ * A stream has its connection for itself, so this is how many one channel can have open; what more
+ * is asked waits.
+ */
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 16_384, connectTimeoutMs: 5_000 };
 
 /** A channel made ready: its vendor's adapters, open connections and proof of who we are. */
@@ -31,6 +34,9 @@ export interface Lane {
   readonly authorize: Authorize | undefined;
   /** Who can read again what this vendor signs; undefined where only the same account can. */
   readonly signer: string | undefined;
+  /** As in `Vendor`. */
+  readonly thinksBeyondLimit: boolean;
+  readonly readsBeyond: Vendor['readsBeyond'];
   adapter(
     capability: AnsweredCapability,
   ): Adapter | WholeAdapter | PictureAdapter | StreamedPictureAdapter | SoundAdapter | undefined;
@@ -41,7 +47,9 @@ export interface Lane {
   place(path: string, upstreamModel: string): string;
   /** Attempts that are under way there. */
   running: number;
-  /** Of the vendor's own hosts, the one that it has sent us to; undefined when it is none of them. */
+  /**
+   * Of the vendor's own hosts, the one that it has sent us to; undefined when it is none of them.
+   */
   sibling(url: URL): Upstream | undefined;
 }
 
@@ -51,7 +59,9 @@ interface Kept {
   readonly siblings: Siblings;
 }
 
-/** Its first key's lane has the channel's own name; no name of a channel begins with a line feed. */
+/**
+ * Its first key's lane has the channel's own name; no name of a channel begins with a line feed.
+ */
 const laneName = (name: string, keyNumber: number | undefined): string =>
   keyNumber === undefined ? name : `\n${keyNumber} ${name}`;
 
@@ -82,7 +92,10 @@ export class Lanes {
     return this.#open(channel, kept);
   }
 
-  /** Those of a model's channels whose vendor can do what is asked: looked for once, since a changed catalogue brings new lists. */
+  /**
+   * Those of a model's channels whose vendor can do what is asked: looked for once, since a changed
+   * catalogue brings new lists.
+   */
   speaking(candidates: readonly Candidate[], capability: AnsweredCapability): readonly Candidate[] {
     let known = this.#speaking.get(candidates);
     if (known === undefined) this.#speaking.set(candidates, (known = new Map()));
@@ -117,6 +130,8 @@ export class Lanes {
       secret: channel.secret,
       authorize: vendor.authorizer?.(channel.secret, this.#means),
       signer: vendor.signsForAccount ? undefined : vendor.id,
+      thinksBeyondLimit: vendor.thinksBeyondLimit ?? false,
+      readsBeyond: vendor.readsBeyond,
       adapter: (capability) => adapters[capability],
       taskAdapter: (capability) => adapters[capability],
       counter: (capability) => counts[capability],
@@ -129,7 +144,10 @@ export class Lanes {
     return lane;
   }
 
-  /** Attempts under way over a channel with all its keys; those over the address that it had before are not among them. */
+  /**
+   * Attempts under way over a channel with all its keys; those over the address that it had before
+   * are not among them.
+   */
   running({ name, moreSecrets = [] }: Channel): number {
     let running = this.#lanes.get(name)?.lane.running ?? 0;
     for (const i of moreSecrets.keys())
@@ -137,7 +155,9 @@ export class Lanes {
     return running;
   }
 
-  /** Of the connections to a channel's vendor: how many are open, or how many attempts wait for one. */
+  /**
+   * Of the connections to a channel's vendor: how many are open, or how many attempts wait for one.
+   */
   connections(channel: string, which: 'open' | 'waiting'): number {
     let count = 0;
     for (const { channel: of, lane } of this.#lanes.values())

@@ -9,7 +9,10 @@ export const previewTokens = 100;
 
 type Count = Pick<Ending, 'quantities' | 'estimated'>;
 
-/** What so many pictures are: what was measured of them here, and beside it the vendor's count; where the price is by what it does not tell, the terms' estimate. */
+/**
+ * What so many pictures are: what was measured of them here, and beside it the vendor's count;
+ * where the price is by what it does not tell, the terms' estimate.
+ */
 function counted(
   { request, admitted }: Exchange,
   pictures: number,
@@ -17,7 +20,7 @@ function counted(
 ): Count {
   const { measured = {}, likely = {} } = request.sized?.picture ?? {};
   const all = { ...times(measured, pictures), ...told };
-  if (costOf(admitted.offer.tariff, all, admitted.variant).lines.length > 0)
+  if (costOf(admitted.tariff, all, admitted.variant).lines.length > 0)
     return { quantities: all, estimated: false };
   return {
     quantities: { ...all, ...request.sized?.likely, ...times(likely, pictures) },
@@ -32,7 +35,10 @@ function times(quantities: Quantities, pictures: number): Quantities {
   return sum;
 }
 
-/** A whole answer's. The vendor counts what it made: of pictures that could not be had, the client pays nothing. */
+/**
+ * A whole answer's. The vendor counts what it made: of pictures that could not be had, the client
+ * pays nothing.
+ */
 export function painted(
   exchange: Exchange,
   told: Quantities | undefined,
@@ -49,8 +55,9 @@ export function painted(
 }
 
 /**
- * A stream's. `outputBytes` counts what was shown of it, previews included. Who leaves after a preview has seen a picture, and the vendor goes on to
- * make it; a vendor that breaks off has made no more than the previews.
+ * A stream's. `outputBytes` counts what was shown of it, previews included. Who leaves after a
+ * preview has seen a picture, and the vendor goes on to make it; a vendor that breaks off has made
+ * no more than the previews.
  */
 export function paintedStream(
   exchange: Exchange,

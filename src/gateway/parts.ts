@@ -1,6 +1,8 @@
 import type { Keyring } from '../accounts/principal.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FaultKind } from '../base/fault.ts';
+import type { Nano } from '../base/money.ts';
+import type { Quantities } from '../base/quantities.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
@@ -23,7 +25,10 @@ import type { StreamWatch } from './stream-watch.ts';
 export interface LaterLimits {
   /** From the vendor's word that it has taken the request. */
   readonly totalMs: number;
-  /** So long after that, a vendor that says it knows nothing of it is not believed: its nodes may not have told each other yet. */
+  /**
+   * So long after that, a vendor that says it knows nothing of it is not believed: its nodes may
+   * not have told each other yet.
+   */
   readonly goneAfterMs: number;
   /** Between two questions; faults double what the vendor's format says, up to the greater. */
   readonly everyMsMin: number;
@@ -38,14 +43,25 @@ export interface GatewayLimits {
   readonly attemptsMax: number;
   /** A vendor's whole answer. */
   readonly answerBytesMax: number;
+  /**
+   * The large bodies of all requests of one account that are under way in this process, together.
+   */
+  readonly bodyBytesInFlightMax: number;
   /** A vendor's refusal: what is read of it. */
   readonly faultBytesMax: number;
   /** Waiting for money in the middle of a stream (till.md §5). */
   readonly moneyWaitMs: number;
-  /** Questions about a request's tokens are free: so many of one key are answered in a minute where its group has no limit of requests. */
+  /**
+   * Questions about a request's tokens are free: so many of one key are answered in a minute where
+   * its group has no limit of requests.
+   */
   readonly countsPerMinute: number;
   /** Silence towards a streaming client before a comment is sent. */
   readonly keepAliveMs: number;
+  /**
+   * A vendor's stream that brings only comments, or events without content, for this long is ended.
+   */
+  readonly emptyMs: number;
   /** A client that takes nothing of its stream for so long is gone. */
   readonly stalledMs: number;
   /** Where the days and months of keys' limits begin: minutes east of Greenwich. */
@@ -58,10 +74,14 @@ export interface GatewayLimits {
 export const gatewayLimits: GatewayLimits = {
   attemptsMax: 4,
   answerBytesMax: 64 * 1024 * 1024,
+  bodyBytesInFlightMax: 256 * 1024 * 1024,
   faultBytesMax: 256 * 1024,
   moneyWaitMs: 1_500,
   countsPerMinute: 300,
   keepAliveMs: 15_000,
+  // Some vendors queue requests behind comments, and 100,000 tokens of unseen thinking take half an
+  // hour.
+  emptyMs: 1_800_000,
   stalledMs: 120_000,
   utcOffsetMinutes: 480,
   // A whole answer of a reasoning model takes minutes before its first byte.
@@ -87,6 +107,22 @@ export interface FailedAttempt {
   readonly stage: CallStage;
   /** What the connection said, where none came about. */
   readonly why: string | undefined;
+}
+
+/**
+ * An answer beyond the bound of its request: the vendor reported more, or did not end its stream.
+ */
+export interface OverrunAnswer {
+  readonly id: string;
+  readonly channel: string;
+  readonly model: string;
+  /**
+   * What the house loses, at our price. 0 for a stream that was ended here: its vendor's bill is
+   * not known.
+   */
+  readonly excess: Nano;
+  /** Undefined for a stream that was ended here. */
+  readonly reported: Quantities | undefined;
 }
 
 /** A request that two channels were asked for. */
@@ -118,7 +154,11 @@ export interface Parts {
   /** Where requests are traced. */
   readonly traces?: Traces | undefined;
   readonly access: (line: AccessLine) => void;
-  /** A channel failed and the client may never see it. What a vendor said may repeat the prompt, so only the name of the fault is told. */
+  /**
+   * A channel failed and the client may never see it. What a vendor said may repeat the prompt, so
+   * only the name of the fault is told.
+   */
   readonly failed: (line: FailedAttempt) => void;
   readonly hedged: (line: HedgedRequest) => void;
+  readonly overran: (line: OverrunAnswer) => void;
 }

@@ -17,7 +17,10 @@ export interface Running {
   wrote: boolean;
 }
 
-/** Waits for money while the vendor is paused; ends the attempt when there is none. Shared by both kinds of streams. */
+/**
+ * Waits for money while the vendor is paused; ends the attempt when there is none. Shared by both
+ * kinds of streams.
+ */
 class Payment {
   readonly #running: Running;
   readonly #attempt: Attempt;
@@ -30,10 +33,17 @@ class Payment {
     this.#meter = meter;
   }
 
-  /** True when everything up to here is paid for; false when the vendor has to wait, and then `paid` is called once it is. */
+  /**
+   * True when everything up to here is paid for; false when the vendor has to wait, and then `paid`
+   * is called once it is.
+   */
   settleUp(paid: () => void): boolean {
     if (this.#waiting) return false;
     const { purse } = this.#running;
+    if (purse.isPast(this.#meter.outputBytes)) {
+      this.#attempt.finish({ kind: 'length', meter: this.#meter, past: true });
+      return false;
+    }
     purse.grow();
     if (!this.#owes()) return true;
     this.#waiting = true;
@@ -53,6 +63,9 @@ class Payment {
     const { purse, moneyWaitMs } = this.#running;
     while (this.#owes()) {
       const grown = await purse.growOrWait(moneyWaitMs);
+      // Another attempt was faster meanwhile, or the client left: the text that was held back is
+      // dropped.
+      if (this.#attempt.over) return;
       if (!grown) {
         this.#attempt.finish({ kind: 'length', meter: this.#meter });
         return;
@@ -64,7 +77,10 @@ class Payment {
   }
 }
 
-/** Forwards a stream as it comes. The hottest code of the gateway: one push, one comparison, one write for each piece. */
+/**
+ * Forwards a stream as it comes. The hottest code of the gateway: one push, one comparison, one
+ * write for each piece.
+ */
 export class ForwardingReceiver implements Receiver {
   readonly translator: StreamTranslator;
   readonly #running: Running;
@@ -139,7 +155,10 @@ export class ForwardingReceiver implements Receiver {
     return this.#held === '' ? this.#close() : undefined;
   }
 
-  /** The client's last events where the money ends. What waited for money is counted and charged, so it goes before them. */
+  /**
+   * The client's last events where the money ends. What waited for money is counted and charged, so
+   * it goes before them.
+   */
   cutShort(quantities: Quantities): string {
     return this.#held + this.translator.cutShort(quantities);
   }

@@ -6,7 +6,10 @@ import type { Medium } from '../providers/adapter.ts';
 import type { ImageWish } from '../providers/image-wish.ts';
 import type { ListenWish, SpeakWish } from '../providers/sound-wish.ts';
 
-/** A medium that the client gave by its address, and how its format says the same with the bytes in place. */
+/**
+ * A medium that the client gave by its address, and how its format says the same with the bytes in
+ * place.
+ */
 export interface MediaAddress extends Medium {
   /** The parameter that holds the address: what a refusal names. */
   readonly param: string;
@@ -19,9 +22,15 @@ export interface MediaAddress extends Medium {
 export interface Sized {
   /** The most that a vendor can count. */
   readonly most: Quantities;
-  /** Seconds or characters, measured here: what is charged where the price is by these and the vendor does not tell. */
+  /**
+   * Seconds or characters, measured here: what is charged where the price is by these and the
+   * vendor does not tell.
+   */
   readonly measured: Quantities;
-  /** What its input is taken for in tokens, where the price is by these and the vendor does not tell. */
+  /**
+   * What its input is taken for in tokens, where the price is by these and the vendor does not
+   * tell.
+   */
   readonly likely: Quantities;
   /** Of pictures: what one of them is. Tokens count only where the vendor does not tell. */
   readonly picture?: { readonly measured: Quantities; readonly likely: Quantities };
@@ -41,43 +50,72 @@ export interface ClientRequest {
   readonly headers?: IncomingHttpHeaders;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** How many answers are asked for: `n`. 0: nothing is written, the answer is vectors or scores. */
+  /**
+   * How many answers are asked for: `n`. 0: nothing is written, the answer is vectors or scores.
+   */
   readonly choices: number;
   readonly outputTokensAsked: number | undefined;
-  /** The name of the parameter that said so. Undefined where every request must say one: then more than the model can write is no mistake. */
-  readonly outputParam: string | undefined;
-  /** What the client's content consists of beside text: modality → the parameter where it first occurs. */
+  /**
+   * What the client's content consists of beside text: modality → the parameter where it first
+   * occurs.
+   */
   readonly media: ReadonlyMap<string, string>;
-  /** How many pieces of media there are, and how many of the body's bytes they take: they are not text to be counted. */
+  /**
+   * How many pieces of media there are, and how many of the body's bytes they take: they are not
+   * text to be counted.
+   */
   readonly mediaCount: number;
   readonly mediaBytes: number;
   /** Those of them that came as an address; undefined when none did. */
   readonly addresses?: readonly MediaAddress[] | undefined;
-  /** The most tokens that its text can be, where the body's length does not tell: it came as tokens, or is read more than once. */
+  /**
+   * The most tokens that its text can be, where the body's length does not tell: it came as tokens,
+   * or is read more than once.
+   */
   readonly textTokensMax?: number;
-  /** The most units that it can be charged for, where the price is for one and it may be several. */
+  /**
+   * The most units that it can be charged for, where the price is for one and it may be several.
+   */
   readonly units?: number;
   readonly image?: ImageWish;
   readonly listen?: ListenWish;
   readonly speak?: SpeakWish;
-  /** What is known of its size beforehand. Then all that it can cost is reserved before it starts. */
+  /**
+   * What is known of its size beforehand. Then all that it can cost is reserved before it starts.
+   */
   readonly sized?: Sized;
-  /** Everything in it that a model reads as text, for counting. Empty where it came as tokens, or is too much to be counted: then it is estimated. */
+  /**
+   * Everything in it that a model reads as text, for counting. Empty where it came as tokens, or is
+   * too much to be counted: then it is estimated.
+   */
   text(): string;
   /** Id of the answer, in the form of its endpoint. */
   readonly answerId: string;
-  /** Called once, when its money is set aside and before any vendor hears of it. What it throws ends the request. */
+  /**
+   * Members whose values mean "not set". `body` and `bytes` are without them, and
+   * `x-tollgate-dropped` names them.
+   */
+  readonly dropped?: readonly string[] | undefined;
+  /**
+   * Called once, when its money is set aside and before any vendor hears of it. What it throws ends
+   * the request.
+   */
   readonly begin?: () => Promise<void>;
-  /** Remembers the answer, of which this is the whole or the end, once it is paid for and before its last byte leaves. */
+  /**
+   * Remembers the answer, of which this is the whole or the end, once it is paid for and before its
+   * last byte leaves.
+   */
   readonly keep?: (last: Buffer) => Promise<void>;
 }
 
-/** What requests have in common whose answer is not written: vectors, scores, pictures, sound. They bring no media, unless they say so. */
+/**
+ * What requests have in common whose answer is not written: vectors, scores, pictures, sound. They
+ * bring no media, unless they say so.
+ */
 export const unwritten = {
   includeUsage: true,
   choices: 0,
   outputTokensAsked: undefined,
-  outputParam: undefined,
   media: new Map<string, string>(),
   mediaCount: 0,
   mediaBytes: 0,

@@ -2,6 +2,7 @@ import { refuse } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
 import { type Admitted, countedText, worstCaseOf } from './admit.ts';
+import { outputMost } from './bound.ts';
 import type { Parts } from './parts.ts';
 import { firstSlice, Purse } from './purse.ts';
 import type { ClientRequest } from './request.ts';
@@ -9,6 +10,10 @@ import { windowsOf } from './windows.ts';
 
 /** An answer shorter than this makes no sense: below it a request is refused for lack of money. */
 const outputTokensMin = 16;
+/** A larger text is counted only for an account that could pay for it. */
+const largeTextBytes = 262_144;
+/** No token of o200k_base is longer, blanks and dashes included. */
+const bytesPerTokenLongest = 128;
 /** When the database is away, clients come back after this. */
 export const unavailableRetryMs = 5_000;
 
@@ -20,7 +25,10 @@ export interface Reserved {
   readonly at: number;
 }
 
-/** Sets the money aside: from memory in the common case, else by a draw, a call-in or a wait. Throws a Refusal when there is none; `left` when the client went away meanwhile. */
+/**
+ * Sets the money aside: from memory in the common case, else by a draw, a call-in or a wait. Throws
+ * a Refusal when there is none; `left` when the client went away meanwhile.
+ */
 export async function reserve(
   parts: Parts,
   request: ClientRequest,
@@ -51,7 +59,10 @@ async function reserveSlowly(
       leaving.signal,
     );
     if (got !== 'insufficient') return reserved(got, request, admitted, at);
-    // The quick estimate is generous. Before anybody waits or is refused for it, the text is counted.
+    if (await isHopeless(parts, request, admitted, at, leaving.signal))
+      refuse('insufficient_quota');
+    // The quick estimate is generous. Before anybody waits or is refused for it, the text is
+    // counted.
     const counted = await countedText(admitted, request);
     const precise: Admitted = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
     const again = {
@@ -62,6 +73,31 @@ async function reserveSlowly(
   } finally {
     reply.onLeave(undefined);
   }
+}
+
+/**
+ * Whether the account cannot pay for a large text even at the fewest tokens that its bytes can be.
+ * Such a text is not counted.
+ */
+async function isHopeless(
+  parts: Parts,
+  request: ClientRequest,
+  admitted: Admitted,
+  at: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const textBytes = request.bytes.length - request.mediaBytes;
+  if (
+    textBytes <= largeTextBytes ||
+    request.sized !== undefined ||
+    request.textTokensMax !== undefined
+  )
+    return false;
+  const least: Admitted = { ...admitted, textTokens: Math.floor(textBytes / bytesPerTokenLongest) };
+  const { minimum, ...ask } = askFor(parts, request, least, at);
+  const got = await parts.till.reserve({ ...ask, want: minimum, minimum, once: true }, signal);
+  if (typeof got !== 'string') got.release();
+  return got === 'insufficient';
 }
 
 function reserved(
@@ -93,7 +129,12 @@ function askFor(parts: Parts, request: ClientRequest, admitted: Admitted, at: nu
 }
 
 function purseOf(request: ClientRequest, admitted: Admitted, reservation: Reservation): Purse {
-  return new Purse(reservation, admitted, tokensAtFirst(request, admitted));
+  return new Purse(
+    reservation,
+    admitted,
+    tokensAtFirst(request, admitted),
+    outputMost(request, admitted),
+  );
 }
 
 function tokensAtFirst(request: ClientRequest, admitted: Admitted): number {

@@ -1,6 +1,6 @@
 import type { Refusal } from '../base/refusal.ts';
 import type { Reply } from '../http/reply.ts';
-import { admit } from './admit.ts';
+import { admit, type Admitted, outputLimit } from './admit.ts';
 import { tryChannels } from './channels.ts';
 import type { ClientFormat } from './client-format.ts';
 import { conclude } from './conclude.ts';
@@ -11,8 +11,9 @@ import type { ClientRequest } from './request.ts';
 import { reserve } from './reserve.ts';
 
 /**
- * The life of a request: admit → reserve → attempt → pump → settle → last byte. Throws a Refusal (or LimitReached) while the client has seen
- * nothing; after that it ends the answer itself. Whatever happens, the reservation ends once and the limits get their place back.
+ * The life of a request: admit → reserve → attempt → pump → settle → last byte. Throws a Refusal
+ * (or LimitReached) while the client has seen nothing; after that it ends the answer itself.
+ * Whatever happens, the reservation ends once and the limits get their place back.
  */
 export async function run(
   parts: Parts,
@@ -26,6 +27,7 @@ export async function run(
   let tokens = 0;
   try {
     format.limitHeaders(admitted.pass, reply);
+    tellLimit(request, admitted, reply);
     const reserved = await reserve(parts, request, admitted, reply);
     if (reserved === 'left') return;
     const exchange = new Exchange(
@@ -45,6 +47,16 @@ export async function run(
   } finally {
     admitted.pass.finish(tokens);
   }
+}
+
+/**
+ * A client that asks for more output than the model can write gets the model's limit, and a header
+ * that says so.
+ */
+function tellLimit(request: ClientRequest, { offer }: Admitted, reply: Reply): void {
+  const limit = outputLimit(request, offer.model);
+  if (limit !== undefined && limit !== request.outputTokensAsked)
+    reply.header('x-tollgate-max-tokens', String(limit));
 }
 
 function refuseOrBreak({ reply, format, request, meter }: Exchange, why: Refusal): void {
@@ -67,6 +79,6 @@ async function deliver(exchange: Exchange): Promise<Outcome> {
   } finally {
     if (!settled) purse.reservation.release();
     reply.onLeave(undefined);
-    if (request.stream) parts.watch.remove(exchange);
+    parts.watch.remove(exchange);
   }
 }

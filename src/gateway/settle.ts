@@ -1,11 +1,13 @@
+import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
-import { costOf, inputTokens, type PriceLine } from '../catalog/price.ts';
+import { type Bill, costOf, inputTokens, outputTokens, type PriceLine } from '../catalog/price.ts';
 import type { Settled } from '../ledger/contract.ts';
-import type { StreamMeter } from '../providers/adapter.ts';
+import type { StreamMeter, Told } from '../providers/adapter.ts';
 import type { RecordValues } from '../usage/record.ts';
 import { countTokens, spokenTokens, tokensOfBytes } from './count.ts';
 import { countedText } from './admit.ts';
 import type { Exchange } from './exchange.ts';
+import { billOfParts } from './quote.ts';
 
 /** How the answer ended, as the usage record tells it. */
 export type EndStatus = 'ok' | 'cut' | 'left' | 'length';
@@ -13,55 +15,163 @@ export type EndStatus = 'ok' | 'cut' | 'left' | 'length';
 export interface Ending {
   readonly status: EndStatus;
   readonly quantities: Quantities;
+  /** The quantities that the vendor reported, where they are beyond the bound of the request. */
+  readonly reported?: Quantities | undefined;
   /** Counted by us, because the vendor told no usage. */
   readonly estimated: boolean;
   readonly upstreamId: string | undefined;
+  /** The ending is recorded and costs nothing. */
+  readonly free?: boolean;
+  /** What the answer says about its price beside its quantities. */
+  readonly told?: Told | undefined;
 }
 
-export function outputTokens(quantities: Quantities): number {
-  return (
-    (quantities.output ?? 0) +
-    (quantities.reasoning ?? 0) +
-    (quantities.audio_output ?? 0) +
-    (quantities.image_output ?? 0)
-  );
-}
+/** The quantities of an answer, and whether we estimated them. */
+export type Counted = Pick<Ending, 'quantities' | 'estimated'>;
 
 /** What a text answer without the vendor's count is charged for. */
 export async function countedAnswer(exchange: Exchange, outputText: string): Promise<Quantities> {
   return { ...(await inputCount(exchange)), output: await countTokens(outputText) };
 }
 
+/**
+ * The vendor reports no output of an answer with text: our count replaces it. Its count of the
+ * input holds, unless that is zero, too.
+ */
+export async function recounted(
+  exchange: Exchange,
+  told: Quantities,
+  outputTokens: number,
+): Promise<Counted> {
+  const input = inputTokens(told) === 0 ? await inputCount(exchange) : told;
+  return { quantities: { ...input, output: outputTokens }, estimated: true };
+}
+
+/** Whether a vendor reports no output for a request whose answer is text. */
+export const countsNothing = ({ request }: Exchange, told: Quantities): boolean =>
+  request.choices > 0 && request.sized === undefined && outputTokens(told) === 0;
+
 /** The same for a stream, whose text was not kept. */
 export async function countedStream(
   exchange: Exchange,
-  { input, outputBytes }: StreamMeter,
+  { input, calls, outputBytes }: StreamMeter,
 ): Promise<Quantities> {
-  const counted = input ?? (await inputCount(exchange));
+  const counted = { ...(input ?? (await inputCount(exchange))), ...calls };
   return exchange.request.speak === undefined
     ? { ...counted, output: tokensOfBytes(outputBytes) }
     : { ...counted, audio_output: spokenTokens(outputBytes) };
 }
+
+/**
+ * The input that a vendor has read for a client that left. Where nobody pays for it, it is
+ * estimated by its size: counting takes time.
+ */
+export async function cancelledInput(
+  exchange: Exchange,
+  meter: StreamMeter | undefined,
+  billed: boolean,
+): Promise<Quantities> {
+  const { request, admitted } = exchange;
+  if (meter?.input !== undefined) return { ...meter.input, request: 0 };
+  if (billed) return { ...(await inputCount(exchange)), request: 0 };
+  if (request.sized !== undefined) return inputOf(request.sized.likely);
+  return {
+    input:
+      (request.textTokensMax ?? tokensOfBytes(request.bytes.length - request.mediaBytes)) +
+      admitted.media.inputTokens,
+  };
+}
+
+const inputOf = ({ input = 0, image_input = 0, audio_input = 0 }: Quantities): Quantities => ({
+  input,
+  image_input,
+  audio_input,
+});
 
 async function inputCount({ request, admitted }: Exchange): Promise<Quantities> {
   if (request.sized !== undefined) return request.sized.likely;
   return { input: (await countedText(admitted, request)) + admitted.media.inputTokens };
 }
 
-/** Prices the ending and hands charge and usage record to the till. Resolves after the commit: only then may the last byte leave. */
+/**
+ * Prices the ending and hands charge and usage record to the till. Resolves after the commit: only
+ * then may the last byte leave.
+ */
 export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
-  const { admitted, request, parts } = exchange;
-  const { lines, total } = costOf(admitted.offer.tariff, ending.quantities, admitted.variant);
+  const { request, parts } = exchange;
   const finishedAt = parts.clock.now();
+  const { lines, total } = ending.free === true ? nothing : billFor(exchange, ending, finishedAt);
+  const beyond =
+    ending.reported === undefined
+      ? undefined
+      : beyondOf(exchange, ending, ending.reported, total, finishedAt);
   return exchange.purse.reservation.settle({
     id: request.id,
     cost: total,
+    loss: beyond?.excess,
     code: request.capability,
     at: finishedAt,
-    record: recordOf(exchange, ending, lines, finishedAt),
-    // A whole answer waits for its charge; when that cannot be recorded in time, the client gets neither.
-    delivered: request.stream ? undefined : false,
+    record: recordOf(exchange, ending, lines, finishedAt, beyond),
+    // A whole answer waits for its charge; when that cannot be recorded in time, the client gets
+    // neither.
+    delivered: request.stream || ending.status === 'left' ? undefined : false,
   });
+}
+
+const nothing = { lines: [], total: 0n } as const;
+
+/**
+ * The bill of the ending. Quantities that were cut to the bound are no longer the sum of the
+ * answer's parts, which are ignored then.
+ */
+function billFor(
+  { admitted, candidate }: Exchange,
+  { quantities, told, reported }: Ending,
+  finishedAt: number,
+): Bill {
+  const { quote, tariff, variant } = admitted;
+  const said =
+    reported === undefined || told === undefined
+      ? told
+      : { served: told.served, model: told.model };
+  if (quote !== undefined) return quote.bill(quantities, said, variant, candidate, finishedAt);
+  return said?.parts === undefined
+    ? costOf(tariff, quantities, variant)
+    : billOfParts(tariff, said.parts);
+}
+
+/**
+ * The cost at our price of the reported quantities, beyond the charge, and the lines of all that
+ * was reported.
+ */
+interface Beyond {
+  readonly excess: Nano;
+  readonly lines: readonly PriceLine[];
+}
+
+/**
+ * Undefined where the reported quantities cost no more than the charge: as a rule, their classes
+ * have no price.
+ */
+function beyondOf(
+  exchange: Exchange,
+  { told, ...ending }: Ending,
+  reported: Quantities,
+  charged: Nano,
+  finishedAt: number,
+): Beyond | undefined {
+  const { parts, request, candidate } = exchange;
+  const all = { ...ending, quantities: reported, reported: undefined, told };
+  const { lines, total } = billFor(exchange, all, finishedAt);
+  const excess = total - charged;
+  parts.overran({
+    id: request.id,
+    channel: candidate?.channel.name ?? '',
+    model: request.model,
+    excess,
+    reported,
+  });
+  return excess > 0n ? { excess, lines } : undefined;
 }
 
 function recordOf(
@@ -69,6 +179,7 @@ function recordOf(
   ending: Ending,
   lines: readonly PriceLine[],
   finishedAt: number,
+  beyond: Beyond | undefined,
 ): RecordValues {
   const { request, admitted, candidate } = exchange;
   const durationMs = exchange.elapsedMs();
@@ -90,13 +201,21 @@ function recordOf(
     inputTokens(ending.quantities),
     outputTokens(ending.quantities),
     linesText(lines),
+    beyond?.excess ?? null,
+    beyond === undefined ? null : linesText(beyond.lines),
   ];
 }
 
-/** Written by hand: a record is made for every request. Money is text, since a rate may be more than a JSON number holds. */
+/**
+ * Written by hand: a record is made for every request. Money is text, since a rate may be more than
+ * a JSON number holds.
+ */
 export function linesText(lines: readonly PriceLine[]): string {
   let text = '';
-  for (const line of lines)
-    text += `${text === '' ? '' : ','}["${line.measure}",${line.quantity},"${line.rate}","${line.cost}"]`;
+  for (const { measure, quantity, rate, cost, terms, model } of lines) {
+    const told =
+      terms === undefined && model === undefined ? '' : `,${JSON.stringify({ terms, model })}`;
+    text += `${text === '' ? '' : ','}["${measure}",${quantity},"${rate}","${cost}"${told}]`;
+  }
   return `[${text}]`;
 }

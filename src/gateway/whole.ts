@@ -1,7 +1,8 @@
 import { assert } from '../base/assert.ts';
 import { costOf } from '../catalog/price.ts';
 import type { Answer, Call, PictureAdapter, PictureMisfit } from '../providers/adapter.ts';
-import type { AttemptResult } from './attempt.ts';
+import { type AttemptResult, leftAfterSending } from './attempt.ts';
+import { hasTokenInput, withTextInput } from './decoded-tokens.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import { PatientAttempt } from './later.ts';
@@ -10,13 +11,21 @@ import { illustrated } from './pictures.ts';
 /** Parts of one request that are with the vendor at the same time, at most. */
 const partsAtOnce = 8;
 
-/** One attempt on one channel at what is answered as a whole: in one call, or in as many as the vendor needs. The first part that fails ends them all, where it is worth nothing without the others. */
+/**
+ * One attempt on one channel at what is answered as a whole: in one call, or in as many as the
+ * vendor needs. The first part that fails ends them all, where it is worth nothing without the
+ * others.
+ */
 export async function attemptWhole(
   exchange: Exchange,
   adapter: PictureAdapter,
-  call: Call,
+  asked: Call,
   lane: Lane,
 ): Promise<AttemptResult> {
+  const call =
+    adapter.textOnly === true && hasTokenInput(asked.body) ? await withTextInput(asked) : asked;
+  if ('kind' in call) return call;
+  if (exchange.left) return { kind: 'left' };
   const misfit = adapter.misfit?.(call);
   if (misfit !== undefined) return notMade(misfit);
   const parts = adapter.parts?.(call);
@@ -25,6 +34,7 @@ export async function attemptWhole(
   const running = new Set<PatientAttempt>();
   const answers: Answer[] = [];
   let ended: AttemptResult | undefined;
+  let sent = false;
   const finish = (result: AttemptResult): void => {
     ended ??= result;
     for (const attempt of running) attempt.finish(result);
@@ -36,6 +46,7 @@ export async function attemptWhole(
       running.add(attempt);
       const result = await attempt.run();
       running.delete(attempt);
+      if (result.kind === 'left' && result.sent === true) sent = true;
       if (result.kind === 'answer') answers[i] = result.answer;
       else if (parts?.alone === true && failsAlone(result)) ended ??= result;
       else finish(result);
@@ -52,7 +63,8 @@ export async function attemptWhole(
   }
   const had = answers.filter((answer) => answer !== undefined);
   const [first] = had;
-  if (ended !== undefined && (first === undefined || !failsAlone(ended))) return ended;
+  if (ended !== undefined && (first === undefined || !failsAlone(ended)))
+    return ended.kind === 'left' && sent ? leftAfterSending : ended;
   assert(first !== undefined, 'a call has an answer or a fault');
   const answer = parts === undefined ? first : parts.join(had);
   if (answer.pictures !== undefined) return illustrated(exchange, answer, answer.pictures, lane);
@@ -69,10 +81,13 @@ const notMade = ({ param, why }: PictureMisfit): AttemptResult => ({
   fault: { kind: 'bad_request', message: why, param },
 });
 
-/** A vendor that tells only what the price does not name (searches, where tokens are sold) has told nothing: its answer would be free. */
+/**
+ * A vendor that tells only what the price does not name (searches, where tokens are sold) has told
+ * nothing: its answer would be free.
+ */
 function countedInPrice({ admitted }: Exchange, answer: Answer): Answer {
   const { quantities } = answer;
-  if (quantities === undefined || costOf(admitted.offer.tariff, quantities).lines.length > 0)
+  if (quantities === undefined || costOf(admitted.tariff, quantities).lines.length > 0)
     return answer;
   return { ...answer, quantities: undefined };
 }

@@ -1,4 +1,5 @@
 import { check } from '../../src/ledger/check.ts';
+import { outputTokensLeast } from '../../src/gateway/bound.ts';
 import { proofs } from '../../src/proofs.ts';
 import type { HedgedRequest } from '../../src/gateway/parts.ts';
 import type { Database, Row } from '../../src/storage/database.ts';
@@ -20,11 +21,13 @@ const secrets = /up-secret|secret words|w\d+\.\d/;
 /** A thousandth of a yuan for a token. */
 const nanoPerToken = 1_000_000n;
 const chargesOfAll =
-  'SELECT t.id, t.amount, u.cost, u.shortfall, u.estimated, u.status, u.channel FROM transfer t JOIN usage u ON u.id=t.id';
+  'SELECT t.id, t.amount, u.cost, u.shortfall, u.estimated, u.status, u.channel, u.excess FROM transfer t JOIN usage u ON u.id=t.id';
 /** No money of theirs ends. */
 const rich = new Set(['user-0', 'user-1']);
 
-/** What the gateway promises, held against what clients and vendors saw and what the database holds. */
+/**
+ * What the gateway promises, held against what clients and vendors saw and what the database holds.
+ */
 export class Promises {
   readonly requests: Sent[] = [];
   /** What happened, line by line: the same for the same seed. */
@@ -32,8 +35,13 @@ export class Promises {
   violation: Error | undefined;
   /** Who answered where two were asked. */
   readonly hedges = { first: 0, second: 0, neither: 0 };
-  /** Charges that were committed after their clients had been refused, by nodes that then died before they knew. */
+  /**
+   * Charges that were committed after their clients had been refused, by nodes that then died
+   * before they knew.
+   */
   unreturned = 0;
+  /** Answers whose vendors reported far more than they wrote. */
+  lies = 0;
   readonly #database: Database;
   readonly #vendors: SimulatedVendors;
   readonly #time: VirtualTime;
@@ -114,7 +122,10 @@ export class Promises {
       );
   }
 
-  /** A second after its client has left or has everything, no vendor works for it: neither the one that answered nor the one that was slower. */
+  /**
+   * A second after its client has left or has everything, no vendor works for it: neither the one
+   * that answered nor the one that was slower.
+   */
   verifyStopped({ id, process, leftAt }: Sent): void {
     if (!process.isAlive || process.isStopped) return;
     const running = this.#vendors.asked.find((call) => call.request === id && !call.upstream.over);
@@ -153,7 +164,8 @@ export class Promises {
     this.#verifyWords(request);
     if (client.isWhole) this.#verifyParity(request, charge);
     else if (client.status >= 400 && charge !== undefined && charge['amount'] !== refunded) {
-      // Whoever told its client that a charge could not be recorded gives it back once it knows that it was; it has to live for that.
+      // Whoever told its client that a charge could not be recorded gives it back once it knows
+      // that it was; it has to live for that.
       if (process.isAlive)
         this.violate(
           `${id} was refused with ${client.status} and pays ${String(charge['amount'])}, less ${refunded}`,
@@ -161,14 +173,21 @@ export class Promises {
       else this.unreturned += 1;
     }
     const given = this.#vendors.asked.some((call) => call.request === id && call.given);
-    if (charge !== undefined && !given) this.violate(`${id} was charged for nothing`);
+    const left = leftAt !== undefined && charge?.['status'] === 'left';
+    if (charge !== undefined && !given && !left) this.violate(`${id} was charged for nothing`);
+    // Of those that left before the first byte the vendor of one channel alone bills the input.
+    if (left && !given && charge['amount'] !== 0n && charge['channel'] !== 'second')
+      this.violate(`${id} left before the first byte, and pays`);
     const forgotten = client.status === 0 && leftAt === undefined && process.isAlive;
     if (forgotten) this.violate(`${id} was never answered`);
     if (id.startsWith('req_9') && !client.isWhole)
       this.violate(`${id}: in calm weather a node says ${client.status} ${client.body}`);
   }
 
-  /** The client's words are those of one call, in their order, and all of them where nothing is missing. */
+  /**
+   * The client's words are those of one call, in their order, and all of them where nothing is
+   * missing.
+   */
   #verifyWords({ id, client }: Sent): void {
     const words = client.text.split(' ').slice(0, -1);
     const [first] = words;
@@ -184,20 +203,28 @@ export class Promises {
       this.violate(`${id} lacks words of call ${call.call}`);
   }
 
-  /** What the vendor counted is what is charged; where there was less money, the rest is a shortfall that nobody owes. */
-  #verifyParity({ id, client }: Sent, charge: Row | undefined): void {
+  /**
+   * What the vendor counted is what is charged, up to what the client allowed, and the house bears
+   * the rest; where there was less money, the rest is a shortfall that nobody owes.
+   */
+  #verifyParity({ id, client, outputTokensMax }: Sent, charge: Row | undefined): void {
     if (charge === undefined) return this.violate(`${id} was given whole, and is free`);
-    const { cost, amount, shortfall, estimated, status, channel } = charge;
+    const { cost, amount, shortfall, estimated, status, channel, excess } = charge;
     if (BigInt(amount ?? 0) + BigInt(shortfall ?? 0) !== cost)
       this.violate(`${id}: ${String(amount)} and ${String(shortfall)} are not ${String(cost)}`);
     const call = this.#vendors.asked[Number(/w(\d+)\./.exec(client.text)?.[1])];
     if (call !== undefined && channel !== call.channel)
       this.violate(`${id} has the words of ${call.channel}, and pays ${String(channel)}`);
     if (call === undefined || estimated !== 0n || status !== 'ok') return;
-    const { inputTokens, outputTokens } = call.script;
-    const right = BigInt(inputTokens + outputTokens) * nanoPerToken;
+    const { inputTokens, outputTokens, lies } = call.script;
+    const allowed = lies ? Math.max(outputTokensMax, outputTokensLeast) : outputTokens;
+    const right = BigInt(inputTokens + allowed) * nanoPerToken;
     if (cost !== right)
       this.violate(`${id} costs ${String(cost)}, and call ${call.call} counted ${right}`);
+    const lost = lies ? BigInt(outputTokens - allowed) * nanoPerToken : null;
+    if (excess !== lost)
+      this.violate(`${id}: the house bears ${String(excess)}, not ${String(lost)}`);
+    if (lies) this.lies += 1;
   }
 
   /** Everything that was charged was asked for. */

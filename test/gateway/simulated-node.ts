@@ -93,6 +93,7 @@ export class SimulatedNode {
       access: tell,
       failed: tell,
       hedged,
+      overran: ({ excess, ...line }) => tell({ ...line, excess: excess.toString() }),
     });
   }
 

@@ -33,7 +33,11 @@ export interface History {
   readonly jumps: number;
   readonly unknown: number;
   readonly unreturned: number;
-  /** Requests that two channels were asked for, by who answered, and those whose node crashed in between. */
+  readonly lies: number;
+  /**
+   * Requests that two channels were asked for, by who answered, and those whose node crashed in
+   * between.
+   */
   readonly hedgedFirst: number;
   readonly hedgedSecond: number;
   readonly hedgedNeither: number;
@@ -49,7 +53,10 @@ const pace = 4;
 const networkFaults = { lostBefore: 8, lostAfter: 8, late: 4, slow: 20 };
 /** Users with plenty, and some whose money ends within a few answers. */
 const balances = [1_000_000_000_000n, 1_000_000_000_000n, 300_000_000n, 60_000_000n];
-/** What is not at rest by then never will be: beyond every limit of time that a request has, and the takeover of a dead process. */
+/**
+ * What is not at rest by then never will be: beyond every limit of time that a request has, and the
+ * takeover of a dead process.
+ */
 const calmMs = 120_000;
 /** A steady vendor has answered by then. */
 const answerMs = 30_000;
@@ -59,7 +66,10 @@ const lookEveryMs = 1_000;
 /** Vendors that have begun to dribble go on; the slowest has said everything by now. */
 const dribbledMs = 1_200_000;
 
-/** One history of several nodes, from the first request until everything has come to rest. Deterministic by its seed. */
+/**
+ * One history of several nodes, from the first request until everything has come to rest.
+ * Deterministic by its seed.
+ */
 class World {
   readonly time = new VirtualTime();
   readonly #random: Random;
@@ -128,6 +138,7 @@ class World {
       calls: this.#vendors.asked.length,
       unknown: this.#network.unknown,
       unreturned: this.#promises.unreturned,
+      lies: this.#promises.lies,
       hedgedFirst: first,
       hedgedSecond: second,
       hedgedNeither: neither,
@@ -250,7 +261,10 @@ class World {
     }
   }
 
-  /** Nothing fails any more: what is under way ends, each node answers once more, and then they leave. */
+  /**
+   * Nothing fails any more: what is under way ends, each node answers once more, and then they
+   * leave.
+   */
   async #calmDown(): Promise<void> {
     this.#calm = true;
     this.#vendors.calm = true;

@@ -4,7 +4,9 @@ import type { Random } from '../../src/base/random.ts';
 export interface Script {
   readonly words: readonly string[];
   readonly inputTokens: number;
+  /** As it says; of a vendor that lies, far more than it wrote. */
   readonly outputTokens: number;
+  readonly lies: boolean;
   /** The vendor tells how many tokens there were. */
   readonly told: boolean;
   readonly finish: 'stop' | 'length';
@@ -75,12 +77,16 @@ export function answerTo(
 
 function scriptOf(call: number, limit: number, told: boolean, random: Random): Script {
   const wanted = 1 + Math.floor(random() * 40);
-  const outputTokens = Math.min(wanted, limit);
-  const words = Array.from({ length: outputTokens }, (_, i) => `w${call}.${i} `);
+  const written = Math.min(wanted, limit);
+  const words = Array.from({ length: written }, (_, i) => `w${call}.${i} `);
+  const inputTokens = 5 + Math.floor(random() * 10);
+  const lies = told && random() < 0.05;
+  const outputTokens = lies ? 5_000_000 : written;
   return {
     words,
-    inputTokens: 5 + Math.floor(random() * 10),
+    inputTokens,
     outputTokens,
+    lies,
     told,
     finish: wanted > limit ? 'length' : 'stop',
   };

@@ -10,8 +10,16 @@ const minuteMs = 60_000;
 export const recentMinutes = 5;
 
 const firstPrefix = 'first:';
+/**
+ * The kind that counts answers beyond the bound of their requests. Their attempts are counted under
+ * another kind, too.
+ */
+export const overrunKind = 'overrun';
 
-/** So much of one kind that one channel did within a slot (its beginning, wall clock, ms): `ok`, the kind of a fault, or the class of a first byte. */
+/**
+ * So much of one kind that one channel did within a slot (its beginning, wall clock, ms): `ok`, the
+ * kind of a fault, `overrun`, or the class of a first byte.
+ */
 export interface Count {
   readonly slot: number;
   readonly channel: string;
@@ -52,6 +60,7 @@ export interface Recent {
 
 interface Tally {
   ok: number;
+  readonly others: Map<string, number>;
   readonly faults: Map<string, number>;
   readonly firsts: Map<number, number>;
 }
@@ -71,7 +80,10 @@ interface Seen {
   readonly firsts: number[];
 }
 
-/** What this process has counted and nobody has written down yet. Requests are counted elsewhere, once and for all who ask: what is new there is read every few seconds. */
+/**
+ * What this process has counted and nobody has written down yet. Requests are counted elsewhere,
+ * once and for all who ask: what is new there is read every few seconds.
+ */
 export class Counts {
   readonly #clock: Clock;
   readonly #requests: Requests;
@@ -90,6 +102,11 @@ export class Counts {
   /** One attempt did not come to anything. */
   failed({ channel, fault }: { readonly channel: string; readonly fault: FaultKind }): void {
     more(this.#tally(channel, this.#clock.now()).faults, fault);
+  }
+
+  /** One answer of a channel went beyond the bound of its request. */
+  overran(channel: string): void {
+    more(this.#tally(channel, this.#clock.now()).others, overrunKind);
   }
 
   recent(): Recent {
@@ -163,17 +180,23 @@ export class Counts {
     }
     const known = this.#tallies.get(channel);
     if (known !== undefined) return known;
-    const tally = { ok: 0, faults: new Map<string, number>(), firsts: new Map<number, number>() };
+    const tally = {
+      ok: 0,
+      others: new Map<string, number>(),
+      faults: new Map<string, number>(),
+      firsts: new Map<number, number>(),
+    };
     this.#tallies.set(channel, tally);
     return tally;
   }
 
   #close(): void {
-    for (const [channel, { ok, faults, firsts }] of this.#tallies) {
+    for (const [channel, { ok, others, faults, firsts }] of this.#tallies) {
       const add = (kind: string, count: number) =>
         this.#waiting.push({ slot: this.#slot, channel, kind, count });
       if (ok > 0) add('ok', ok);
       for (const [fault, count] of faults) add(fault, count);
+      for (const [kind, count] of others) add(kind, count);
       for (const [at, count] of firsts) add(firstByteKind(at), count);
     }
     this.#tallies = new Map();

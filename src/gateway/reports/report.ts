@@ -1,9 +1,19 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
 import type { Database, Script } from '../../storage/database.ts';
-import { type Count, firstByteShare, type Recent, recentMinutes, slotMs } from './counts.ts';
+import {
+  type Count,
+  firstByteShare,
+  overrunKind,
+  type Recent,
+  recentMinutes,
+  slotMs,
+} from './counts.ts';
 
-/** `parked`: our key or our account there is refused. `cooling`: the vendor asked us to stay away. `degraded`: it fails, and others are preferred. */
+/**
+ * `parked`: our key or our account there is refused. `cooling`: the vendor asked us to stay away.
+ * `degraded`: it fails, and others are preferred.
+ */
 export type ChannelHealthState = 'healthy' | 'degraded' | 'cooling' | 'parked';
 
 /** One key of several. */
@@ -58,7 +68,9 @@ export async function nodeReports(
 /** From good to bad. */
 export const badness: readonly ChannelHealthState[] = ['healthy', 'degraded', 'cooling', 'parked'];
 
-/** A channel as all processes see it together: as bad as any of them says, and all that runs there. */
+/**
+ * A channel as all processes see it together: as bad as any of them says, and all that runs there.
+ */
 export function channelTogether(reports: readonly NodeReport[], channel: string): ChannelReport {
   let worst: ChannelReport = {
     state: 'healthy',
@@ -149,7 +161,8 @@ export function tallied(counts: readonly Count[]): Tallied {
   let answered = 0;
   for (const { kind, count } of counts) {
     if (kind === 'ok') answered += count;
-    else if (!kind.startsWith('first:')) faults[kind] = (faults[kind] ?? 0) + count;
+    else if (kind !== overrunKind && !kind.startsWith('first:'))
+      faults[kind] = (faults[kind] ?? 0) + count;
   }
   const errors = Object.values(faults).reduce((sum, count) => sum + count, 0);
   return {
@@ -159,6 +172,14 @@ export function tallied(counts: readonly Count[]): Tallied {
     medianMs: firstByteShare(counts, 0.5),
     p95Ms: firstByteShare(counts, 0.95),
   };
+}
+
+/** How many answers went beyond the bound of their requests, by channel. */
+export function overrunsOf(counts: readonly Count[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { channel, kind, count } of counts)
+    if (kind === overrunKind) sums.set(channel, (sums.get(channel) ?? 0) + count);
+  return sums;
 }
 
 /** When a channel was seen differently than before, the latest first. */

@@ -6,7 +6,10 @@ import type { TaskParts } from './parts.ts';
 import { endTask, type TaskEnd } from './rows.ts';
 import type { Task, TaskError } from './task.ts';
 
-/** The video is ours: it is charged, recorded and shown, in one transaction. Throws a `DatabaseError`: the next poll repeats it. */
+/**
+ * The video is ours: it is charged, recorded and shown, in one transaction. Throws a
+ * `DatabaseError`: the next poll repeats it.
+ */
 export async function complete(
   parts: TaskParts,
   task: Task,
@@ -29,7 +32,10 @@ export async function complete(
   if (!ended) await parts.files.remove(task.account, file.id);
 }
 
-/** Nothing came of it: the whole hold is free again. Throws a `DatabaseError`: the next poll repeats it. */
+/**
+ * Nothing came of it: the whole hold is free again. Throws a `DatabaseError`: the next poll repeats
+ * it.
+ */
 export async function fail(parts: TaskParts, task: Task, error: TaskError): Promise<void> {
   await end(parts, task, parts.clock.now(), { state: 'failed', error });
 }
@@ -52,7 +58,10 @@ async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Prom
   return true;
 }
 
-/** As it was priced when it was asked for; by what the vendor has metered beside seconds and requests, where it is sold by that. */
+/**
+ * As it was priced when it was asked for; by what the vendor has metered beside seconds and
+ * requests, where it is sold by that.
+ */
 function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined): VideoBill {
   const asked: VideoBill = { total: task.cost, text: task.bill };
   const others = Object.keys(metered ?? {}).some(
@@ -60,7 +69,8 @@ function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined
   );
   const offer = others ? parts.catalog().offer(task.group, task.model) : undefined;
   if (offer === undefined) return asked;
-  return billOf(offer.tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
+  const tariff = offer.tariff.terms?.plainAt(task.createdAt) ?? offer.tariff;
+  return billOf(tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
 }
 
 function recordOf(
@@ -79,7 +89,7 @@ function recordOf(
     channelOf(task),
     task.upstreamId ?? null,
   ];
-  return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, bill];
+  return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, bill, null, null];
 }
 
 /** Its name, without which of its keys it was. */

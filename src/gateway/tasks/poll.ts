@@ -11,7 +11,7 @@ import {
   type TaskFile,
 } from '../../providers/task-adapter.ts';
 import { protocolFault } from '../attempt.ts';
-import { without } from '../blame.ts';
+import { type HiddenFacts, shownWords } from '../blame.ts';
 import type { Lane } from '../lanes.ts';
 import { contact } from './contact.ts';
 import { complete, fail } from './finish.ts';
@@ -20,7 +20,10 @@ import type { TaskParts } from './parts.ts';
 import { type Standing, taskKeptMs } from './rows.ts';
 import type { Task, TaskError } from './task.ts';
 
-/** A vendor that has just taken a task may not know it yet on all of its servers (wire-formats §2.0): before this age, and fewer times than that, it is not believed. */
+/**
+ * A vendor that has just taken a task may not know it yet on all of its servers (wire-formats
+ * §2.0): before this age, and fewer times than that, it is not believed.
+ */
 const goneAfterMs = 60_000;
 const goneTimes = 3;
 
@@ -47,8 +50,9 @@ const vanished: TaskError = {
 };
 
 /**
- * Asks the vendor once for a task that is claimed, and ends it if the vendor has. Only a vendor's explicit word ends a task, or its age: whatever else is wrong is asked
- * again later. Throws a `DatabaseError`, and what the channel's lane throws; then the claim runs out.
+ * Asks the vendor once for a task that is claimed, and ends it if the vendor has. Only a vendor's
+ * explicit word ends a task, or its age: whatever else is wrong is asked again later. Throws a
+ * `DatabaseError`, and what the channel's lane throws; then the claim runs out.
  */
 export async function pollTask(
   parts: TaskParts,
@@ -56,7 +60,8 @@ export async function pollTask(
   copy: CopyFile,
   stop: AbortSignal,
 ): Promise<Polled> {
-  // Whoever submitted it did not live to know what came of it, and nobody else does: it is not sent a second time.
+  // Whoever submitted it did not live to know what came of it, and nobody else does: it is not sent
+  // a second time.
   if (task.upstreamId === undefined) return failed(parts, task, neverSent);
   let lane: Lane;
   try {
@@ -79,7 +84,11 @@ export async function pollTask(
   if (stop.aborted) return stands(parts, task, undefined, undefined);
   if (!isTaskFault(reported)) {
     if (reported.state === 'failed')
-      return failed(parts, task, errorOf(reported.fault, lane.secret));
+      return failed(
+        parts,
+        task,
+        errorOf(reported.fault, { secret: lane.secret, baseUrl: lane.upstream.urlOf('/') }),
+      );
     if (reported.state === 'completed')
       return delivered(parts, task, reported, copy, (signal) =>
         keep(parts, lane, adapter, task, reported.file, ask, signal),
@@ -119,14 +128,17 @@ async function failed(parts: TaskParts, task: Task, error: TaskError): Promise<P
   return ended;
 }
 
-/** In words for the client, who may change what it asked for; a vendor's own trouble is nobody's business. */
-function errorOf(fault: Fault, secret: string | undefined): TaskError {
+/**
+ * In words for the client, who may change what it asked for; a vendor's own trouble is nobody's
+ * business.
+ */
+function errorOf(fault: Fault, channel: HiddenFacts): TaskError {
   if (fault.kind === 'content_policy')
     return {
       code: 'content_policy_violation',
       message: 'The video was refused by the content policy. Please change the prompt.',
     };
-  const told = fault.kind === 'bad_request' ? `: ${without(secret, fault.message)}` : '.';
+  const told = fault.kind === 'bad_request' ? `: ${shownWords(fault.message, channel)}` : '.';
   return { code: 'generation_failed', message: `The video could not be generated${told}` };
 }
 

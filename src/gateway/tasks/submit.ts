@@ -39,8 +39,9 @@ const awayRetryMs = 5_000;
 const moneyLookMs = 150;
 
 /**
- * The way in: admission → the task and its hold, committed → a vendor → its id, committed. Whoever is told an id can always ask for it. Throws a Refusal
- * (or LimitReached), and then there is no task and no hold. `limitsTold` hears of the group's limits once they let it in.
+ * The way in: admission → the task and its hold, committed → a vendor → its id, committed. Whoever
+ * is told an id can always ask for it. Throws a Refusal (or LimitReached), and then there is no
+ * task and no hold. `limitsTold` hears of the group's limits once they let it in.
  */
 export async function submitTask(
   parts: TaskParts,
@@ -51,7 +52,7 @@ export async function submitTask(
   const { principal } = request;
   const startedMs = parts.clock.monotonicMs();
   const offer = offerTo(parts.catalog(), principal, request.model);
-  if (offer === undefined) refuse('model_not_found', { model: request.model });
+  if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   const wish = wishOf(offer, request);
   const makers = makersOf(parts.lanes, offer, request, wish);
   const { name, limits } = offer.group;
@@ -79,7 +80,10 @@ export async function submitTask(
   }
 }
 
-/** The calls with the bytes of those images that their vendor does not read by address. What cannot be downloaded is the client's to mend. */
+/**
+ * The calls with the bytes of those images that their vendor does not read by address. What cannot
+ * be downloaded is the client's to mend.
+ */
 async function withBytes(
   parts: TaskParts,
   makers: readonly Maker[],
@@ -194,8 +198,9 @@ class Submission {
     call,
   }: Maker): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
     const variants = adapter.variants(call);
+    const tariff = this.#offer.tariff.terms?.plainAt(this.#parts.clock.now()) ?? this.#offer.tariff;
     const { total, text } = billOf(
-      this.#offer.tariff,
+      tariff,
       { second: call.wish.seconds, ...adapter.worst?.(call) },
       variants,
     );
@@ -208,7 +213,10 @@ class Submission {
     };
   }
 
-  /** The money and the task. What the dearest channel costs is held, so that the next one needs no more of it. */
+  /**
+   * The money and the task. What the dearest channel costs is held, so that the next one needs no
+   * more of it.
+   */
   async #commit(task: NewTask, { candidate }: Maker): Promise<Task | undefined> {
     const { database, pins, clock, timers, taskLimits } = this.#parts;
     const costs = this.#makers.map((maker) => this.#pinned(maker).cost);
@@ -244,7 +252,9 @@ class Submission {
     }
   }
 
-  /** An earlier submission with this idempotency key: its answer never arrived, and is given now. */
+  /**
+   * An earlier submission with this idempotency key: its answer never arrived, and is given now.
+   */
   #same(task: Task): Task {
     if (task.state === 'new') refuse('idempotency_in_progress', {}, awayRetryMs);
     return task;
@@ -320,7 +330,7 @@ class Submission {
       this.#makers,
       this.#parts.clock.monotonicMs(),
     );
-    return refusalFor(fault, this.#request.id, retryAfterMs, maker?.candidate.channel.secret);
+    return refusalFor(fault, this.#request.id, retryAfterMs, maker?.candidate.channel);
   }
 
   #report(maker: Maker | undefined, status: number, outcome: string): void {

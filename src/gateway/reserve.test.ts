@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import type { Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
+import { tariffOf } from '../catalog/price.ts';
+import type { Admitted } from './admit.ts';
+import type { Parts } from './parts.ts';
+import type { ClientRequest } from './request.ts';
+import { reserve } from './reserve.ts';
+
+const price = {
+  rates: { input: 1_000_000_000n, output: 1_000_000_000n },
+  tiers: [],
+  by: undefined,
+};
+const limits = { rpm: undefined, tpm: undefined, concurrency: undefined };
+const unknown = {
+  ownedBy: '',
+  outputTokensMax: 1_000,
+  context: undefined,
+  modalities: undefined,
+  topSpeed: undefined,
+};
+const model = {
+  ...unknown,
+  id: 'm',
+  kind: 'chat' as const,
+  durations: undefined,
+  shutdownDate: undefined,
+  price,
+  created: 0,
+};
+const group = { name: 'g', multiplierPpm: 1_000_000n, limits };
+const pass = { requests: undefined, tokens: undefined, finish: () => {} };
+
+/**
+ * An account with so much money, in nano-yuan, and a text of so many bytes; what was asked of the
+ * till, and whether the text was read.
+ */
+function story(money: bigint, bytes: number) {
+  const asked: ReserveAsk[] = [];
+  let read = 0;
+  const held = (amount: bigint): Reservation => ({
+    amount,
+    extend: () => 0n,
+    extendOrWait: () => Promise.resolve(0n),
+    settle: () => Promise.reject(new Error('nobody pays here')),
+    release: () => {},
+  });
+  const till = {
+    admitting: true,
+    tryReserve: () => undefined,
+    reserve: (ask: ReserveAsk): Promise<Reservation | ReserveRefusal> => {
+      asked.push(ask);
+      return Promise.resolve(ask.minimum <= money ? held(ask.minimum) : 'insufficient');
+    },
+    close: () => Promise.resolve(),
+  };
+  const clock = { now: () => 0, monotonicMs: () => 0 };
+  const parts = { till, clock, limits: { utcOffsetMinutes: 0 } } as unknown as Parts;
+  const request = {
+    ...{
+      id: 'req_1',
+      principal: { userId: 'u', keyId: 'k' },
+      bytes: Buffer.alloc(bytes, 'word '),
+      mediaBytes: 0,
+      mediaCount: 0,
+    },
+    ...{ choices: 1, stream: false, outputTokensAsked: 16, capability: 'chat', body: {} },
+    text: () => {
+      read += 1;
+      return 'a few words';
+    },
+  } as unknown as ClientRequest;
+  const offer = { model, group, price, tariff: tariffOf(price, 1_000_000n), candidates: [] };
+  const media = { inputTokens: 0, output: false };
+  const admitted: Admitted = {
+    offer,
+    tariff: offer.tariff,
+    textTokens: Math.ceil(bytes / 3),
+    media,
+    outputTokens: 16,
+    pass,
+  };
+  const reply = { onLeave: () => {} };
+  const run = () =>
+    reserve(parts, request, admitted, reply as unknown as Parameters<typeof reserve>[3]);
+  return { run, asked, read: () => read };
+}
+
+test('R6: a large text is refused by its bytes alone where the account could not pay for the fewest tokens that they can be', async () => {
+  const { run, asked, read } = story(1_000n, 50_000_000);
+  await expect(run()).rejects.toMatchObject({ refusal: 'insufficient_quota' });
+  expect(read()).toBe(0);
+  expect(asked).toHaveLength(2);
+});
+
+test('R6: a large text that the account may be able to pay for is counted before it is refused', async () => {
+  const { run, read } = story(1_000n * (50_000_000n / 128n + 32n), 50_000_000);
+  expect(await run()).toMatchObject({ admitted: { textTokens: expect.any(Number) } });
+  expect(read()).toBe(1);
+});
+
+test('R6: a small text is counted before anybody is refused for it', async () => {
+  const { run, read } = story(1n, 1_000);
+  await expect(run()).rejects.toMatchObject({ refusal: 'insufficient_quota' });
+  expect(read()).toBe(1);
+});

@@ -1,0 +1,337 @@
+import { describe, expect, it } from 'vitest';
+import { parseChat } from '../src/api/chat.ts';
+import { parseCompletion } from '../src/api/completions.ts';
+import { parseEmbeddings } from '../src/api/embeddings.ts';
+import { parseMessages } from '../src/api/messages-endpoint.ts';
+import { parseRerank } from '../src/api/rerank.ts';
+import { parseResponse } from '../src/api/responses.ts';
+import type { Quantities } from '../src/base/quantities.ts';
+import { Refusal } from '../src/base/refusal.ts';
+import { type Bundled, defaultUsdRatePpm, loadBundled } from '../src/catalog/bundled.ts';
+import { inputTokens, outputTokens, type Price, tariffOf } from '../src/catalog/price.ts';
+import type { Model } from '../src/catalog/snapshot.ts';
+import { type Admitted, countedText, sizeInTokens, tokensPerMedium } from '../src/gateway/admit.ts';
+import {
+  type BoundBasis,
+  bounded,
+  isCountable,
+  isWithin,
+  outputMost,
+  thinkingMost,
+} from '../src/gateway/bound.ts';
+import { Purse } from '../src/gateway/purse.ts';
+import type { ClientRequest } from '../src/gateway/request.ts';
+import {
+  type Adapter,
+  type Call,
+  isFault,
+  type StreamMeter,
+  type Vendor,
+  type WholeAdapter,
+} from '../src/providers/adapter.ts';
+import { adaptersOf } from '../src/providers/bridges/index.ts';
+import { vendors } from '../src/providers/index.ts';
+import { chatRequest as cohereRequest } from './cohere-meaning.ts';
+import { chatRequest as converseRequest } from './converse-meaning.ts';
+import { chatRequest as geminiRequest } from './gemini-meaning.ts';
+import { callAs } from './replay.ts';
+import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { embeddingRequest } from './vector-meaning.ts';
+
+/**
+ * Every recorded answer with its recorded request, at our adapters, against the bound that charges
+ * are held to.
+ */
+const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined, expiresAt: undefined };
+const price: Price = { rates: { input: 1n, output: 1n }, tiers: [], by: undefined };
+const tariff = tariffOf(price, 1_000_000n);
+type Dict = Record<string, unknown>;
+type Parse = (body: Dict, bytes: Buffer) => ClientRequest;
+
+/** How a recorded request comes in at our door, and who reads its answer. */
+interface Side {
+  readonly endpoint: string;
+  readonly capability: 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings' | 'rerank';
+  /** Who speaks this format at home. */
+  readonly home: string;
+  readonly asked: (recording: Recording) => Dict | undefined;
+  readonly parse: Parse;
+}
+
+const id = 'req_0000000000000';
+const own = ({ request }: Recording): Dict | undefined => request && { ...request };
+const chat: Parse = (body, bytes) => parseChat(id, principal, body, bytes);
+const sides: readonly Side[] = [
+  { endpoint: 'chat', capability: 'chat', home: 'openai-compatible', asked: own, parse: chat },
+  {
+    endpoint: 'messages',
+    capability: 'messages',
+    home: 'anthropic',
+    asked: own,
+    parse: (body, bytes) => parseMessages(id, principal, {}, body, bytes),
+  },
+  {
+    endpoint: 'responses',
+    capability: 'responses',
+    home: 'openai',
+    asked: own,
+    parse: (body, bytes) => parseResponse(id, principal, body, bytes),
+  },
+  {
+    endpoint: 'gemini',
+    capability: 'chat',
+    home: 'gemini',
+    asked({ request, url }) {
+      const { cachedContent: cached, ...native } = { ...request };
+      const said = geminiRequest(native, url);
+      return said && cached !== undefined ? { ...said, cached_content: cached } : said;
+    },
+    parse: chat,
+  },
+  {
+    endpoint: 'converse',
+    capability: 'chat',
+    home: 'bedrock',
+    asked: ({ request }) => converseRequest({ ...request }),
+    parse: chat,
+  },
+  {
+    endpoint: 'nativechat',
+    capability: 'chat',
+    home: 'cohere',
+    asked: ({ request }) => cohereRequest({ ...request }),
+    parse: chat,
+  },
+  {
+    endpoint: 'completion',
+    capability: 'completions',
+    home: 'openai-compatible',
+    asked: own,
+    parse: (body, bytes) => parseCompletion(id, principal, body, bytes),
+  },
+  {
+    endpoint: 'embedding',
+    capability: 'embeddings',
+    home: 'openai-compatible',
+    asked: embeddingRequest,
+    parse: (body, bytes) => parseEmbeddings(id, principal, body, bytes),
+  },
+  {
+    endpoint: 'rerank',
+    capability: 'rerank',
+    home: 'cohere',
+    asked: own,
+    parse: (body, bytes) => parseRerank(id, principal, body, bytes),
+  },
+];
+
+/**
+ * Vendors that we do not know by name, or that speak another format at home, are played by the one
+ * whose format it is.
+ */
+function playerOf({ vendor }: Recording, side: Side): Vendor {
+  const known = vendors.get(vendor);
+  const home = vendors.get(side.home);
+  if (home === undefined) throw new Error(`nobody plays ${side.home}`);
+  const speaks = known?.speaks[side.capability];
+  const foreign = side.capability === 'chat' && side.endpoint !== 'chat';
+  if (known === undefined || speaks === undefined || foreign) return home;
+  if (side.endpoint === 'chat' && 'ask' in speaks && !/chat\/completions/.test(pathOf(speaks)))
+    return home;
+  return known;
+}
+
+function pathOf(adapter: Adapter | WholeAdapter): string {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
+  return adapter.ask(callAs({ streamed: false }, body, 'm')).path;
+}
+
+const modelNamed = ({ request, url }: Recording): string =>
+  typeof request?.['model'] === 'string'
+    ? request['model']
+    : decodeURIComponent(/\/models?\/([^:/?]+)/.exec(url)?.[1] ?? 'unknown').replace(
+        /^(us|eu|apac|global)\./,
+        '',
+      );
+
+/** As the catalogue knows it; what it does not know has no limits. */
+function modelOf(bundled: Bundled, recording: Recording): Model {
+  const name = modelNamed(recording);
+  const known =
+    bundled.get(name) ?? [...bundled.values()].find(({ upstream }) => upstream === name);
+  const unknown = {
+    id: name,
+    ownedBy: '',
+    kind: 'chat' as const,
+    context: undefined,
+    outputTokensMax: undefined,
+    modalities: undefined,
+  };
+  return {
+    ...(known?.facts ?? {
+      ...unknown,
+      topSpeed: undefined,
+      durations: undefined,
+      shutdownDate: undefined,
+      price,
+    }),
+    created: 0,
+  };
+}
+
+interface Heard {
+  readonly quantities: Quantities | undefined;
+  readonly outputBytes: number;
+}
+
+function heard(
+  recording: Recording,
+  adapter: Adapter | WholeAdapter,
+  call: Call,
+): Heard | undefined {
+  if (!recording.streamed) {
+    const answer = adapter.read(recording.reply, 'application/json', call);
+    return isFault(answer) ? undefined : { quantities: answer.quantities, outputBytes: 0 };
+  }
+  if (!('stream' in adapter)) return undefined;
+  const translator = adapter.stream(call);
+  translator.push(recording.reply);
+  translator.end();
+  const meter: StreamMeter = translator.meter;
+  return { quantities: meter.quantities, outputBytes: meter.outputBytes };
+}
+
+function boundsOf(
+  request: ClientRequest,
+  model: Model,
+  vendor: Vendor,
+  upstreamModel: string,
+): BoundBasis & { readonly purse: Purse } {
+  const media = { inputTokens: request.mediaCount * tokensPerMedium, output: false };
+  const offer = {
+    model,
+    price,
+    tariff,
+    candidates: [],
+    group: {
+      name: 'g',
+      multiplierPpm: 1_000_000n,
+      limits: { rpm: undefined, tpm: undefined, concurrency: undefined },
+    },
+  };
+  const admitted: Admitted = {
+    offer,
+    tariff,
+    textTokens: sizeInTokens(request),
+    media,
+    outputTokens: 1,
+    pass: { requests: undefined, tokens: undefined, finish: () => {} },
+  };
+  const none = () => Promise.reject(new Error('nobody pays here'));
+  const reservation = {
+    amount: 1_000_000_000_000n,
+    extend: () => 0n,
+    extendOrWait: none,
+    settle: none,
+    release: () => {},
+  };
+  const purse = new Purse(reservation, admitted, 1, outputMost(request, admitted));
+  if (vendor.thinksBeyondLimit === true) purse.allowThinking(thinkingMost(request, admitted));
+  return { request, admitted, purse, readsBeyond: vendor.readsBeyond?.(upstreamModel) ?? false };
+}
+
+/** What the measured tolerances rest on: docs/decisions/0021-bounded-by-the-request.md. */
+const figures = {
+  judged: 0,
+  exact: 0,
+  uncounted: 0,
+  added: 0,
+  factor: 0,
+  bytesPerToken: 0,
+  beyondLimit: 0,
+  least: 0,
+};
+
+async function measure(
+  { request, admitted, readsBeyond }: BoundBasis,
+  quantities: Quantities,
+  outputBytes: number,
+): Promise<void> {
+  const input = inputTokens(quantities);
+  const output = outputTokens(quantities);
+  if (output > 64 && outputBytes > 0)
+    figures.bytesPerToken = Math.max(figures.bytesPerToken, outputBytes / output);
+  const limit = request.outputTokensAsked ?? Number.POSITIVE_INFINITY;
+  const answered = output - (quantities.reasoning ?? 0);
+  if (answered > limit * Math.max(1, request.choices) && limit >= 16)
+    figures.beyondLimit = Math.max(figures.beyondLimit, answered - limit);
+  if (answered > limit && limit < 16) figures.least = Math.max(figures.least, answered);
+  if (readsBeyond || !isCountable(request)) figures.uncounted += 1;
+  else if (request.mediaCount === 0) {
+    const text = await countedText(admitted, request);
+    figures.added = Math.max(figures.added, input - Math.max(sizeInTokens(request), text));
+    if (text > 1_000) figures.factor = Math.max(figures.factor, input / text);
+  }
+}
+
+async function judge(
+  bundled: Bundled,
+  side: Side,
+  recording: Recording,
+): Promise<string | undefined> {
+  if (recording.status >= 400 || recording.reply.length === 0) return undefined;
+  const asked = side.asked(recording);
+  if (asked === undefined) return undefined;
+  const body: Dict = { ...asked, model: 'public/model' };
+  let request: ClientRequest;
+  try {
+    request = side.parse(body, Buffer.from(JSON.stringify(body)));
+  } catch (error) {
+    // The door does not take it: it can cost nothing.
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+  const vendor = playerOf(recording, side);
+  const adapter = adaptersOf(vendor)[side.capability];
+  if (adapter === undefined) return undefined;
+  const call = callAs(recording, body, modelNamed(recording));
+  const { quantities, outputBytes } = heard(recording, adapter, call) ?? {};
+  if (quantities === undefined || outputBytes === undefined) return undefined;
+  const by = vendors.get(recording.vendor) ?? vendor;
+  const bounds = boundsOf(request, modelOf(bundled, recording), by, modelNamed(recording));
+  figures.judged += 1;
+  await measure(bounds, quantities, outputBytes);
+  const { purse } = bounds;
+  if (purse.isPast(outputBytes))
+    return `${outputBytes} bytes for at most ${purse.outputMost} tokens`;
+  if (isWithin(bounds, quantities)) return undefined;
+  figures.exact += 1;
+  const { reported, quantities: charged } = await bounded(bounds, quantities);
+  if (reported === undefined) return undefined;
+  return `${modelNamed(recording)} reported ${JSON.stringify(reported)}, charged ${JSON.stringify(charged)}`;
+}
+
+describe.skipIf(recordingsFolder === undefined)(
+  'R2: the bound, held against recorded traffic',
+  () => {
+    it.each(sides.map((side) => [side.endpoint, side] as const))(
+      'cuts and caps no answer of %s',
+      async (endpoint, side) => {
+        const bundled = await loadBundled({ usdRatePpm: defaultUsdRatePpm, today: '2026-11-22' });
+        const all = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint);
+        const wrong: string[] = [];
+        for (const recording of all) {
+          const why = await judge(bundled, side, recording);
+          if (why !== undefined) wrong.push(`${recording.id} ${recording.source}: ${why}`);
+        }
+        expect(wrong).toEqual([]);
+      },
+      180_000,
+    );
+
+    it('has judged nearly all that tell a usage', () => {
+      process.stdout.write(`bounds of recorded answers: ${JSON.stringify(figures)}\n`);
+      expect(figures.judged).toBeGreaterThan(3_000);
+    });
+  },
+);
