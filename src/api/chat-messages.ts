@@ -12,7 +12,10 @@ const modalities: Readonly<Record<string, string>> = {
   video_url: 'video',
 };
 
-/** Checks the conversation as far as every vendor agrees on it; what one vendor refuses and another takes is the vendor's to say. */
+/**
+ * Checks the conversation as far as every vendor agrees on it; what one vendor refuses and another
+ * takes is the vendor's to say.
+ */
 export function checkMessages(messages: unknown): Media {
   if (messages === undefined || messages === null)
     refuse('missing_parameter', { param: 'messages' });
@@ -47,20 +50,14 @@ function checkMessage(message: unknown, i: number, media: Media): void {
 }
 
 /** An assistant's turn may have no content when it called, refused, spoke or thought instead. */
+export const insteadOfContent = [
+  ...['tool_calls', 'function_call', 'refusal', 'audio'],
+  ...['reasoning_content', 'reasoning', 'reasoning_details'],
+];
+
 function mayBeSilent(message: Body, role: string): boolean {
   if (role === 'function') return true;
-  return (
-    role === 'assistant' &&
-    [
-      'tool_calls',
-      'function_call',
-      'refusal',
-      'audio',
-      'reasoning_content',
-      'reasoning',
-      'reasoning_details',
-    ].some((member) => message[member] != null)
-  );
+  return role === 'assistant' && insteadOfContent.some((member) => message[member] != null);
 }
 
 function checkPart(part: unknown, param: string, media: Media): void {
@@ -77,6 +74,8 @@ function checkPart(part: unknown, param: string, media: Media): void {
   media.count += 1;
   if (!media.kinds.has(modality)) media.kinds.set(modality, param);
   const inner = part[type];
+  if (isObject(inner) && inner['file_id'] != null)
+    refuse('kept_at_the_vendor', { param: `${param}.${type}.file_id` });
   if (type === 'image_url') checkImage(inner, param, media);
   else if (type === 'file' && isObject(inner))
     addPlace(media, inner['file_data'], 'file', inner['filename'], `${param}.file.file_data`);
@@ -107,7 +106,9 @@ function addBytes(media: Media, value: unknown): void {
   if (typeof value === 'string') media.bytes += value.length;
 }
 
-/** Text that is shorter than what a model could read at all; longer strings of one member are media. */
+/**
+ * Text that is shorter than what a model could read at all; longer strings of one member are media.
+ */
 const mediaMembers = new Set(['data', 'file_data', 'url', 'image_url']);
 
 /** Everything in messages and tools that a model reads as text, for counting. */

@@ -137,7 +137,6 @@ test('a request is understood: limits, stream, choices, media', () => {
     includeUsage: true,
     choices: 2,
     outputTokensAsked: 20,
-    outputParam: 'max_completion_tokens',
     mediaCount: 1,
     mediaBytes: 26,
     answerId: 'chatcmpl-abc',
@@ -205,4 +204,24 @@ test('durations are written as clients read them', () => {
     '6m0s',
     '1m30.5s',
   ]);
+});
+
+test('C11: what is absent is called missing, not of a type', () => {
+  const message = (body: object): string => {
+    try {
+      parseChat('req_0', principal, { ...hello, ...body }, Buffer.alloc(0));
+    } catch (error) {
+      return String(error);
+    }
+    return 'taken';
+  };
+  expect(message({ messages: [{ role: 'user', content: [{ type: 'text' }] }] })).toContain(
+    "Missing required parameter: 'messages[0].content[0].text'.",
+  );
+  expect(message({ response_format: {} })).toContain(
+    "Missing required parameter: 'response_format.type'.",
+  );
+  expect(message({ response_format: { type: null } })).toContain(
+    'expected a string, but got null instead',
+  );
 });

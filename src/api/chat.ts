@@ -42,7 +42,10 @@ export const completionFormat = (chunks: string): ClientFormat => ({
 
 export const chatFormat = completionFormat('chat.completion.chunk');
 
-/** POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/chat/completions: the request as the pipeline takes it. Throws the Refusal that names
+ * what is wrong.
+ */
 export function parseChat(
   id: string,
   principal: Principal,
@@ -69,7 +72,6 @@ export function parseChat(
     includeUsage: streamOptions?.['include_usage'] === true,
     choices: optionalInteger(body, 'n', 1, choicesMax) ?? 1,
     outputTokensAsked: optionalInteger(body, outputParam, 1, Number.MAX_SAFE_INTEGER),
-    outputParam,
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,

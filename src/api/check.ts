@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { type Inside, parseWithout } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
-import { tooMuch } from './json-shape.ts';
+import { membersOf, tooMuch, withoutDoubles } from './json-shape.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,9 @@ function typeName(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
+/** What is not there has no type: it is missing. */
 export function refuseType(param: string, expected: string, got: unknown): never {
+  if (got === undefined) refuse('missing_parameter', { param });
   return refuse('invalid_type', { param, expected, got: typeName(got) });
 }
 
@@ -83,13 +85,12 @@ export function parseJson(
   bytes: unknown,
   contentType: string | undefined,
 ): { readonly body: Body; readonly bytes: Buffer } {
-  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type !== 'application/json' && !type.endsWith('+json'))
-    refuse('wrong_content_type', { got: type || 'none', expected: 'application/json' });
+  if (contentType !== 'application/json') requireJson(contentType);
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     refuse('malformed_json', { why: 'it is empty.' });
   const long: Inside[] = [];
-  const much = tooMuch(bytes, long);
+  const written = { members: 0 };
+  const much = tooMuch(bytes, long, written);
   if (much !== undefined) refuse('malformed_json', { why: much });
   let body: unknown;
   try {
@@ -103,7 +104,14 @@ export function parseJson(
   if (!isObject(body))
     refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });
   refuseDoubles(body);
+  if (membersOf(body) !== written.members) return parseJson(withoutDoubles(bytes), contentType);
   return { body, bytes };
+}
+
+function requireJson(contentType: string | undefined): void {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type !== 'application/json' && !type.endsWith('+json'))
+    refuse('wrong_content_type', { got: type || 'none', expected: 'application/json' });
 }
 
 /** What decides what is sold, and how much of it. */
@@ -132,13 +140,16 @@ const decisive = new Set([
   ],
 ]);
 
+const usualName = /^[a-z0-9_]*$/;
+
 /**
- * Some servers read names whatever their case, and the last of several (pkg.go.dev/encoding/json#Unmarshal, 2026-08): to them `Model` is the model,
- * while we have read, priced and replaced `model`.
+ * Some servers read names whatever their case, and the last of several
+ * (pkg.go.dev/encoding/json#Unmarshal, 2026-08): to them `Model` is the model, while we have read,
+ * priced and replaced `model`.
  */
 function refuseDoubles(body: Body): void {
   for (const name in body) {
-    if (/^[a-z0-9_]*$/.test(name)) continue;
+    if (usualName.test(name)) continue;
     const read = name.toUpperCase().toLowerCase();
     if (decisive.has(read))
       refuse('invalid_value', { param: name.slice(0, 64), why: `it is written '${read}'.` });

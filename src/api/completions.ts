@@ -17,7 +17,10 @@ export const logprobsMax = 20;
 
 export const completionsFormat = completionFormat('text_completion');
 
-/** POST /v1/completions: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/completions: the request as the pipeline takes it. Throws the Refusal that names what is
+ * wrong.
+ */
 export function parseCompletion(
   id: string,
   principal: Principal,
@@ -42,7 +45,6 @@ export function parseCompletion(
     includeUsage: streamOptions?.['include_usage'] === true,
     choices: prompts * answers,
     outputTokensAsked,
-    outputParam: 'max_tokens',
     media: new Map(),
     mediaCount: 0,
     mediaBytes: 0,
@@ -88,7 +90,10 @@ function checkPrompt(prompt: unknown): number {
   return prompt.length;
 }
 
-/** How many answers are written for each prompt: of `best_of` only `n` are told, but all are paid for. */
+/**
+ * How many answers are written for each prompt: of `best_of` only `n` are told, but all are paid
+ * for.
+ */
 function checkAnswers(body: Body, stream: boolean): number {
   const n = optionalInteger(body, 'n', 1, choicesMax) ?? 1;
   const bestOf = optionalInteger(body, 'best_of', 1, bestOfMax) ?? n;

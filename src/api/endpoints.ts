@@ -1,3 +1,5 @@
+import type { DefaultModels } from '../catalog/configuration.ts';
+import { offerTo } from '../gateway/allowed.ts';
 import type { ClientFormat } from '../gateway/client-format.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { countInput } from '../gateway/inquire.ts';
@@ -10,14 +12,14 @@ import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './check.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
 import { messagesConvention } from './convention.ts';
-import type { Endpoint } from './door.ts';
+import type { Endpoint, Visit } from './door.ts';
 import type { FileDesk } from './files.ts';
 import { embeddingsFormat, parseEmbeddings } from './embeddings.ts';
 import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
 import { once } from './idempotency.ts';
 import { imageSpools } from './images-body.ts';
 import { imagesEndpoints } from './images.ts';
-import { getModel, listModels } from './models.ts';
+import { getModel, listModels, modelsConvention } from './models.ts';
 import { moderationsFormat, parseModeration } from './moderations.ts';
 import { parseRerank, rerankFormat } from './rerank.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
@@ -30,13 +32,18 @@ export interface EndpointParts {
   readonly submissions: Submissions;
   readonly tasks: Tasks;
   readonly desk: FileDesk;
+  readonly defaultModels?: DefaultModels | undefined;
 }
+
+const noDefaults: DefaultModels = { image: [], video: [] };
 
 /** The interface, row by row. */
 export function endpointsOf(
   parts: Parts,
-  { memory, submissions, tasks, desk }: EndpointParts,
+  { memory, submissions, tasks, desk, defaultModels = noDefaults }: EndpointParts,
 ): readonly Endpoint[] {
+  const usualVideo = ({ principal }: Pick<Visit, 'principal'>): string | undefined =>
+    defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
   return [
     once(submissions, ask(parts, '/chat/completions', parseChat, chatFormat)),
     once(submissions, ask(parts, '/completions', parseCompletion, completionsFormat)),
@@ -72,25 +79,27 @@ export function endpointsOf(
     once(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
     ask(parts, '/moderations', parseModeration, moderationsFormat),
     ask(parts, '/rerank', parseRerank, rerankFormat),
-    ...imagesEndpoints(parts, submissions, imageSpools()),
+    ...imagesEndpoints(parts, submissions, imageSpools(), defaultModels.image),
     ...audioEndpoints(parts),
     ...responsesEndpoints(parts, memory, submissions),
     ...videoEndpoints(tasks, parts.files, submissions),
-    ...videosEndpoints(tasks, parts.files, desk, submissions),
+    ...videosEndpoints(tasks, parts.files, desk, submissions, usualVideo),
     {
       method: 'GET',
       path: '/models',
-      handle: ({ principal, reply }) =>
-        reply.whole(200, 'application/json', listModels(parts.catalog(), principal)),
+      convention: modelsConvention,
+      handle: ({ principal, request, reply }) =>
+        reply.whole(200, 'application/json', listModels(parts.catalog(), principal, request)),
     },
     {
       method: 'GET',
       path: '/models/*',
+      convention: modelsConvention,
       handle: ({ principal, request, reply }) =>
         reply.whole(
           200,
           'application/json',
-          getModel(parts.catalog(), principal, modelId(request.params)),
+          getModel(parts.catalog(), principal, request, modelId(request.params)),
         ),
     },
   ];

@@ -30,21 +30,26 @@ export function imagesEndpoints(
   parts: Parts,
   submissions: Submissions,
   spools: Spools,
+  defaultModels: readonly string[],
 ): readonly Endpoint[] {
   return [
     once(submissions, {
       method: 'POST',
       path: '/images/generations',
-      handle: (visit) => generate(parts, visit),
+      handle: (visit) => generate(parts, defaultModels, visit),
     }),
-    given(parts, submissions, spools, '/images/edits', 'image_edits'),
-    given(parts, submissions, spools, '/images/variations', 'image_variations'),
+    given(parts, defaultModels, submissions, spools, '/images/edits', 'image_edits'),
+    given(parts, defaultModels, submissions, spools, '/images/variations', 'image_variations'),
   ];
 }
 
-async function generate(parts: Parts, { id, principal, request, reply }: Visit): Promise<void> {
+async function generate(
+  parts: Parts,
+  defaultModels: readonly string[],
+  { id, principal, request, reply }: Visit,
+): Promise<void> {
   const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-  const offer = offered(parts, principal, 'images', body);
+  const offer = offered(parts, defaultModels, principal, 'images', body);
   const terms = offer.model.image ?? {};
   const wish = readWish(body, terms, readPrompt(body, terms), nothingGiven);
   await haveRoom(parts, id, principal, wish);
@@ -58,6 +63,7 @@ async function generate(parts: Parts, { id, principal, request, reply }: Visit):
 
 function given(
   parts: Parts,
+  defaultModels: readonly string[],
   submissions: Submissions,
   spools: Spools,
   path: string,
@@ -72,7 +78,7 @@ function given(
       if (sent === 'left') return;
       try {
         await onceRead(submissions, visit, sent.digest, (inner) =>
-          edit(parts, inner, capability, sent),
+          edit(parts, defaultModels, inner, capability, sent),
         );
       } finally {
         sent.discard();
@@ -83,13 +89,14 @@ function given(
 
 async function edit(
   parts: Parts,
+  defaultModels: readonly string[],
   visit: Visit,
   capability: 'image_edits' | 'image_variations',
   sent: ImagesBody,
 ): Promise<void> {
   const { id, principal, request, reply } = visit;
   const { body, bytes, files } = sent;
-  const offer = offered(parts, principal, capability, body);
+  const offer = offered(parts, defaultModels, principal, capability, body);
   const terms = offer.model.image ?? {};
   const prompt = capability === 'image_variations' ? variation : readPrompt(body, terms);
   // All words are looked at before anything is downloaded for them.
@@ -127,11 +134,16 @@ async function haveRoom(
 /** What the client asks for, if it is something that makes pictures in this way. */
 function offered(
   parts: Parts,
+  defaultModels: readonly string[],
   principal: Principal,
   capability: PicturedCapability,
   body: Body,
 ): Offer {
-  const id = requiredString(body, 'model');
+  const { model: named } = body;
+  const id =
+    named === undefined || named === null
+      ? defaultModel(parts, defaultModels, principal, capability)
+      : requiredString(body, 'model');
   const offer = offerTo(parts.catalog(), principal, id);
   if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
   const { model, candidates } = offer;
@@ -142,13 +154,41 @@ function offered(
       endpoint: endpointFor[model.kind],
       param: 'model',
     });
-  if (!candidates.some(({ channel }) => parts.lanes.of(channel).adapter(capability) !== undefined))
+  if (!makes(parts, { candidates }, capability))
     refuse('invalid_value', {
       param: 'model',
       why: `the model '${id}' cannot be asked for this: it makes pictures at ${endpointFor.image}.`,
     });
   return offer;
 }
+
+/** The first model of the defaults that this key can use and that makes pictures in this way. */
+function defaultModel(
+  parts: Parts,
+  defaultModels: readonly string[],
+  principal: Principal,
+  capability: PicturedCapability,
+): string {
+  for (const id of defaultModels) {
+    const offer = offerTo(parts.catalog(), principal, id);
+    if (
+      offer !== undefined &&
+      makes(parts, offer, capability) &&
+      (capability === 'images' || sees(offer))
+    )
+      return id;
+  }
+  return refuse('missing_model', { what: 'images', param: 'model' });
+}
+
+const makes = (
+  { lanes }: Parts,
+  { candidates }: Pick<Offer, 'candidates'>,
+  capability: PicturedCapability,
+): boolean => candidates.some(({ channel }) => lanes.of(channel).adapter(capability) !== undefined);
+
+const sees = ({ model: { modalities } }: Offer): boolean =>
+  modalities?.in.includes('image') !== false;
 
 interface Understood {
   readonly id: string;
@@ -184,7 +224,6 @@ function asRequest({
     includeUsage: true,
     choices: 0,
     outputTokensAsked: undefined,
-    outputParam: undefined,
     media: wish.images.length === 0 ? none : new Map([['image', 'image']]),
     mediaCount: 0,
     mediaBytes: 0,

@@ -2,10 +2,15 @@ import { refuse } from '../base/refusal.ts';
 import { type Body, isObject, refuseType } from './check.ts';
 import { addAddress, type Media, noMedia } from './media-address.ts';
 
-/** Instructions in the middle of a conversation are a role of their own for models that take them. */
+/**
+ * Instructions in the middle of a conversation are a role of their own for models that take them.
+ */
 export const roles = ['user', 'assistant', 'system'];
 
-/** Checks `messages` and `system` as far as every model agrees on them; blocks of types that we do not know are the model's to judge. */
+/**
+ * Checks `messages` and `system` as far as every model agrees on them; blocks of types that we do
+ * not know are the model's to judge.
+ */
 export function checkConversation(body: Body): Media {
   const media = noMedia();
   const { messages, system } = body;
@@ -40,7 +45,9 @@ function checkContent(content: unknown, param: string, media: Media): void {
   for (let i = 0; i < content.length; i++) checkBlock(content[i], `${param}[${i}]`, media);
 }
 
-/** The members that a block cannot do without, all of them strings but where something else is said. */
+/**
+ * The members that a block cannot do without, all of them strings but where something else is said.
+ */
 const needed: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   thinking: ['thinking', 'signature'],
@@ -64,6 +71,7 @@ function checkBlock(block: unknown, param: string, media: Media): void {
     refuseType(`${param}.input`, 'an object', block['input']);
   if (type === 'tool_result' && block['content'] !== undefined && block['content'] !== null)
     checkContent(block['content'], `${param}.content`, media);
+  if (type === 'container_upload') refuse('kept_at_the_vendor', { param: `${param}.file_id` });
   if (type === 'image' || type === 'document')
     checkSource(block['source'], block['title'], type, param, media);
 }
@@ -80,6 +88,7 @@ function checkSource(
   if (!isObject(source)) refuseType(`${param}.source`, 'an object', source);
   if (typeof source['type'] !== 'string')
     refuseType(`${param}.source.type`, 'a string', source['type']);
+  if (source['type'] === 'file') refuse('kept_at_the_vendor', { param: `${param}.source.file_id` });
   if (source['type'] === 'text') return;
   if (source['type'] === 'content')
     return checkContent(source['content'], `${param}.source.content`, media);

@@ -97,7 +97,8 @@ const wrong: readonly (readonly [string, Body, string])[] = [
   ['an instruction without text', { ...hello, system: [{ type: 'text' }] }, 'system[0].text'],
   ['a temperature above 1', { ...hello, temperature: 1.1 }, 'temperature'],
   ['top_p above 1', { ...hello, top_p: 2 }, 'top_p'],
-  ['top_k below 0', { ...hello, top_k: -1 }, 'top_k'],
+  ['top_k below -1', { ...hello, top_k: -2 }, 'top_k'],
+  ['top_p below 0', { ...hello, top_p: -0.5 }, 'top_p'],
   ['a stop that is no string', { ...hello, stop_sequences: ['a', 1] }, 'stop_sequences[1]'],
   ['a stream that is a string', { ...hello, stream: 'yes' }, 'stream'],
   ['tools that are no array', { ...hello, tools: {} }, 'tools'],
@@ -184,4 +185,18 @@ test('every refusal has its type by status, and an empty balance is a matter of 
     'api_error',
     'overloaded_error',
   ]);
+});
+
+test('C6: top_k and top_p of -1, which older LangChain sends to say nothing, are left out and named', () => {
+  for (const [off, rest] of [
+    [{ top_k: -1 }, {}],
+    [{ top_p: -1 }, { top_k: 5 }],
+    [{ top_k: -1, top_p: -1 }, { temperature: 1 }],
+  ] as const) {
+    const request = parsed({ ...hello, ...off, ...rest });
+    expect(request.body).toEqual({ ...hello, ...rest });
+    expect(JSON.parse(request.bytes.toString())).toEqual({ ...hello, ...rest });
+    expect(request.dropped).toEqual(Object.keys(off));
+  }
+  expect(parsed({ ...hello, top_k: 5, top_p: 0.5 }).dropped).toBe(undefined);
 });

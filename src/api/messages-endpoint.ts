@@ -20,7 +20,10 @@ import { messagesEnvelope } from './errors.ts';
 import { limitHeaders } from './limit-headers.ts';
 import { checkConversation, textOf } from './messages-content.ts';
 
-/** How a message ends: the event that says so is held back until the charge is committed. Pings keep a stream open. */
+/**
+ * How a message ends: the event that says so is held back until the charge is committed. Pings keep
+ * a stream open.
+ */
 export const messagesFormat: ClientFormat = {
   done: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -34,14 +37,29 @@ export const messagesFormat: ClientFormat = {
   },
 };
 
-/** POST /v1/messages: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/messages: the request as the pipeline takes it. Throws the Refusal that names what is
+ * wrong.
+ */
 export function parseMessages(
   id: string,
   principal: Principal,
   headers: IncomingHttpHeaders,
-  body: Body,
-  bytes: Buffer,
+  sent: Body,
+  sentBytes: Buffer,
 ): ClientRequest {
+  const off =
+    sent['top_k'] === -1 || sent['top_p'] === -1
+      ? switchedOff.filter((name) => sent[name] === -1)
+      : undefined;
+  const body = off === undefined ? sent : without(sent, off);
+  const bytes =
+    off === undefined
+      ? sentBytes
+      : editBytes(
+          sentBytes,
+          off.map((name) => ({ path: [name] })),
+        );
   const asked = parseQuestion(id, principal, headers, body, bytes);
   if (body['max_tokens'] === undefined || body['max_tokens'] === null)
     refuse('missing_parameter', { param: 'max_tokens' });
@@ -50,8 +68,18 @@ export function parseMessages(
     ...asked,
     stream: optionalBoolean(body, 'stream') ?? false,
     outputTokensAsked: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
+    dropped: off,
   };
 }
+
+/**
+ * @langchain/anthropic before 1.0 sends -1 with every request to say that they are not set
+ * (github.com/langchain-ai/langchainjs, libs/langchain-anthropic 0.3).
+ */
+const switchedOff = ['top_k', 'top_p'];
+
+const without = (body: Body, names: readonly string[]): Body =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 
 /** POST /v1/messages/count_tokens: the same without what concerns the answer. */
 export function parseQuestion(
@@ -80,11 +108,11 @@ export function parseQuestion(
     includeUsage: true,
     choices: 1,
     outputTokensAsked: undefined,
-    outputParam: undefined,
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,
     addresses: media.addresses,
+    dropped: undefined,
     text: () => textOf(body),
     answerId: `msg_${id.slice(4)}`,
   };

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Unreadable } from '../http/server.ts';
+import { insteadAt } from './unreadable.ts';
 
 export interface PagesOptions {
   /** Whether new requests are admitted: money can be moved. */
@@ -19,15 +20,23 @@ export function openPages(server: FastifyInstance, options: PagesOptions): void 
     const ready = options.ready();
     return reply.code(ready ? 200 : 503).send({ ready });
   });
-  server.setNotFoundHandler((request, reply) => {
-    const answered = options.otherwise(request, reply);
-    if (answered !== undefined) return answered;
-    const { method, url } = request;
-    const { status, body, id } = options.unreadable('bad url', {
-      method,
-      path: url.split('?', 1)[0] ?? '',
-    });
+  const noSuchPage = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = url.split('?', 1)[0] ?? '';
+    const right = `/v1${path}`;
+    // A route is found by its pattern, in which other characters have a meaning.
+    const instead =
+      /^[\w/-]+$/.test(right) && server.hasRoute({ method, url: right }) ? insteadAt(right) : '';
+    const { status, body, id } = options.unreadable('bad url', { method, path, instead });
     return reply.code(status).type('application/json').header('x-request-id', id).send(body);
+  };
+  server.setNotFoundHandler(
+    (request, reply) => options.otherwise(request, reply) ?? noSuchPage(request, reply),
+  );
+  // Of some methods (QUERY without a content type) the framework has an opinion before it looks for
+  // a page.
+  server.setErrorHandler((error, request, reply) => {
+    if (isRefusedByFramework(error)) return noSuchPage(request, reply);
+    throw error;
   });
   const { metricsToken } = options;
   if (metricsToken !== undefined) {
@@ -39,6 +48,13 @@ export function openPages(server: FastifyInstance, options: PagesOptions): void 
     });
   }
 }
+
+const isRefusedByFramework = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  String(error.code).startsWith('FST_ERR_') &&
+  'statusCode' in error &&
+  Number(error.statusCode) < 500;
 
 function same(a: string, b: string): boolean {
   const left = Buffer.from(a);

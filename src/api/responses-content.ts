@@ -11,7 +11,10 @@ const modalities: Readonly<Record<string, string>> = {
   input_file: 'file',
 };
 
-/** Checks `input` as far as every model agrees on it; what one refuses and another takes is theirs to say. */
+/**
+ * Checks `input` as far as every model agrees on it; what one refuses and another takes is theirs
+ * to say.
+ */
 export function checkInput(input: unknown): Media {
   const media = noMedia();
   if (typeof input === 'string' || input === undefined || input === null) return media;
@@ -54,6 +57,7 @@ function checkParts(parts: unknown, param: string, media: Media): void {
     if (modality === undefined) return;
     media.count += 1;
     if (!media.kinds.has(modality)) media.kinds.set(modality, `${param}[${i}]`);
+    if (part['file_id'] != null) refuse('kept_at_the_vendor', { param: `${param}[${i}].file_id` });
     for (const name of ['image_url', 'file_url'] as const)
       addPlace(
         media,

@@ -4,6 +4,7 @@ import { countInput } from '../gateway/inquire.ts';
 import type { Parts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Submissions } from '../gateway/submissions.ts';
+import { summaryTask } from '../providers/bridges/compaction.ts';
 import type { ResponseMemory } from '../recall/responses.ts';
 import { parseJson } from './check.ts';
 import type { Endpoint, Visit } from './door.ts';
@@ -58,7 +59,9 @@ async function create(
   return run(parts, Object.assign({}, asked, { keep }), reply, responsesFormat);
 }
 
-/** POST /v1/responses/input_tokens: as the vendor counts where it tells, else counted here; free. */
+/**
+ * POST /v1/responses/input_tokens: as the vendor counts where it tells, else counted here; free.
+ */
 async function inputTokens(
   parts: Parts,
   memory: ResponseMemory,
@@ -76,7 +79,10 @@ async function inputTokens(
   );
 }
 
-/** POST /v1/responses/compact, for models whose vendor has it: only who sealed a conversation can open it again. */
+/**
+ * POST /v1/responses/compact: a vendor that has it compacts, and only that vendor can read the
+ * result; else the model summarizes the conversation.
+ */
 async function compact(
   parts: Parts,
   memory: ResponseMemory,
@@ -85,19 +91,16 @@ async function compact(
   const sent = parseJson(request.body, request.headers['content-type']);
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
   const offer = offerTo(parts.catalog(), principal, model);
-  if (offer === undefined) refuse('model_not_found', { model });
+  if (offer === undefined) refuse('model_not_found', { model, param: 'model' });
   if (!offer.candidates.some(({ channel }) => parts.lanes.of(channel).adapter('compact')))
     refuse('invalid_value', {
       param: 'model',
       why: `conversations with '${model}' cannot be compacted.`,
     });
   const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
-  return run(
-    parts,
-    { ...parseInput(id, principal, body, bytes), capability: 'compact' },
-    reply,
-    responsesFormat,
-  );
+  const asked = parseInput(id, principal, body, bytes);
+  const text = (): string => `${summaryTask}\n${asked.text()}`;
+  return run(parts, { ...asked, capability: 'compact', text }, reply, responsesFormat);
 }
 
 const renderCount = (tokens: number): string =>

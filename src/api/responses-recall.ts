@@ -1,6 +1,7 @@
 import { editBytes, jsonText } from '../base/json-edit.ts';
 import { randomText } from '../base/id.ts';
 import { refuse } from '../base/refusal.ts';
+import { withoutSummary } from '../providers/bridges/compaction.ts';
 import type { KeptResponse, ResponseMemory, ResponseStatus } from '../recall/responses.ts';
 import { type Body, isObject } from './check.ts';
 
@@ -8,7 +9,10 @@ const idChars = 32;
 /** What may be put before a request's own input, that included. */
 const conversationBytesMax = 64 * 1024 * 1024;
 
-/** Items that one request brings: more than any conversation has, and few enough to be remembered one by one. */
+/**
+ * Items that one request brings: more than any conversation has, and few enough to be remembered
+ * one by one.
+ */
 const itemsMax = 10_000;
 /** Items that one request may refer to. */
 const referencesMax = 1_000;
@@ -21,7 +25,10 @@ export interface Recalled {
   readonly own: () => readonly Body[];
 }
 
-/** Puts the conversation before the input, and items where references to them were. A request that refers to nothing stays as it is. */
+/**
+ * Puts the conversation before the input, and items where references to them were. A request that
+ * refers to nothing stays as it is.
+ */
 export async function recall(
   memory: ResponseMemory,
   account: string,
@@ -39,8 +46,16 @@ export async function recall(
   const references = items.flatMap((item) =>
     isReference(item) && typeof item['id'] === 'string' ? [item['id']] : [],
   );
-  if (typeof previous !== 'string' && references.length === 0)
-    return { body, bytes, own: () => items.map(named) };
+  if (typeof previous !== 'string' && references.length === 0) {
+    const own = (): readonly Body[] => items.map(named);
+    if (!items.some(({ type }) => type === 'compaction')) return { body, bytes, own };
+    const input = items.map(withoutSummary);
+    return {
+      body: { ...body, input },
+      bytes: editBytes(bytes, [{ path: ['input'], json: jsonText(input) }]),
+      own,
+    };
+  }
   if (references.length > referencesMax)
     refuse('out_of_range', {
       param: 'input',
@@ -85,6 +100,7 @@ const prefixes: Readonly<Record<string, string>> = {
   function_call_output: 'fco',
   custom_tool_call: 'ctc',
   custom_tool_call_output: 'ctco',
+  compaction: 'cmp',
   reasoning: 'rs',
 };
 
@@ -116,8 +132,12 @@ function named(item: Body): Body {
   return { ...item, id, type, status: item['status'] ?? 'completed', content };
 }
 
-/** Ids are ours and say nothing to a vendor; those of sealed thoughts and of its own tools do. */
-function replayed(item: Body): Body {
+/**
+ * Ids are ours and say nothing to a vendor; those of sealed thoughts and of its own tools do. A
+ * summary of ours is opened.
+ */
+function replayed(stored: Body): Body {
+  const item = withoutSummary(stored);
   const type = String(item['type']);
   if (
     type !== 'message' &&
@@ -131,7 +151,10 @@ function replayed(item: Body): Body {
 
 const statuses: readonly ResponseStatus[] = ['completed', 'incomplete', 'failed'];
 
-/** What is remembered of a response that has ended. `last`: the answer, or a stream's last bytes. Undefined when there is none in it. */
+/**
+ * What is remembered of a response that has ended. `last`: the answer, or a stream's last bytes.
+ * Undefined when there is none in it.
+ */
 export function keptFrom(last: Buffer, own: readonly Body[]): KeptResponse | undefined {
   const text = last.toString('utf8');
   const json = text.startsWith('{')

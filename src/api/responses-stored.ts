@@ -80,7 +80,10 @@ function idOf({ request: { params } }: Visit): string {
 const queryOf = ({ request }: Visit): URLSearchParams =>
   new URLSearchParams(request.url.split('?')[1] ?? '');
 
-/** A page of items, newest first unless asked otherwise; `after` is the last item of the page before. */
+/**
+ * A page of items, newest first unless asked otherwise; `after` is the last item of the page
+ * before.
+ */
 function pageOf(items: readonly Body[], query: URLSearchParams): object {
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc')
@@ -93,7 +96,8 @@ function pageOf(items: readonly Body[], query: URLSearchParams): object {
       got: query.get('limit') ?? '',
     });
   const sorted = order === 'asc' ? [...items] : items.toReversed();
-  const after = query.get('after');
+  // Empty, it says nothing.
+  const after = query.get('after') || null;
   const at = after === null ? 0 : sorted.findIndex((item) => item['id'] === after) + 1;
   if (after !== null && at === 0)
     refuse('invalid_value', { param: 'after', why: `there is no item with id '${after}'.` });

@@ -23,7 +23,10 @@ import { checkInput, textOf } from './responses-content.ts';
 export const outputTokensLeast = 16;
 export const topLogprobsMax = 20;
 
-/** How a response ends: its last event is the end mark, and is held back until the charge is committed. */
+/**
+ * How a response ends: its last event is the end mark, and is held back until the charge is
+ * committed.
+ */
 export const responsesFormat: ClientFormat = {
   done: '',
   keepAlive: ': keep-alive\n\n',
@@ -40,7 +43,10 @@ export const responsesFormat: ClientFormat = {
 /** The id of the response that a request makes. */
 export const responseId = (requestId: string): string => `resp_${requestId.slice(4)}`;
 
-/** POST /v1/responses: the request as the pipeline takes it. Throws the Refusal that names what is wrong. */
+/**
+ * POST /v1/responses: the request as the pipeline takes it. Throws the Refusal that names what is
+ * wrong.
+ */
 export function parseResponse(
   id: string,
   principal: Principal,
@@ -83,7 +89,6 @@ export function parseInput(
     includeUsage: true,
     choices: 1,
     outputTokensAsked: undefined,
-    outputParam: 'max_output_tokens',
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,

@@ -6,12 +6,21 @@ import { chatEnvelope, statusOf } from './errors.ts';
 
 const names: Readonly<Record<Parameters<Unreadable>[0], RefusalName>> = {
   malformed: 'malformed_request',
+  host: 'host_header',
+  expectation: 'expectation_failed',
   late: 'request_timeout',
   'head too large': 'head_too_large',
   'bad url': 'unknown_url',
 };
 
-/** What came is no request that an endpoint could see: refused in the shape that all refusals have, with an id of its own. */
+/** What `unknown_url` goes on with where there is such an endpoint at another path. */
+export const insteadAt = (path: string): string =>
+  `. It is ${path} here: check the base address that your client was given.`;
+
+/**
+ * What came is no request that an endpoint could see: refused in the shape that all refusals have,
+ * with an id of its own.
+ */
 export const unreadableAt =
   (clock: Clock): Unreadable =>
   (problem, values = {}) => {

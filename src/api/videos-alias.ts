@@ -10,7 +10,7 @@ import { Spools } from '../http/spool.ts';
 import type { Files } from '../media/files.ts';
 import { readPicture } from '../media/picture.ts';
 import type { VideoImage } from '../providers/task-adapter.ts';
-import { type Body, isObject, parseJson, refuseType, requiredString } from './check.ts';
+import { type Body, isObject, parseJson, refuseType } from './check.ts';
 import type { Endpoint, Visit } from './door.ts';
 import type { FileDesk } from './files.ts';
 import { onceRead } from './idempotency.ts';
@@ -25,7 +25,7 @@ import {
   unixSeconds,
   usualDurations,
 } from './video.ts';
-import { checkImage, checkPrompt, checkSize } from './video-wish.ts';
+import { checkImage, checkPrompt, checkSize, optionalString } from './video-wish.ts';
 
 /** Lengths of this format (wire-formats §2.1), where a channel's model makes them. */
 const ownSeconds: readonly number[] = [4, 8, 12];
@@ -53,15 +53,23 @@ const read = new Set([
   nested('file_id'),
 ]);
 
+/** The model of a request that names none; undefined: there is none that its key can use. */
+type DefaultModel = (who: Pick<Visit, 'principal'>) => string | undefined;
+
 /** The same tasks in OpenAI's words: `/v1/videos`. */
 export function videosEndpoints(
   tasks: Tasks,
   files: Files,
   desk: FileDesk,
   submissions: Submissions,
+  defaultModel: DefaultModel,
 ): readonly Endpoint[] {
   return [
-    { method: 'POST', path: '/videos', handle: (visit) => create(tasks, submissions, visit) },
+    {
+      method: 'POST',
+      path: '/videos',
+      handle: (visit) => create(tasks, submissions, defaultModel, visit),
+    },
     { method: 'GET', path: '/videos', handle: (visit) => list(tasks, visit) },
     {
       method: 'GET',
@@ -91,14 +99,19 @@ export function videosEndpoints(
   ];
 }
 
-async function create(tasks: Tasks, submissions: Submissions, visit: Visit): Promise<void> {
+async function create(
+  tasks: Tasks,
+  submissions: Submissions,
+  defaultModel: DefaultModel,
+  visit: Visit,
+): Promise<void> {
   const { request } = visit;
   const form = isForm(request.headers) ? await formOf(visit) : undefined;
   if (form === 'left') return;
   const body = form ?? parseJson(request.body, request.headers['content-type']).body;
   // A form that is sent again has another boundary, and says the same.
   await onceRead(submissions, visit, JSON.stringify(body), async (mine) => {
-    const asked = parse(mine, body);
+    const asked = parse(mine, body, defaultModel);
     const task = await tasks.submit(asked, (pass) => limitHeaders(pass, mine.reply));
     sendJson(mine, resource(task, asked.wish.prompt));
   });
@@ -131,8 +144,16 @@ async function formOf({ request }: Visit): Promise<Body | 'left'> {
   }
 }
 
-function parse({ id, principal, request, reply: { begin } }: Visit, body: Body): VideoRequest {
-  const model = requiredString(body, 'model');
+function parse(
+  { id, principal, request, reply: { begin } }: Visit,
+  body: Body,
+  defaultModel: DefaultModel,
+): VideoRequest {
+  const model =
+    optionalString(body, 'model') ??
+    defaultModel({ principal }) ??
+    refuse('missing_model', { what: 'videos', param: 'model' });
+  if (model === '') refuse('invalid_value', { param: 'model', why: 'it must not be empty.' });
   const idempotencyKey = keyIn(request);
   const wish = {
     prompt: checkPrompt(body),
@@ -182,7 +203,10 @@ const statuses = {
   failed: 'failed',
 } as const;
 
-/** VideoResource (wire-formats, Appendix C). A prompt is not kept: only the answer to a submission has it. */
+/**
+ * VideoResource (wire-formats, Appendix C). A prompt is not kept: only the answer to a submission
+ * has it.
+ */
 function resource(task: SubmittedTask | Task, prompt: string | null = null): object {
   const endedAt = 'endedAt' in task ? task.endedAt : undefined;
   const error = 'error' in task ? task.error : undefined;
@@ -215,7 +239,8 @@ async function list(tasks: Tasks, visit: Visit): Promise<void> {
       expected: `between 1 and ${pageMax}`,
       got: query.get('limit') ?? '',
     });
-  const after = query.get('after') ?? undefined;
+  // Empty, it says nothing.
+  const after = query.get('after') || undefined;
   const found = await tasks.list(visit.principal.userId, { limit, order, after });
   if (found === 'no such task') refuse('task_not_found', { id: after ?? '', param: 'after' });
   const page = found.slice(0, limit);

@@ -2,7 +2,18 @@ import { scripts, voices } from '../../providers/sound-wish.ts';
 import { charactersMax, fastest, slowest } from '../speech.ts';
 import { translated } from '../transcriptions.ts';
 import type { Operations } from './operation.ts';
-import { answered, asked, list, number, oneOf, ref, type Schema, text, word } from './schema.ts';
+import {
+  answered,
+  asked,
+  list,
+  number,
+  oneOf,
+  onlyBeside,
+  ref,
+  type Schema,
+  text,
+  word,
+} from './schema.ts';
 
 const recording: Schema = {
   type: 'string',
@@ -33,21 +44,26 @@ export const audioOperations: Operations = {
     tag: 'Audio',
     summary: 'Write down what is said',
     schemas: {
-      TranscriptionForm: asked(
-        { model: text('A model that hears.', { minLength: 1 }), file: recording },
-        {
-          ...heard(scripts),
-          language: text('ISO 639, such as `en` or `zh`.', {
-            pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
-          }),
-          stream: word('Pieces as events.', ['true', 'false']),
-          'timestamp_granularities[]': word(
-            'Times of what; with `verbose_json`. May be repeated.',
-            ['word', 'segment'],
-          ),
-          'include[]': word('What else to tell; with `json`.', ['logprobs']),
-        },
-      ),
+      TranscriptionForm: {
+        ...asked(
+          { model: text('A model that hears.', { minLength: 1 }), file: recording },
+          {
+            ...heard(scripts),
+            language: text('ISO 639, such as `en` or `zh`.', {
+              pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
+            }),
+            stream: word('Pieces as events.', ['true', 'false']),
+            'timestamp_granularities[]': word(
+              'Times of what; with `verbose_json`. May be repeated.',
+              ['word', 'segment'],
+            ),
+            'include[]': word('What else to tell; with `json`.', ['logprobs']),
+          },
+        ),
+        allOf: [
+          onlyBeside('timestamp_granularities[]', { response_format: { const: 'verbose_json' } }),
+        ],
+      },
       Transcription: script,
     },
     body: { 'multipart/form-data': ref('TranscriptionForm') },

@@ -1,5 +1,5 @@
 import { choicesMax, stopsMax, topLogprobsMax } from '../chat.ts';
-import { roles } from '../chat-messages.ts';
+import { insteadOfContent, roles } from '../chat-messages.ts';
 import { bestOfMax, logprobsMax, promptsMax } from '../completions.ts';
 import type { Operations } from './operation.ts';
 import {
@@ -10,6 +10,7 @@ import {
   list,
   number,
   oneOf,
+  onlyBeside,
   passed,
   ref,
   type Schema,
@@ -40,6 +41,32 @@ const part = asked(
     image_url: passed('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
   },
 );
+
+const said: Schema = {
+  required: ['content'],
+  properties: { content: { type: ['string', 'array'] } },
+};
+const isThere = (name: string): Schema => ({
+  required: [name],
+  properties: { [name]: { not: { type: 'null' } } },
+});
+
+/** Messages of most roles need `content`. An assistant's message may have calls instead. */
+const speaking: Schema = {
+  anyOf: [
+    said,
+    { properties: { role: { const: 'function' } } },
+    { properties: { role: { const: 'assistant' } }, anyOf: insteadOfContent.map(isThere) },
+  ],
+};
+
+/** A part that is a text has one. */
+const textOfText: Schema = {
+  anyOf: [
+    { not: { properties: { type: { const: 'text' } } } },
+    { required: ['text'], properties: { text: { type: 'string' } } },
+  ],
+};
 
 const message: Schema = asked(
   { role: word('Who speaks.', roles) },
@@ -77,6 +104,7 @@ const sampling = {
 };
 
 const stream = flag('Chunks as they are written, as server-sent events, ended by `data: [DONE]`.');
+const streaming = onlyBeside('stream_options', { stream: { const: true } });
 const options = { ...ref('StreamOptions'), description: 'Only with `stream`.' };
 
 const chatRequest = asked(
@@ -177,10 +205,10 @@ export const chatOperations: Operations = {
       'Every chat model of every vendor. Members that are not listed are passed on to the model’s vendor as they came, where it speaks this format; elsewhere they are translated as far as it has them.',
     schemas: {
       Usage: { ...usage, description: tokensDescription },
-      ContentPart: part,
-      ChatMessage: message,
+      ContentPart: { ...part, allOf: [textOfText] },
+      ChatMessage: { ...message, allOf: [speaking] },
       StreamOptions: streamOptions,
-      ChatRequest: chatRequest,
+      ChatRequest: { ...chatRequest, allOf: [streaming] },
       ChatCompletion: completionOf(
         'chat.completion',
         choice({
@@ -224,7 +252,7 @@ export const chatOperations: Operations = {
     description:
       'The older form. Chat models whose vendor has it no more are asked as in a conversation of one message.',
     schemas: {
-      CompletionRequest: textRequest,
+      CompletionRequest: { ...textRequest, allOf: [streaming] },
       Completion: completionOf('text_completion', choice({ text: text('What was written.') }), {
         usage: ref('Usage'),
       }),

@@ -7,7 +7,10 @@ import { text } from './schema.ts';
 
 export type Row = Pick<Endpoint, 'method' | 'path'>;
 
-/** What examples.json has of an endpoint: a request that works against the simulated vendors, and whose SDKs know it. */
+/**
+ * What examples.json has of an endpoint: a request that works against the simulated vendors, and
+ * whose SDKs know it.
+ */
 export interface Written {
   readonly note?: string;
   readonly example: Readonly<Record<string, unknown>>;
@@ -61,7 +64,7 @@ export function openApi(rows: readonly Row[], { version, publicUrl }: About) {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key, made in the console. `/v1/messages` takes it in `x-api-key` as well.',
+            'An API key, made in the console. `/v1/messages` and `/v1/models` take it in `x-api-key` as well.',
         },
       },
       headers,
@@ -76,7 +79,7 @@ export function openApi(rows: readonly Row[], { version, publicUrl }: About) {
 
 const introduction =
   'One base address, one API key, one prepaid balance; which vendor answers is decided by `model`. Requests and answers follow the conventions of the vendors’ own SDKs, which work after changing their base address and key. ' +
-  'What is described here is checked before anything is paid for. Members that are not described are not looked at: they are passed on to the model’s vendor.';
+  'Bodies may be packed (`Content-Encoding: gzip`, `deflate`, `br`). What is described here is checked before anything is paid for. Members that are not described are not looked at: they are passed on to the model’s vendor.';
 
 const headers = {
   'x-request-id': {
@@ -117,7 +120,9 @@ function operationObject(operation: Operation): object {
   } = operation;
   const { note, example } = examples[id] ?? {};
   const words = [description, note].filter((part) => part !== undefined).join(' ');
-  const statuses = [...usualStatuses, ...(once ? [409] : []), ...also].sort((a, b) => a - b);
+  const statuses = [...usualStatuses, ...(body ? [415] : []), ...(once ? [409] : []), ...also].sort(
+    (a, b) => a - b,
+  );
   return {
     operationId: id,
     tags: [tag],

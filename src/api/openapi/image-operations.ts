@@ -7,6 +7,7 @@ import {
   asked,
   flag,
   list,
+  onlyBeside,
   passed,
   ref,
   type Schema,
@@ -27,7 +28,9 @@ const said: Readonly<Record<string, string>> = {
 const prompt = text('What is to be seen. How long it may be depends on the model.', {
   minLength: 1,
 });
-const model = text('An image model.', { minLength: 1 });
+const model = text('An image model. Absent: the gateway’s default, where there is one.', {
+  minLength: 1,
+});
 
 const wishes: Readonly<Record<string, Schema>> = {
   n: whole('Pictures, 1 by default. How many at once depends on the model.', 1),
@@ -43,6 +46,14 @@ const wishes: Readonly<Record<string, Schema>> = {
   partial_images: whole('Previews of each picture; goes with `stream`.', 0, partialsMax),
   user: text('Your name for your user.'),
 };
+
+/** What the convention has of them at each endpoint: others are passed on. */
+const { moderation: _moderation, style: _style, ...ofGiven } = wishes;
+const { input_fidelity: _fidelity, ...ofWords } = wishes;
+const { input_fidelity: _none, ...ofVariations } = ofGiven;
+
+/** Previews come in a stream. */
+const previews = onlyBeside('partial_images', { stream: { const: true } }, { enum: [null, 0] });
 
 const reference = passed(
   `A picture: an address, a data URL, or \`{"image_url": …}\`; up to ${imagesMax}.`,
@@ -81,7 +92,10 @@ export const imageOperations: Operations = {
     id: 'createImage',
     tag: 'Images',
     summary: 'Make pictures of words',
-    schemas: { ImageRequest: asked({ model, prompt }, wishes), ImageResult: result },
+    schemas: {
+      ImageRequest: { ...asked({ prompt }, { model, ...ofWords }), allOf: [previews] },
+      ImageResult: result,
+    },
     body: { 'application/json': ref('ImageRequest') },
     answer,
     once: true,
@@ -92,20 +106,24 @@ export const imageOperations: Operations = {
     summary: 'Change pictures, or make new ones of them',
     schemas: {
       ImageEditForm: asked(
-        { model, prompt, image: file },
+        { prompt, image: file },
         {
+          model,
           mask: {
             type: 'string',
             format: 'binary',
             description: 'A PNG of the same size, transparent where the picture is to change.',
           },
-          ...wishes,
+          ...ofGiven,
         },
       ),
-      ImageEditRequest: asked(
-        { model, prompt },
-        { images: reference, image: reference, mask: reference, ...wishes },
-      ),
+      ImageEditRequest: {
+        ...asked(
+          { prompt },
+          { model, images: reference, image: reference, mask: reference, ...ofGiven },
+        ),
+        allOf: [previews],
+      },
     },
     body: {
       'multipart/form-data': ref('ImageEditForm'),
@@ -119,8 +137,11 @@ export const imageOperations: Operations = {
     tag: 'Images',
     summary: 'Make the same picture anew',
     schemas: {
-      ImageVariationForm: asked({ model, image: file }, wishes),
-      ImageVariationRequest: asked({ model }, { images: reference, image: reference, ...wishes }),
+      ImageVariationForm: asked({ image: file }, { model, ...ofVariations }),
+      ImageVariationRequest: {
+        ...asked({}, { model, images: reference, image: reference, ...ofVariations }),
+        allOf: [previews],
+      },
     },
     body: {
       'multipart/form-data': ref('ImageVariationForm'),

@@ -66,6 +66,9 @@ const around: Readonly<Record<string, Schema>> = {
   output_config: anyObject('Effort, and the schema of the answer.'),
 };
 
+/** Older LangChain sends it with every request. */
+const off = whole('Not set: it is left out, and named in `x-tollgate-dropped`.', -1, -1);
+
 export const messagesOperations: Operations = {
   'POST /messages': {
     id: 'createMessage',
@@ -84,8 +87,8 @@ export const messagesOperations: Operations = {
           ...around,
           stream: flag('Events as they come.'),
           temperature: number('Sampling temperature.', 0, 1),
-          top_p: number('Nucleus sampling.', 0, 1),
-          top_k: whole('How many tokens are considered.', 0),
+          top_p: oneOf('Nucleus sampling.', number('The share.', 0, 1), off),
+          top_k: oneOf('How many tokens are considered.', whole('So many.', 0), off),
           stop_sequences: list('Where the model stops.', { type: 'string' }),
           metadata: anyObject('`user_id`: your name for your user.'),
         },

@@ -156,11 +156,13 @@ export const responsesOperations: Operations = {
   'POST /responses/compact': {
     id: 'compactResponse',
     tag: 'Responses',
-    summary: 'Shorten a conversation, for models whose vendor can',
+    summary: 'Shorten a conversation',
     schemas: {
       CompactedResponse: answered({
         object: text('`response.compaction`'),
-        output: list('The conversation, compacted.', { type: 'object' }),
+        output: list('What the user said, and one item in place of everything else.', {
+          type: 'object',
+        }),
       }),
     },
     body: { 'application/json': ref('ResponseCountRequest') },

@@ -1,4 +1,6 @@
-/** JSON Schema of 2020-12, which OpenAPI 3.1 speaks. Every schema says what it is in `description`. */
+/**
+ * JSON Schema of 2020-12, which OpenAPI 3.1 speaks. Every schema says what it is in `description`.
+ */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -7,8 +9,9 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
   readonly not?: Schema;
-  readonly enum?: readonly (string | null)[];
+  readonly enum?: readonly (string | number | null)[];
   readonly const?: string | boolean;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -58,14 +61,19 @@ export const oneOf = (description: string, ...kinds: readonly Schema[]): Schema 
 });
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** What is handed to the model's vendor as it came, unlooked at: the convention says what it may be. */
+/**
+ * What is handed to the model's vendor as it came, unlooked at: the convention says what it may be.
+ */
 export const passed = (description: string): Schema => ({
   description: `${description} Passed on as it is.`,
 });
 /** The same where an object is all that is asked for. */
 export const anyObject = (description: string): Schema => ({ type: 'object', description });
 
-/** What a client sends. Absent and null are the same, and members that are not named here are passed on. */
+/**
+ * What a client sends. Absent and null are the same, and members that are not named here are passed
+ * on.
+ */
 export function asked(required: Members, optional: Members = {}): Schema {
   const nullable = Object.fromEntries(
     Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]),
@@ -76,6 +84,21 @@ export function asked(required: Members, optional: Members = {}): Schema {
     properties: { ...required, ...nullable },
   };
 }
+
+/**
+ * A member that may stand only beside others, which are as told. Elsewhere it is absent, null or as
+ * `otherwise` says.
+ */
+export const onlyBeside = (
+  member: string,
+  others: Members,
+  otherwise: Schema = { type: 'null' },
+): Schema => ({
+  anyOf: [
+    { properties: { [member]: otherwise } },
+    { required: Object.keys(others), properties: others },
+  ],
+});
 
 /** What says which page of a list is wanted, and the page. */
 export const pageQuery = (most: number): Members => ({

@@ -17,7 +17,7 @@ export const vectorOperations: Operations = {
         {
           model,
           input: oneOf(
-            `A text, tokens, or up to ${inputsMax} of either.`,
+            `A text, tokens, or up to ${inputsMax} of either. Tokens are those of cl100k_base; for models that read text alone they are decoded.`,
             { type: 'string', minLength: 1 },
             {
               type: 'array',

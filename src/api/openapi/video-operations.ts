@@ -19,6 +19,9 @@ import {
 } from './schema.ts';
 
 const model = text('A video model.', { minLength: 1 });
+const usual = text('A video model. Absent: the gateway’s default, where there is one.', {
+  minLength: 1,
+});
 const prompt = text('What is to be seen.', { minLength: 1, maxLength: promptCharsMax });
 const size = text('`<width>x<height>`, where the model can choose.', {
   pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
@@ -123,8 +126,9 @@ export const videoOperations: Operations = {
     summary: 'Have a film made, in the other words for it',
     schemas: {
       VideoRequest: asked(
-        { model, prompt },
+        { prompt },
         {
+          model: usual,
           seconds: oneOf(
             'Of film, as text.',
             { type: 'string', pattern: '^[0-9]{1,2}$' },
@@ -135,8 +139,9 @@ export const videoOperations: Operations = {
         },
       ),
       VideoForm: asked(
-        { model, prompt },
+        { prompt },
         {
+          model: usual,
           seconds: text('Of film.'),
           size,
           input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' },
