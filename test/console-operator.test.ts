@@ -83,6 +83,37 @@ forEachDatabase((_name, openFresh, fresh) => {
     await running.expectBooks();
   }, 90_000);
 
+  test('R2: a vendor that reports more than was asked for is told in the overview and with its channel, with what it cost the house', async () => {
+    const vendor = await startVendor();
+    const { url: databaseUrl } = await fresh(migrations);
+    const running = await startRunning({ databaseUrl, configuration: oneModel(vendor.url) });
+    const operator = await newBrowser(running.url, running.gateway.database, 'operator');
+    const lies = { prompt_tokens: 9, completion_tokens: 1_050, total_tokens: 1_059 };
+    vendor.answer((_, response) => json(response, 200, completion('Hello', { usage: lies })));
+    expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
+    // 1,050 tokens at a thousandth of a yuan, of which the client allowed 50.
+    const attention = async () => (await operator.ask('operator/overview')).json.attention;
+    await expect.poll(attention, { timeout: 10_000, interval: 200 }).toMatchObject([
+      {
+        code: 'vendor_overran',
+        values: { channel: 'a', answers: '1', loss: '1.000000000' },
+        path: '/operator/channels/a',
+      },
+    ]);
+    const { json: channels } = await operator.ask('operator/channels');
+    const told = channels.items.map(
+      ({ name, overruns_24h: overruns }: { name: string; overruns_24h: object }) => [
+        name,
+        overruns,
+      ],
+    );
+    expect(told).toEqual([
+      ['a', { answers: 1, loss: '1.000000000' }],
+      ['b', { answers: 0, loss: '0.000000000' }],
+    ]);
+    await running.expectBooks();
+  });
+
   test('of a channel with several keys each is told how it does, and each can be replaced, removed and joined by another', async () => {
     const vendor = await startVendor();
     const running = await startRunning({

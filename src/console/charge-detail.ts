@@ -1,4 +1,5 @@
 import type { User } from '../accounts/users.ts';
+import { ceiling, ofMillionths, product, readFraction } from '../base/fraction.ts';
 import { divideUp, type Nano } from '../base/money.ts';
 import { type Price, rateOf } from '../catalog/price.ts';
 import { type PriceVersion, priceVersionAt } from '../catalog/prices.ts';
@@ -14,7 +15,10 @@ import { instant, yuan } from './written.ts';
 
 const million = 1_000_000n;
 
-/** One charge with all its arithmetic; undefined when this user has no such one. To be run in a snapshot. */
+/**
+ * One charge with all its arithmetic; undefined when this user has no such one. To be run in a
+ * snapshot.
+ */
 export function* chargeDetail(
   user: Pick<User, 'id' | 'role'>,
   id: string,
@@ -34,7 +38,7 @@ export function* chargeDetail(
     lines: lines.map((line) =>
       lineView(
         line,
-        price === undefined || multiplier === undefined
+        price === undefined || multiplier === undefined || line.model !== undefined
           ? undefined
           : basisOf(line, price.price, multiplier),
       ),
@@ -76,13 +80,18 @@ export function exactOf({ quantity, rate }: Pick<RecordLine, 'quantity' | 'rate'
     : BigInt(Math.round(quantity * 1e6)) * rate;
 }
 
-/** One line as it can be worked out by hand. `basis`: what the model's own price was, where it is known. */
+/**
+ * One line as it can be worked out by hand. `basis`: what the model's own price was, where it is
+ * known.
+ */
 export function lineView(line: RecordLine, basis?: Basis): ChargeLine {
-  const { measure, quantity, rate, cost } = line;
+  const { measure, quantity, rate, cost, model = null, terms = null } = line;
   const exact = exactOf(line);
   return {
     class: measure,
     variant: basis?.variant ?? null,
+    model,
+    terms,
     quantity: String(quantity),
     price: unitPrice(measure, rate),
     base_price: basis === undefined ? null : unitPrice(measure, basis.rate),
@@ -108,10 +117,11 @@ interface Basis {
 
 /** Which of a price's rates gives this line's at the multiplier; undefined: none. */
 function basisOf(
-  { measure, rate }: RecordLine,
-  { rates, tiers, by }: Price,
+  { measure, rate, terms }: RecordLine,
+  price: Price,
   multiplier: bigint,
 ): Basis | undefined {
+  const { rates, tiers, by } = price;
   const plain = [rates, ...tiers.map((tier) => ({ ...rates, ...tier.rates }))].map((some) => ({
     rate: rateOf(some, measure),
     variant: undefined,
@@ -121,9 +131,23 @@ function basisOf(
       ? Object.entries(by.rates).map(([variant, base]) => ({ rate: base, variant }))
       : [];
   for (const { rate: base, variant } of [...listed, ...plain])
-    if (base !== undefined && divideUp(base * multiplier, million) === rate)
+    if (base !== undefined && multipliedRate(base, terms, multiplier) === rate)
       return { rate: base, variant };
   return undefined;
+}
+
+/**
+ * A base rate, multiplied by the group's multiplier and by the factors of the line's terms: `× 6
+ * (ultrafast) × 11/10 (us)`.
+ */
+function multipliedRate(base: Nano, terms: string | undefined, multiplier: bigint): Nano {
+  if (terms === undefined) return divideUp(base * multiplier, million);
+  let factor = product({ numerator: base, denominator: 1n }, ofMillionths(multiplier));
+  for (const [, written = ''] of terms.matchAll(/× (\d+(?:\/\d+)?)/g)) {
+    const by = readFraction(written);
+    if (typeof by !== 'string') factor = product(factor, by);
+  }
+  return ceiling(factor);
 }
 
 /** The group's multiplier, if it makes all of the recorded rates of the price that was in force. */
@@ -135,7 +159,8 @@ function multiplierOf(
 ): bigint | undefined {
   const now = snapshot.groups.get(group)?.multiplierPpm;
   if (price === undefined || now === undefined) return undefined;
-  return lines.every((line) => basisOf(line, price.price, now) !== undefined) ? now : undefined;
+  const own = lines.filter(({ model }) => model === undefined);
+  return own.every((line) => basisOf(line, price.price, now) !== undefined) ? now : undefined;
 }
 
 /** What the same input would have cost had none of it been cached; null where nothing was. */

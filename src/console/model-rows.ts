@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { priceVersionAt } from '../catalog/prices.ts';
 import type { Model, Snapshot } from '../catalog/snapshot.ts';
+import type { Price } from '../catalog/price.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { hourMs } from '../usage/cover.ts';
 import { speeds, together } from '../usage/speeds.ts';
 import { alsoCalled, resolutions } from '../providers/image-wish.ts';
 import type { ImagePriceNames, ModelDetail, ModelRow, ModelsView } from './contract.ts';
-import { multiplierText, pricesOf } from './prices.ts';
+import { allPricesOf, multiplierText } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { instant } from './written.ts';
@@ -51,7 +52,11 @@ async function list(
   return {
     group,
     groups: [...snapshot.groups.keys()],
-    items: snapshot.listing(group).map((model) => modelRow(model, multiplier)),
+    items: snapshot
+      .listing(group)
+      .map((model) =>
+        modelRow(model, snapshot.offer(group, model.id)?.price ?? model.price, multiplier),
+      ),
   };
 }
 
@@ -79,8 +84,8 @@ const imagePriceNames: ImagePriceNames = {
   })),
 };
 
-export function modelRow(model: Model, multiplierPpm: bigint): ModelRow {
-  const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate, price } = model;
+export function modelRow(model: Model, price: Price, multiplierPpm: bigint): ModelRow {
+  const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate } = model;
   return {
     id,
     vendor: ownedBy,
@@ -88,7 +93,7 @@ export function modelRow(model: Model, multiplierPpm: bigint): ModelRow {
     context: context ?? null,
     output_tokens_max: outputTokensMax ?? null,
     modalities: modalities ?? null,
-    prices: pricesOf(price, multiplierPpm),
+    prices: allPricesOf(price, multiplierPpm),
     shutdown_date: shutdownDate ?? null,
   };
 }
@@ -99,11 +104,10 @@ async function detail(
 ): Promise<ModelDetail> {
   const snapshot = catalog();
   const id = visit.params['*'] ?? '';
-  const sold = [...snapshot.groups.values()].filter(
-    ({ name }) => snapshot.offer(name, id) !== undefined,
-  );
-  const model = sold.length === 0 ? undefined : snapshot.models.get(id);
-  if (model === undefined) return fail('not_found');
+  const sold = [...snapshot.groups.keys()].flatMap((name) => snapshot.offer(name, id) ?? []);
+  const [first] = sold;
+  if (first === undefined) return fail('not_found');
+  const { model } = first;
   const group = await groupFor(database, snapshot, visit.user.id, visit.input.group);
   const now = clock.now();
   const version = await database.snapshot(() => priceVersionAt(id, now));
@@ -113,11 +117,15 @@ async function detail(
   );
   const { image = {}, durations } = model;
   return {
-    ...modelRow(model, snapshot.groups.get(group)?.multiplierPpm ?? 0n),
-    by_group: sold.map(({ name, multiplierPpm }) => ({
+    ...modelRow(
+      model,
+      snapshot.offer(group, id)?.price ?? model.price,
+      snapshot.groups.get(group)?.multiplierPpm ?? 0n,
+    ),
+    by_group: sold.map(({ price, group: { name, multiplierPpm } }) => ({
       group: name,
       multiplier: multiplierText(multiplierPpm),
-      prices: pricesOf(model.price, multiplierPpm),
+      prices: allPricesOf(price, multiplierPpm),
     })),
     created_at: instant(model.created * 1_000),
     price_version:

@@ -44,13 +44,7 @@ export function announcementRows({
 }: OperatorRooms): readonly ConsoleRow[] {
   const role = 'operator';
   const view = (announcement: Announcement) => operatorView(announcement, clock.now());
-  const checked = (wanted: NewAnnouncement): NewAnnouncement => {
-    if (wanted.to !== undefined && wanted.to <= wanted.from)
-      fail('invalid', { fields: { to: 'before_from' } });
-    if (wanted.group !== undefined && !catalog().groups.has(wanted.group))
-      fail('invalid', { fields: { group: 'unknown' } });
-    return wanted;
-  };
+  const checked = (wanted: NewAnnouncement) => sound(wanted, catalog().groups);
   return [
     row({
       method: 'GET',
@@ -111,6 +105,15 @@ export function announcementRows({
         }),
     }),
   ];
+}
+
+/** It ends after it begins, and its group exists. */
+function sound(wanted: NewAnnouncement, groups: ReadonlyMap<string, unknown>): NewAnnouncement {
+  if (wanted.to !== undefined && wanted.to <= wanted.from)
+    fail('invalid', { fields: { to: 'before_from' } });
+  if (wanted.group !== undefined && !groups.has(wanted.group))
+    fail('invalid', { fields: { group: 'unknown' } });
+  return wanted;
 }
 
 function merged(

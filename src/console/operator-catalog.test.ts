@@ -39,7 +39,12 @@ forEachDatabase((_name, openFresh) => {
       json: { error: { code: 'conflict' } },
     });
     const changed = await patch('channels/ds', 1, { secret: 'sk-another-secret-77aa', weight: 3 });
-    expect(changed.json).toMatchObject({ weight: 3, version: 2, secret: { last4: '77aa' } });
+    expect(changed.json).toMatchObject({
+      weight: 3,
+      version: 2,
+      secret: { last4: '77aa' },
+      bills_cancelled_input: false,
+    });
     expect(await patch('channels/ds', 1, { weight: 4 })).toMatchObject({
       status: 409,
       json: {
@@ -220,6 +225,15 @@ forEachDatabase((_name, openFresh) => {
     const at = noon - 2 * 86_400_000;
     const line = (measure: string, quantity: number, rate: bigint) =>
       [measure, quantity, rate, (rate * BigInt(quantity)) / 1_000_000n] as const;
+    // Three searches at the vendor's list fee.
+    const searches = [line('web_search', 3, 180_000n * yuan)];
+    await charge(database, {
+      id: 'req_0',
+      account: heavy.userId,
+      keyId: heavy.key.id,
+      at,
+      lines: searches,
+    });
     await charge(database, {
       id: 'req_1',
       account: heavy.userId,
@@ -241,7 +255,7 @@ forEachDatabase((_name, openFresh) => {
     expect(preview).toMatchObject({
       from_version: 1,
       to_version: 2,
-      revenue: { now: '14.250000000', new: '14.740000000' },
+      revenue: { now: '14.790000000', new: '15.280000000' },
       vendor_cost: '13.000000000',
       users: { pay_more: 1, pay_less: 1, same: 0 },
       publishable: true,
@@ -253,6 +267,19 @@ forEachDatabase((_name, openFresh) => {
         cost_new: '11.000000000',
       }),
     );
+    const fee = { amount: '0.18', per: 1, unit: 'call', class: 'web_search' };
+    expect(preview.lines).toContainEqual({
+      now: fee,
+      new: fee,
+      quantity: '3',
+      cost_now: '0.540000000',
+      cost_new: '0.540000000',
+    });
+    expect(preview.groups[1].prices).toContainEqual({ ...fee, amount: '0.153' });
+    const without = (
+      await post('prices/preview', { model: 'glm', price: { ...price, list_fees: false } })
+    ).json;
+    expect(without.revenue.new).toBe('14.740000000');
     const warned = (await post('prices/preview', { model: 'glm', price: { ...price, input: '1' } }))
       .json.warnings;
     expect(

@@ -21,7 +21,10 @@ import type { ConsoleVisit } from './row.ts';
 /** Keys of one channel. */
 const keysMax = 100;
 
-/** What is written of a channel is checked where the configuration file is: here it has to be of these members. */
+/**
+ * What is written of a channel is checked where the configuration file is: here it has to be of
+ * these members.
+ */
 export const changedChannel = z.strictObject({
   vendor: z.string().optional(),
   base_url: z.string().nullable().optional(),
@@ -35,6 +38,7 @@ export const changedChannel = z.strictObject({
   models: z.array(z.unknown()).max(2_000, 'too_many').optional(),
   priority: z.number().optional(),
   weight: z.number().optional(),
+  bills_cancelled_input: z.boolean().optional(),
   disabled: z.boolean().optional(),
   costs: z.record(z.string(), z.unknown()).optional(),
   dry_run: z.boolean().optional(),
@@ -119,7 +123,10 @@ export async function dropChannel(
   await act(rooms, visit, { action: 'channel.remove', accept }, () => removeChannel(of));
 }
 
-/** A change with what it leaves without a channel said before, and told in the trail. A dry run is taken back. */
+/**
+ * A change with what it leaves without a channel said before, and told in the trail. A dry run is
+ * taken back.
+ */
 async function act(
   { database }: OperatorRooms,
   visit: ConsoleVisit<unknown>,
@@ -159,10 +166,12 @@ const asWritten = ({
   models,
   priority,
   weight,
+  billsCancelledInput,
   version,
   origin,
 }: RecordedChannel) => ({
   ...{ name, vendor, base_url: baseUrl ?? null, groups, priority, weight, version, origin },
+  bills_cancelled_input: billsCancelledInput ?? false,
   models: [...models].map(([id, upstream]) => (id === upstream ? { id } : { id, upstream })),
 });
 

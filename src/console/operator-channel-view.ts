@@ -10,6 +10,7 @@ import {
 import type { Count } from '../gateway/reports/counts.ts';
 import { adaptersOf } from '../providers/bridges/index.ts';
 import type { Vendor } from '../providers/adapter.ts';
+import type { Loss } from '../usage/losses.ts';
 import type { ChannelKey, ChannelModel, ChannelState, ChannelView } from './contract.ts';
 import { one, pricesOf } from './prices.ts';
 import { instant, instantOrNull, yuan } from './written.ts';
@@ -27,13 +28,30 @@ export interface ChannelSight {
   readonly tasks: ReadonlyMap<string, number>;
   /** Of the last 24 hours, nano-yuan, by channel; where costs are entered. */
   readonly costs: ReadonlyMap<string, bigint>;
+  /**
+   * Answers of the last 24 hours beyond what their requests can have cost, by channel, and what was
+   * lost by them.
+   */
+  readonly overruns: ReadonlyMap<string, number>;
+  readonly losses: ReadonlyMap<string, Loss>;
 }
 
 /** After so long every process has heard of a change, and told of what it runs. */
 const heardAfterMs = 4_000;
 
 export function channelView(channel: RecordedChannel, sight: ChannelSight): ChannelView {
-  const { name, vendor, baseUrl, secret, groups, priority, weight, origin, version } = channel;
+  const {
+    name,
+    vendor,
+    baseUrl,
+    secret,
+    groups,
+    priority,
+    weight,
+    billsCancelledInput,
+    origin,
+    version,
+  } = channel;
   const seen = channelTogether(sight.reports, name);
   const hour = tallied(sight.counts.filter((count) => count.channel === name));
   const running = seen.running + (sight.tasks.get(name) ?? 0);
@@ -53,6 +71,7 @@ export function channelView(channel: RecordedChannel, sight: ChannelSight): Chan
     models: modelsOf(channel, sight),
     priority,
     weight,
+    bills_cancelled_input: billsCancelledInput ?? false,
     state,
     why:
       seen.why === undefined
@@ -66,9 +85,19 @@ export function channelView(channel: RecordedChannel, sight: ChannelSight): Chan
       first_byte_p95_ms: hour.p95Ms ?? null,
     },
     vendor_cost_24h: cost === undefined ? null : yuan(cost),
+    overruns_24h: overrunsOf(name, sight),
     costs: [...channel.costs].map(([model, price]) => ({ model, prices: pricesOf(price, one) })),
     origin,
     version,
+  };
+}
+
+/** Counts are told every few seconds, and losses are there with their charges. */
+function overrunsOf(name: string, { overruns, losses }: ChannelSight): ChannelView['overruns_24h'] {
+  const loss = losses.get(name);
+  return {
+    answers: Math.max(overruns.get(name) ?? 0, loss?.answers ?? 0),
+    loss: yuan(loss?.amount ?? 0n),
   };
 }
 

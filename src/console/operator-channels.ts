@@ -1,9 +1,16 @@
 import * as z from 'zod';
 import { keyEndings, recordedCatalogue } from '../catalog/recorded.ts';
-import { channelCounts, channelTurns, nodeReports, tallied } from '../gateway/reports/report.ts';
+import {
+  channelCounts,
+  channelTurns,
+  nodeReports,
+  overrunsOf,
+  tallied,
+} from '../gateway/reports/report.ts';
 import { openTasksByChannel } from '../gateway/tasks/questions.ts';
 import type { Vendor } from '../providers/adapter.ts';
 import { hourMs } from '../usage/cover.ts';
+import { lossesByChannel } from '../usage/losses.ts';
 import { recentOf } from '../usage/tail.ts';
 import type { ChannelHealth, ChannelView, List, VendorView } from './contract.ts';
 import {
@@ -120,6 +127,8 @@ async function sight({ database, clock, vendors, sealer }: OperatorRooms): Promi
   const catalogue = await recordedCatalogue(database);
   const reports = await nodeReports(database, clock);
   const counts = await channelCounts(database, { from: now - hourMs });
+  const overruns = overrunsOf(await channelCounts(database, { from: now - hoursShown * hourMs }));
+  const losses = await database.snapshot(() => lossesByChannel(now - hoursShown * hourMs));
   const tasks = await openTasksByChannel(database);
   const first = now - hoursShown * hourMs;
   const span = { from: first - (first % hourMs), to: now };
@@ -130,7 +139,7 @@ async function sight({ database, clock, vendors, sealer }: OperatorRooms): Promi
     });
   });
   const endings = await keyEndings(database, sealer);
-  return { catalogue, vendors, reports, endings, counts, tasks, costs };
+  return { catalogue, vendors, reports, endings, counts, tasks, costs, overruns, losses };
 }
 
 async function one(rooms: OperatorRooms, name: string): Promise<ChannelView> {

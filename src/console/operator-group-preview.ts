@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { exactDecimal } from '../catalog/decimal.ts';
+import type { ListFees } from '../catalog/list-fees.ts';
 import {
   recordedCatalogue,
   type RecordedCatalogue,
@@ -10,7 +11,7 @@ import { dayMs } from '../usage/cover.ts';
 import { soldInGroup } from '../usage/totals.ts';
 import { one } from './prices.ts';
 import type { GroupPreview } from './contract.ts';
-import { belowCost } from './operator-price-preview.ts';
+import { belowCost, chargedBy } from './operator-price-preview.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
 import { takenFor } from './operator-vendor-costs.ts';
 import { fail } from './problem.ts';
@@ -21,7 +22,7 @@ const asked = z.strictObject({ multiplier: z.string() });
 const daysBack = 7;
 
 /** What becomes of a group with another multiplier, before anybody changes it. */
-export function groupPreviewRow({ database, clock }: OperatorRooms): ConsoleRow {
+export function groupPreviewRow({ database, clock, listFees }: OperatorRooms): ConsoleRow {
   return row({
     method: 'POST',
     path: 'operator/groups/:name/preview',
@@ -34,22 +35,28 @@ export function groupPreviewRow({ database, clock }: OperatorRooms): ConsoleRow 
       const multiplierPpm = exactDecimal(input.multiplier, 6);
       if (typeof multiplierPpm === 'string')
         return fail('invalid', { fields: { multiplier: multiplierPpm } });
-      return groupPreview(database, catalogue, group, multiplierPpm, clock.now());
+      return groupPreview(database, catalogue, listFees, group, multiplierPpm, clock.now());
     },
   });
 }
 
-/** What another multiplier would have brought with the usage of the last seven whole days (UTC), and which models it would sell below what they cost. */
+/**
+ * What another multiplier would have brought with the usage of the last seven whole days (UTC), and
+ * which models it would sell below what they cost.
+ */
 async function groupPreview(
   database: Database,
   catalogue: RecordedCatalogue,
+  listFees: ListFees,
   group: RecordedGroup,
   multiplierPpm: bigint,
   now: number,
 ): Promise<GroupPreview> {
   const to = now - (now % dayMs);
   const sold = await soldInGroup(database, group.name, { from: to - daysBack * dayMs, to });
-  const prices = new Map(catalogue.models.map(({ id, price }) => [id, price]));
+  const prices = new Map(
+    catalogue.models.map((model) => [model.id, chargedBy(catalogue, model, model.price, listFees)]),
+  );
   const paid = (multiplier: bigint): bigint =>
     sold.reduce((sum, line) => {
       const price = prices.get(line.model);

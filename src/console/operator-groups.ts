@@ -4,7 +4,7 @@ import { policies } from '../base/policy.ts';
 import { addGroup, changeGroup, removeGroup } from '../catalog/edit-groups.ts';
 import type { Edited, Written } from '../catalog/editing.ts';
 import { readRecorded, type RecordedCatalogue, type RecordedGroup } from '../catalog/recorded.ts';
-import type { Script } from '../storage/database.ts';
+import type { Database, Script } from '../storage/database.ts';
 import type { List, OperatorGroup } from './contract.ts';
 import { versionIn } from './headers.ts';
 import { groupPreviewRow } from './operator-group-preview.ts';
@@ -33,24 +33,6 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       const found = (yield* views()).find((group) => group.name === name);
       return found ?? fail('not_found');
     });
-  const act = async (
-    visit: ConsoleVisit<unknown>,
-    action: string,
-    edit: () => Script<Edited<RecordedGroup>>,
-  ): Promise<string> =>
-    database.transact(function* () {
-      const { before, after } = doneOr(yield* edit(), asWritten);
-      const target = after?.name ?? before?.name ?? '';
-      if (after === undefined) yield* unneeded(target);
-      const facts = { before: plainFacts(before), after: plainFacts(after) };
-      yield* writeAudit(visit.at, {
-        ...byOperator(visit),
-        action,
-        target: `group:${target}`,
-        ...facts,
-      });
-      return target;
-    });
   const nameOf = ({ params }: ConsoleVisit<unknown>): string => params['name'] ?? '';
   return [
     row({
@@ -72,7 +54,9 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       input: made,
       async handle(visit) {
         const { name, ...rest } = visit.input;
-        await act(visit, 'group.create', () => addGroup({ name, ...writtenOf(rest) }, visit.at));
+        await act(database, visit, 'group.create', () =>
+          addGroup({ name, ...writtenOf(rest) }, visit.at),
+        );
         visit.reply.status(201);
         return one(name);
       },
@@ -84,7 +68,9 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       input: changed,
       async handle(visit) {
         const of = { name: nameOf(visit), version: versionIn(visit.headers) };
-        await act(visit, 'group.update', () => changeGroup(of, writtenOf(visit.input), visit.at));
+        await act(database, visit, 'group.update', () =>
+          changeGroup(of, writtenOf(visit.input), visit.at),
+        );
         return one(of.name);
       },
     }),
@@ -95,10 +81,32 @@ export function groupRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       role,
       async handle(visit) {
         const of = { name: nameOf(visit), version: versionIn(visit.headers) };
-        await act(visit, 'group.remove', () => removeGroup(of));
+        await act(database, visit, 'group.remove', () => removeGroup(of));
       },
     }),
   ];
+}
+
+/** A change of a group, and its line in the audit trail; returns the group's name. */
+function act(
+  database: Database,
+  visit: ConsoleVisit<unknown>,
+  action: string,
+  edit: () => Script<Edited<RecordedGroup>>,
+): Promise<string> {
+  return database.transact(function* () {
+    const { before, after } = doneOr(yield* edit(), asWritten);
+    const target = after?.name ?? before?.name ?? '';
+    if (after === undefined) yield* unneeded(target);
+    const facts = { before: plainFacts(before), after: plainFacts(after) };
+    yield* writeAudit(visit.at, {
+      ...byOperator(visit),
+      action,
+      target: `group:${target}`,
+      ...facts,
+    });
+    return target;
+  });
 }
 
 function writtenOf({ multiplier, policy, ...limits }: z.output<typeof changed>): Written {

@@ -7,7 +7,7 @@ import {
   type RecordedCatalogue,
   type RecordedModel,
 } from '../catalog/recorded.ts';
-import type { Script } from '../storage/database.ts';
+import type { Database, Script } from '../storage/database.ts';
 import type { List, OperatorModel } from './contract.ts';
 import { versionIn } from './headers.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
@@ -46,22 +46,6 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
     const model = catalogue.models.find((some) => some.id === id);
     return model === undefined ? fail('not_found') : modelView(model, catalogue);
   };
-  const act = (
-    visit: ConsoleVisit<unknown>,
-    action: string,
-    edit: () => Script<Edited<RecordedModel>>,
-  ): Promise<void> =>
-    database.transact(function* () {
-      const { before, after } = doneOr(yield* edit(), asWritten);
-      const target = after?.id ?? before?.id ?? '';
-      const facts = { before: plainFacts(before), after: plainFacts(after) };
-      yield* writeAudit(visit.at, {
-        ...byOperator(visit),
-        action,
-        target: `model:${target}`,
-        ...facts,
-      });
-    });
   return [
     row({
       method: 'GET',
@@ -81,11 +65,8 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       async handle(visit) {
         const { input, user, at, reply } = visit;
         const known = await bundled();
-        const said = Object.fromEntries(
-          Object.entries(input).filter(([, value]) => value !== undefined),
-        );
-        await act(visit, 'model.create', () =>
-          addModel(said, known, { source: 'console', actor: user.id, at }),
+        await act(database, visit, 'model.create', () =>
+          addModel(given(input), known, { source: 'console', actor: user.id, at }),
         );
         reply.status(201);
         return one(input.id);
@@ -99,11 +80,10 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       async handle(visit) {
         const { active, ...rest } = visit.input;
         const of = { name: idOf(visit), version: versionIn(visit.headers) };
-        const said = Object.fromEntries(
-          Object.entries(rest).filter(([, value]) => value !== undefined),
-        );
-        if (active === false) await act(visit, 'model.retire', () => retireModel(of, visit.at));
-        else await act(visit, 'model.update', () => changeModel(of, said, visit.at));
+        if (active === false)
+          await act(database, visit, 'model.retire', () => retireModel(of, visit.at));
+        else
+          await act(database, visit, 'model.update', () => changeModel(of, given(rest), visit.at));
         return one(of.name);
       },
     }),
@@ -113,10 +93,34 @@ export function modelRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       role,
       async handle(visit) {
         const of = { name: idOf(visit), version: versionIn(visit.headers) };
-        await act(visit, 'model.retire', () => retireModel(of, visit.at));
+        await act(database, visit, 'model.retire', () => retireModel(of, visit.at));
       },
     }),
   ];
+}
+
+/** The members that a body has. */
+const given = (body: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+
+/** A change of a model, and its line in the audit trail. */
+function act(
+  database: Database,
+  visit: ConsoleVisit<unknown>,
+  action: string,
+  edit: () => Script<Edited<RecordedModel>>,
+): Promise<void> {
+  return database.transact(function* () {
+    const { before, after } = doneOr(yield* edit(), asWritten);
+    const target = after?.id ?? before?.id ?? '';
+    const facts = { before: plainFacts(before), after: plainFacts(after) };
+    yield* writeAudit(visit.at, {
+      ...byOperator(visit),
+      action,
+      target: `model:${target}`,
+      ...facts,
+    });
+  });
 }
 
 /** In the words of a change, to be held against one. */

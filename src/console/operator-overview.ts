@@ -6,6 +6,7 @@ import {
   type NodeReport,
   nodeReports,
   nowOf,
+  overrunsOf,
   tallied,
 } from '../gateway/reports/report.ts';
 import { openTasksByChannel } from '../gateway/tasks/questions.ts';
@@ -13,6 +14,7 @@ import { recordedChecks } from '../ledger/checks.ts';
 import type { Database } from '../storage/database.ts';
 import { takenWithin } from '../usage/totals.ts';
 import { dayMs, hourMs, type Span } from '../usage/cover.ts';
+import { lossesByChannel } from '../usage/losses.ts';
 import { recentOf } from '../usage/tail.ts';
 import type { Attention, OperatorOverview } from './contract.ts';
 import { whyCode } from './operator-channel-view.ts';
@@ -118,6 +120,7 @@ async function attention(
     ...parkedChannels(seen),
     ...elsewhere.flat(),
     ...(await failedCheck(database, seen.at)),
+    ...(await overran(database, seen)),
     ...withoutChannel(seen.catalogue),
     ...retiring(seen),
     ...slowDatabase(seen.reports),
@@ -152,6 +155,24 @@ async function failedCheck(database: Database, now: number): Promise<readonly At
       path: '/operator/ledger',
     },
   ];
+}
+
+/**
+ * Channels whose vendors report more than requests can have cost, or do not end: of a day, and what
+ * it cost the house.
+ */
+async function overran(database: Database, { catalogue, at }: Seen): Promise<readonly Attention[]> {
+  const from = at - dayMs;
+  const overruns = overrunsOf(await channelCounts(database, { from }));
+  const losses = await database.snapshot(() => lossesByChannel(from));
+  return catalogue.channels.flatMap(({ name }) => {
+    const loss = losses.get(name);
+    const answers = Math.max(overruns.get(name) ?? 0, loss?.answers ?? 0);
+    if (answers === 0) return [];
+    const values = { channel: name, answers: String(answers), loss: yuan(loss?.amount ?? 0n) };
+    const path = `/operator/channels/${encodeURIComponent(name)}`;
+    return [{ code: 'vendor_overran' as const, values, since: instant(loss?.last ?? at), path }];
+  });
 }
 
 /** Models that channels name, all of which are switched off. */

@@ -1,4 +1,5 @@
 import type { Measure } from '../base/quantities.ts';
+import { type ListFees, withListFees } from '../catalog/list-fees.ts';
 import { type Price, type Rates } from '../catalog/price.ts';
 import { priceDifferences } from '../catalog/price-differences.ts';
 import type { RecordedCatalogue, RecordedModel } from '../catalog/recorded.ts';
@@ -14,7 +15,10 @@ import { shareOf, yuan } from './written.ts';
 const weekMs = 7 * dayMs;
 const largePercent = 50;
 
-/** Classes that cost what the plain one costs when nobody prices them, which is seldom what is meant. */
+/**
+ * Classes that cost what the plain one costs when nobody prices them, which is seldom what is
+ * meant.
+ */
 const classes: readonly Measure[] = [
   ...([
     'cached_input',
@@ -27,13 +31,30 @@ const classes: readonly Measure[] = [
   ] as const),
 ];
 
+/** A price of the model with the list fees of the channels that sell it. */
+export function chargedBy(
+  { channels }: RecordedCatalogue,
+  { id, kind }: RecordedModel,
+  price: Price,
+  listFees: ListFees,
+): Price {
+  const fees = channels.flatMap(({ state, vendor, models }) => {
+    const upstream = models.get(id);
+    return state !== 'active' || upstream === undefined ? [] : [listFees(vendor, upstream)];
+  });
+  return withListFees(kind, price, fees);
+}
+
 /** What another price would have brought with the last seven days' usage. */
 export async function pricePreview(
   database: Database,
   catalogue: RecordedCatalogue,
   { model, price }: { readonly model: RecordedModel; readonly price: Price },
+  listFees: ListFees,
   now: number,
 ): Promise<PricePreview> {
+  const old = chargedBy(catalogue, model, model.price, listFees);
+  const wanted = chargedBy(catalogue, model, price, listFees);
   const span = { from: now - (now % hourMs) - weekMs, to: now };
   const sold = await soldTo(database, model.id, span);
   const multipliers = new Map(
@@ -44,18 +65,18 @@ export async function pricePreview(
       (sum, line) => sum + takenFor(some, [line], multipliers.get(line.group) ?? one),
       0n,
     );
-  const [before, after] = [of(model.price, sold), of(price, sold)];
+  const [before, after] = [of(old, sold), of(wanted, sold)];
   const cost = await vendorCost(database, catalogue, model.id, sold, span);
   const warnings = warningsOf(catalogue, model, price, sold);
   return {
     model: model.id,
     from_version: model.priceVersion,
     to_version: model.priceVersion + 1,
-    lines: linesOf(model.price, price, sold, of),
+    lines: linesOf(old, wanted, sold, of),
     groups: catalogue.groups.map(({ name, multiplierPpm }) => ({
       group: name,
       multiplier: multiplierText(multiplierPpm),
-      prices: pricesOf(price, multiplierPpm),
+      prices: pricesOf(wanted, multiplierPpm),
     })),
     revenue: {
       now: yuan(before),
@@ -67,7 +88,7 @@ export async function pricePreview(
       cost === undefined
         ? null
         : { now: shareOf(before - cost, before), new: shareOf(after - cost, after) },
-    users: usersOf(sold, (lines) => of(price, lines) - of(model.price, lines)),
+    users: usersOf(sold, (lines) => of(wanted, lines) - of(old, lines)),
     warnings,
     publishable: !warnings.some(({ code }) => code === 'class_without_price'),
   };

@@ -24,7 +24,7 @@ import { pricePreview } from './operator-price-preview.ts';
 import { csvAsList } from './operator-price-csv.ts';
 import type { OperatorRooms } from './operator-rooms.ts';
 import { byOperator } from './operator-writes.ts';
-import { one, pricesOf } from './prices.ts';
+import { isPlain, one, pricesOf } from './prices.ts';
 import { fail } from './problem.ts';
 import { type ConsoleRow, type ConsoleVisit, row } from './row.ts';
 import { instant } from './written.ts';
@@ -49,7 +49,7 @@ const listBytesMax = 4 * 1024 * 1024;
 
 /** Prices are published in versions: looked at before, never changed after. */
 export function priceRows(rooms: OperatorRooms): readonly ConsoleRow[] {
-  const { database, clock } = rooms;
+  const { database, clock, listFees } = rooms;
   const role = 'operator';
   return [
     row({
@@ -79,7 +79,13 @@ export function priceRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       input: change,
       async handle({ input }): Promise<PricePreview> {
         const catalogue = await recordedCatalogue(database);
-        return pricePreview(database, catalogue, priced(catalogue, input, ''), clock.now());
+        return pricePreview(
+          database,
+          catalogue,
+          priced(catalogue, input, ''),
+          listFees,
+          clock.now(),
+        );
       },
     }),
     row({
@@ -110,7 +116,8 @@ function priced(
   if (model === undefined) return fail('invalid', { fields: { [`${at}model`]: 'unknown' } });
   const report = lineless();
   const parsed = report.parse(priceSchema, asWritten(written), []);
-  const price = parsed && readPrice(model.kind, parsed, report, []);
+  const price =
+    parsed && withTerms(readPrice(model.kind, parsed, report, []), model.price, written);
   if (price !== undefined && report.clean) return { model, price };
   const fields = Object.fromEntries(
     report.problems.map(({ path, message }) => [
@@ -121,8 +128,29 @@ function priced(
   return fail('invalid', { fields, message: report.problems[0]?.message ?? '' });
 }
 
+/**
+ * The form holds amounts alone. Modes, places, windows and tiers by output, which it lacks, stay as
+ * they are.
+ */
+function withTerms(price: Price, now: Price, written: unknown): Price {
+  const named = (member: string): boolean =>
+    typeof written === 'object' && written !== null && Object.hasOwn(written, member);
+  const { modes, places, windows, listFees } = now;
+  const tiers = price.tiers.every(isPlain)
+    ? [...price.tiers, ...now.tiers.filter((tier) => !isPlain(tier))]
+    : price.tiers;
+  return {
+    ...price,
+    tiers,
+    ...(modes === undefined || named('modes') ? {} : { modes }),
+    ...(places === undefined || named('places') ? {} : { places }),
+    ...(windows === undefined || named('windows') ? {} : { windows }),
+    ...(listFees === undefined || named('list_fees') ? {} : { listFees }),
+  };
+}
+
 async function publish(
-  { database, clock }: OperatorRooms,
+  { database, clock, listFees }: OperatorRooms,
   visit: ConsoleVisit<z.output<typeof published>>,
 ): Promise<PublishAnswer> {
   const { input, user, at, headers } = visit;
@@ -135,7 +163,13 @@ async function publish(
     why: some.reason ?? input.reason,
   }));
   for (const { model, price } of wanted) {
-    const preview = await pricePreview(database, catalogue, { model, price }, clock.now());
+    const preview = await pricePreview(
+      database,
+      catalogue,
+      { model, price },
+      listFees,
+      clock.now(),
+    );
     if (!preview.publishable)
       fail('invalid', {
         message: 'A class that is in use has no price.',

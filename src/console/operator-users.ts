@@ -41,11 +41,13 @@ const amount = money
   .refine((some) => some <= amountMost, 'above_maximum');
 const amounted = z.strictObject({ amount, reason });
 const reasoned = z.strictObject({ reason });
-const promoted = z.strictObject({ role: z.enum(['user', 'operator']), reason });
+const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason });
 
-/** Users, and what an operator does to them: each with its reason, in the trail, where the user reads it, too. */
+/**
+ * Users, and what an operator does to them: each with its reason, in the trail, where the user
+ * reads it, too.
+ */
 export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
-  const { database } = rooms;
   const role = 'operator';
   return [
     row({
@@ -81,7 +83,7 @@ export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       role,
       input: reasoned,
       handle: (visit) =>
-        turn(visit, 'user.suspend', ({ id }) => suspended(id, visit.user.id, true)),
+        turn(rooms, visit, 'user.suspend', ({ id }) => suspended(id, visit.user.id, true)),
     }),
     row({
       method: 'POST',
@@ -89,50 +91,44 @@ export function operatorUserRows(rooms: OperatorRooms): readonly ConsoleRow[] {
       role,
       input: reasoned,
       handle: (visit) =>
-        turn(visit, 'user.restore', ({ id }) => suspended(id, visit.user.id, false)),
+        turn(rooms, visit, 'user.restore', ({ id }) => suspended(id, visit.user.id, false)),
     }),
     row({
       method: 'POST',
       path: 'operator/users/:user/role',
       role,
-      input: promoted,
+      input: newRole,
       handle: (visit) =>
-        turn(visit, 'user.role', function* ({ id, role: before }) {
-          if (
-            before === 'operator' &&
-            visit.input.role === 'user' &&
-            (yield* otherOperators(id)) === 0
-          )
-            fail('last_operator');
-          return (yield* setUserRole(id, visit.input.role)) ?? fail('not_found');
-        }),
+        turn(rooms, visit, 'user.role', (user) => promoted(user, visit.input.role)),
     }),
   ];
+}
 
-  async function turn(
-    visit: ConsoleVisit<z.output<typeof reasoned>>,
-    action: string,
-    change: (user: User) => Script<User>,
-  ): Promise<UserAnswer> {
-    const { params, at, input } = visit;
-    const id = params['user'] ?? '';
-    await database.transact(function* () {
-      if (!(yield* stillOperator(visit.user.id))) fail('operator_only');
-      // As it is now: operators take turns here.
-      const [found] = yield* userPage({ id, limit: 1 });
-      const before = found?.user ?? fail('not_found');
-      const after = yield* change(before);
-      const told = {
-        ...byOperator(visit),
-        action,
-        target: `user:${id}`,
-        account: id,
-        reason: input.reason,
-      };
-      yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
-    });
-    return { user: await one(rooms, id, at), transfer: null };
-  }
+/** A change of a user, with its reason in the audit trail. */
+async function turn(
+  rooms: OperatorRooms,
+  visit: ConsoleVisit<z.output<typeof reasoned>>,
+  action: string,
+  change: (user: User) => Script<User>,
+): Promise<UserAnswer> {
+  const { params, at, input } = visit;
+  const id = params['user'] ?? '';
+  await rooms.database.transact(function* () {
+    if (!(yield* stillOperator(visit.user.id))) fail('operator_only');
+    // As it is now: operators take turns here.
+    const [found] = yield* userPage({ id, limit: 1 });
+    const before = found?.user ?? fail('not_found');
+    const after = yield* change(before);
+    const told = {
+      ...byOperator(visit),
+      action,
+      target: `user:${id}`,
+      account: id,
+      reason: input.reason,
+    };
+    yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
+  });
+  return { user: await one(rooms, id, at), transfer: null };
 }
 
 const factsOf = ({ role, state }: User) => ({ role, state });
@@ -141,6 +137,12 @@ function* suspended(id: string, by: string, yes: boolean): Script<User> {
   if (id === by) fail('conflict', { message: 'Nobody suspends himself.' });
   yield* freeze({ account: id, frozen: yes });
   return (yield* setUserState(id, yes ? 'suspended' : 'active')) ?? fail('not_found');
+}
+
+function* promoted({ id, role: before }: User, role: User['role']): Script<User> {
+  if (before === 'operator' && role === 'user' && (yield* otherOperators(id)) === 0)
+    fail('last_operator');
+  return (yield* setUserRole(id, role)) ?? fail('not_found');
 }
 
 async function list(

@@ -1,13 +1,14 @@
 import type { Measure } from '../base/quantities.ts';
-import { costOf, type Price, tariffOf } from '../catalog/price.ts';
+import { costOf, feesOf, type Price, tariffOf } from '../catalog/price.ts';
 import type { RecordedCatalogue } from '../catalog/recorded.ts';
 import type { Database, Script } from '../storage/database.ts';
 import { sharesOfChannels, soldByModel, type Together } from '../usage/totals.ts';
 import { one } from './prices.ts';
 
 /**
- * What vendors took for what was sold, nano-yuan by channel, where costs are entered. Exact for models that one channel serves; of several, each is
- * taken to have its share of requests of every quantity. To be run in a snapshot.
+ * What vendors took for what was sold, nano-yuan by channel, where costs are entered. Exact for
+ * models that one channel serves; of several, each is taken to have its share of requests of every
+ * quantity. To be run in a snapshot.
  */
 export function* vendorCosts(
   database: Pick<Database, 'dialect'>,
@@ -31,7 +32,10 @@ export function* vendorCosts(
 const scaled = (micros: bigint, share: number): bigint =>
   share === 1 ? micros : (micros * BigInt(Math.round(share * 1e6))) / one;
 
-/** What such quantities cost at a price, tiers and variants left aside, since sums do not tell of them. A measure at a time, rounded up once. */
+/**
+ * What such quantities cost at a price, tiers and variants left aside, since sums do not tell of
+ * them. A measure at a time, rounded up once.
+ */
 export function takenFor(
   price: Price,
   quantities: readonly { readonly measure: Measure; readonly micros: bigint }[],
@@ -46,6 +50,6 @@ export function takenFor(
 
 function lineCost(tariff: ReturnType<typeof tariffOf>, measure: Measure, micros: bigint): bigint {
   // A request without any quantity would be charged for itself.
-  const { lines } = costOf(tariff, { request: 0, [measure]: Number(micros) / 1e6 });
-  return lines.reduce((sum, { cost }) => sum + cost, 0n);
+  const quantities = { request: 0, [measure]: Number(micros) / 1e6 };
+  return costOf(tariff, quantities).total + feesOf(tariff, quantities).total;
 }

@@ -1,6 +1,14 @@
 import { divideUp, formatYuan, type Nano } from '../base/money.ts';
-import { type Measure, measures } from '../base/quantities.ts';
-import type { Price, Rates } from '../catalog/price.ts';
+import { isToolMeasure, type Measure, measures, toolMeasures } from '../base/quantities.ts';
+import { ceiling, isOne, ofMillionths, product } from '../base/fraction.ts';
+import {
+  factorOf,
+  type Price,
+  type PriceTier,
+  rateOf,
+  type Rates,
+  type Times,
+} from '../catalog/price.ts';
 import type { PriceUnit, UnitPrice } from './contract.ts';
 
 const million = 1_000_000n;
@@ -13,6 +21,7 @@ const units: Readonly<Partial<Record<Measure, PriceUnit>>> = {
   second: 'second',
   character: 'character',
   request: 'request',
+  ...Object.fromEntries(toolMeasures.map((measure) => [measure, 'call' as const])),
 };
 
 export const unitOf = (measure: Measure): PriceUnit => units[measure] ?? 'token';
@@ -44,7 +53,10 @@ function pieceText(rate: Nano): string {
   return `${digits.slice(0, -15)}.${fraction}`;
 }
 
-/** All that a price says, at a multiplier in millionths, rounded up as charges are. */
+/**
+ * What a price says by class, variant and length of input, at a multiplier in millionths, rounded
+ * up as charges are.
+ */
 export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): readonly UnitPrice[] {
   const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
   const plain = (
@@ -57,11 +69,79 @@ export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): re
     });
   return [
     ...plain(rates),
-    ...tiers.flatMap((tier) => plain(tier.rates, { above_input_tokens: tier.aboveInputTokens })),
+    ...tiers
+      .filter(isPlain)
+      .flatMap((tier) => plain(tier.rates, { above_input_tokens: tier.aboveInputTokens })),
     ...Object.entries(by?.rates ?? {}).map(([variant, rate]) =>
       unitPrice(by?.measure ?? 'request', sold(rate), { variant }),
     ),
   ];
+}
+
+/** A tier that a form of amounts can say. */
+export const isPlain = ({ aboveOutputTokens, times }: PriceTier): boolean =>
+  aboveOutputTokens === undefined && times === undefined;
+
+/**
+ * The same, and beside it what the price is by mode, place, hours and length of output, as variants
+ * by name.
+ */
+export function allPricesOf(price: Price, multiplierPpm: bigint): readonly UnitPrice[] {
+  const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
+  const lengths = price.tiers
+    .filter((tier) => !isPlain(tier))
+    .flatMap((tier) => {
+      const { aboveInputTokens: input, aboveOutputTokens: output, rates, times } = tier;
+      const variant = [
+        ...(input < 0 ? [] : [`> ${input} in`]),
+        ...(output === undefined ? [] : [`> ${output} out`]),
+      ].join(', ');
+      const named = measures.flatMap((measure) => {
+        const rate = rates[measure];
+        return rate === undefined ? [] : [unitPrice(measure, sold(rate), { variant })];
+      });
+      return [...named, ...multiplied(price, times, multiplierPpm, variant)];
+    });
+  return [
+    ...pricesOf(price, multiplierPpm),
+    ...lengths,
+    ...termsOf(price).flatMap(([variant, times]) =>
+      multiplied(price, times, multiplierPpm, variant),
+    ),
+  ];
+}
+
+/** Modes, places and windows: each by its name once. */
+function termsOf({
+  modes = {},
+  places = {},
+  windows,
+}: Price): readonly (readonly [string, Times])[] {
+  const hours = new Map((windows?.list ?? []).map(({ name, times }) => [name, times]));
+  return [
+    ...Object.entries(modes).map(([name, { times }]) => [name, times] as const),
+    ...Object.entries(places),
+    ...hours,
+  ];
+}
+
+function multiplied(
+  price: Price,
+  times: Times | undefined,
+  multiplierPpm: bigint,
+  variant: string,
+): readonly UnitPrice[] {
+  if (times === undefined) return [];
+  return measures.flatMap((measure) => {
+    const rate = price.rates[measure] ?? (times.each?.[measure] && rateOf(price.rates, measure));
+    const factor = factorOf(times, measure);
+    if (rate === undefined || isOne(factor) || isToolMeasure(measure)) return [];
+    const exact = product(
+      { numerator: rate, denominator: 1n },
+      product(factor, ofMillionths(multiplierPpm)),
+    );
+    return [unitPrice(measure, ceiling(exact), { variant })];
+  });
 }
 
 /** `0.85` of 850000n. */

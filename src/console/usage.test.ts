@@ -265,6 +265,10 @@ forEachDatabase((_name, openFresh) => {
           { amount: '2.125', per: 1_000_000, unit: 'token', class: 'input' },
           { amount: '0.2125', class: 'cached_input' },
           { amount: '8.50', class: 'output' },
+          // The vendor's list fees, at the rate and the group.
+          { amount: '0.153', per: 1, unit: 'call', class: 'web_search' },
+          { amount: '0.1836', class: 'code_session' },
+          { amount: '0.00', class: 'mcp_call' },
         ],
       },
       {

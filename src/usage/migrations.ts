@@ -28,12 +28,14 @@ export const usageMigrations: readonly Migration[] = [
         output_tokens BIGINT NOT NULL,
         lines TEXT NOT NULL
       )`,
-      // Also for one key's records: a key belongs to one account. Every further index costs each request a tenth of its charge.
+      // Also for one key's records: a key belongs to one account. Every further index costs each
+      // request a tenth of its charge.
       'CREATE INDEX usage_of_account ON usage (account, reserved_at, id)',
     ],
   },
   {
-    // By month on PostgreSQL (months.ts). A key of a partitioned table has the month in it: that a request is charged once is the transfer's to say.
+    // By month on PostgreSQL (months.ts). A key of a partitioned table has the month in it: that a
+    // request is charged once is the transfer's to say.
     id: '0008-usage-months',
     statements: [
       'ALTER TABLE usage RENAME TO usage_before',
@@ -48,12 +50,14 @@ export const usageMigrations: readonly Migration[] = [
     ].map((postgres) => ({ sqlite: '', postgres })),
   },
   {
-    // What the console asks is in the order of charges: an account's days are cut by when it was charged, as the ledger does.
+    // What the console asks is in the order of charges: an account's days are cut by when it was
+    // charged, as the ledger does.
     id: '0014-usage-hours',
     statements: [
       'DROP INDEX usage_of_account',
       'CREATE INDEX usage_of_account ON usage (account, finished_at, id)',
-      // One row for each hour (UTC) of charges of one kind, made of the records before `usage_rolled.until` (hours.ts). `cost` is what was paid.
+      // One row for each hour (UTC) of charges of one kind, made of the records before
+      // `usage_rolled.until` (hours.ts). `cost` is what was paid.
       `CREATE TABLE usage_hour (
         account TEXT NOT NULL,
         hour BIGINT NOT NULL,
@@ -97,7 +101,8 @@ export const usageMigrations: readonly Migration[] = [
         cost BIGINT NOT NULL,
         PRIMARY KEY (account, key_id)
       )`,
-      // Of all accounts: how fast channels are. `first_byte` is the upper end of its class (speeds.ts).
+      // Of all accounts: how fast channels are. `first_byte` is the upper end of its class
+      // (speeds.ts).
       `CREATE TABLE speed_hour (
         model TEXT NOT NULL,
         hour BIGINT NOT NULL,
@@ -115,7 +120,8 @@ export const usageMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Hours of a month are many where models and keys are many: what does not ask by the hour reads whole days of UTC. They are the sums of their hours, as far as those are complete.
+    // Hours of a month are many where models and keys are many: what does not ask by the hour reads
+    // whole days of UTC. They are the sums of their hours, as far as those are complete.
     id: '0029-usage-days',
     statements: [
       `CREATE TABLE usage_day (
@@ -148,6 +154,15 @@ export const usageMigrations: readonly Migration[] = [
       ...['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'].map(
         (table) => `DELETE FROM ${table}`,
       ),
+    ],
+  },
+  {
+    // Null where the charge is all that the vendor reported.
+    id: '0041-usage-reported',
+    statements: [
+      'ALTER TABLE usage ADD COLUMN excess BIGINT CHECK (excess > 0)',
+      'ALTER TABLE usage ADD COLUMN reported TEXT',
+      'CREATE INDEX usage_excess ON usage (finished_at) WHERE excess IS NOT NULL',
     ],
   },
 ];

@@ -1,8 +1,9 @@
 import type { SqlValue } from '../storage/database.ts';
 
 /**
- * The columns of a usage record that the gateway fills, in the order of `Charge.record` (ledger/contract.ts). The till adds
- * `id`, `account`, `cost` and `shortfall` and inserts the row in the transaction of the charge.
+ * The columns of a usage record that the gateway fills, in the order of `Charge.record`
+ * (ledger/contract.ts). The till adds `id`, `account`, `cost` and `shortfall` and inserts the row
+ * in the transaction of the charge.
  */
 export const recordColumns = [
   { name: 'key_id', type: 'text' },
@@ -22,6 +23,8 @@ export const recordColumns = [
   { name: 'input_tokens', type: 'bigint' }, // all input, cached included
   { name: 'output_tokens', type: 'bigint' }, // all output, reasoning included
   { name: 'lines', type: 'text' }, // JSON: [[measure, quantity, "nano per million", "nano"], …]; the last ones add up to `cost`
+  { name: 'excess', type: 'bigint' }, // nano beyond `cost` that the vendor reported and the house bears; null: nothing
+  { name: 'reported', type: 'text' }, // `lines` of what the vendor reported, where that was more than the request can have cost
 ] as const satisfies readonly { readonly name: string; readonly type: 'text' | 'bigint' }[];
 
 export type RecordValues = readonly SqlValue[];

@@ -6,7 +6,10 @@ import { charge } from '../support/console-user.ts';
 import { configurationFrom } from '../support/running.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 
-/** An installation that some people have used for a month: something stands on every page, the longest names among it. */
+/**
+ * An installation that some people have used for a month: something stands on every page, the
+ * longest names among it.
+ */
 export interface LivedIn {
   readonly live: LiveConsole;
   readonly user: Browser;
@@ -122,7 +125,7 @@ const keyed = (form: string) => ({
   'idempotency-key': `a-form-for-${form.replace(/\W+/g, '-').slice(0, 40)}`,
 });
 
-/** A month of charges at the list's prices, on most days, one of each kind today. */
+/** A month of charges at the list's prices, on most days, and one of each kind today. */
 async function pastOf(
   { gateway: { database } }: LiveConsole,
   user: Browser,
@@ -162,7 +165,17 @@ async function pastOf(
         ],
       });
     }
-  const [keyId = ''] = keys;
+  await todayOf(database, user, keys[0] ?? '', now);
+}
+
+/** Minutes ago: an answer with reasoning, pictures that are refunded, and a cut answer. */
+async function todayOf(
+  database: LiveConsole['gateway']['database'],
+  user: Browser,
+  keyId: string,
+  now: number,
+): Promise<void> {
+  const of = { account: user.userId, group: 'default' };
   const id = (name: string): string => `req_${user.userId.slice(-6)}${name}`;
   const tokens = { inputTokens: 12_418, outputTokens: 1_027 };
   await charge(database, {

@@ -90,7 +90,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await form.getByRole('button', { name: 'Add channel' }).click();
     expect(await form.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
     await form.getByLabel('Name').fill('second');
-    await form.getByLabel('Vendor').selectOption('openai');
+    await form.getByLabel('Vendor', { exact: true }).selectOption('openai');
     await form.getByLabel('Base URL').fill(`${live.simulator.url}/openai/v1`);
     await form.getByLabel('Key').fill('sk-of-the-second-channel');
     await form.getByLabel('Models, one in a line').fill('gpt-4o');

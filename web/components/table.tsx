@@ -40,7 +40,10 @@ interface TableProps<Row> {
   readonly selected?: string | undefined;
 }
 
-/** Dense rows with one link each; the whole row can be clicked, `j` and `k` move through the links. On a phone rows are cards. */
+/**
+ * Dense rows with one link each; the whole row can be clicked, `j` and `k` move through the links.
+ * On a phone rows are cards.
+ */
 export function Table<Row>(props: TableProps<Row>): ReactNode {
   return useWide() ? <WideTable {...props} /> : <Cards {...props} />;
 }
@@ -58,24 +61,7 @@ function WideTable<Row>({
   return (
     <div className="relative overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
       <table className="w-full border-collapse text-table">
-        <thead>
-          <tr>
-            {columns.map(({ id, header, align, className }, index) => (
-              <th
-                key={id}
-                scope="col"
-                className={clsx(
-                  'h-8 bg-sunken px-3 text-left text-caption font-medium whitespace-nowrap text-muted',
-                  align === 'right' && 'text-right',
-                  index === 0 && 'sticky left-0 z-10',
-                  className,
-                )}
-              >
-                {header}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Head columns={columns} />
         <tbody>
           {rows.map((row) => (
             <tr
@@ -115,6 +101,29 @@ function WideTable<Row>({
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Head<Row>({ columns }: Pick<TableProps<Row>, 'columns'>): ReactNode {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ id, header, align, className }, index) => (
+          <th
+            key={id}
+            scope="col"
+            className={clsx(
+              'h-8 bg-sunken px-3 text-left text-caption font-medium whitespace-nowrap text-muted',
+              align === 'right' && 'text-right',
+              index === 0 && 'sticky left-0 z-10',
+              className,
+            )}
+          >
+            {header}
+          </th>
+        ))}
+      </tr>
+    </thead>
   );
 }
 
@@ -190,7 +199,10 @@ function RowLink({ path, onOpen, children }: RowLinkProps): ReactNode {
   );
 }
 
-/** A click beside the link opens the row too, unless it was meant for a control or for selecting text. */
+/**
+ * A click beside the link opens the row too, unless it was meant for a control or for selecting
+ * text.
+ */
 function useOpen<Row>(
   onOpen: ((row: Row) => void) | undefined,
 ): (event: MouseEvent<HTMLElement>, path: string | undefined, row: Row) => void {

@@ -9,7 +9,10 @@ import { alignDecimals, formatQuantity } from '../format/quantity.ts';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-/** A charge as arithmetic: quantity × price = exact, rounded up to what was charged, line by line, and the sum of the lines. */
+/**
+ * A charge as arithmetic: quantity × price = exact, rounded up to what was charged, line by line,
+ * and the sum of the lines.
+ */
 export function ChargeLines({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words } = useWords(usageWords);
   const wide = useWide();
@@ -35,8 +38,12 @@ export function sumsOf({
 /** What a line is of: `Images 1024x1024/hd`. */
 export function useLineName(): (line: ChargeLine) => string {
   const { classes } = useWords(usageWords);
-  return ({ class: of, variant }) => (variant === null ? classes[of] : `${classes[of]} ${variant}`);
+  return ({ class: of, variant, model, terms }) =>
+    [classes[of], variant, model, terms].filter((part) => part !== null).join(' ');
 }
+
+const keyOf = ({ class: of, variant, model, terms }: ChargeLine): string =>
+  [of, variant, model, terms].join(' ');
 
 const head = 'h-8 bg-sunken px-2 text-caption font-medium whitespace-nowrap text-muted';
 const cell = 'px-2 py-1.5 align-top';
@@ -74,7 +81,7 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
         </thead>
         <tbody>
           {detail.lines.map((line, index) => (
-            <tr key={`${line.class}${line.variant}`} className="border-t border-line">
+            <tr key={keyOf(line)} className="border-t border-line">
               <th scope="row" className={clsx(cell, 'text-left font-normal')}>
                 {nameOf(line)}
               </th>
@@ -94,25 +101,32 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
             </tr>
           ))}
         </tbody>
-        <tfoot className="border-t border-edge">
-          {sumsOf(detail).map(([word, amount], index) => (
-            <tr key={word} className={clsx(index === 0 && 'font-medium')}>
-              <th
-                scope="row"
-                colSpan={4}
-                className={clsx(cell, 'text-right', index > 0 ? 'font-normal' : 'font-medium')}
-              >
-                {words[word]}
-              </th>
-              <td className={clsx(cell, 'text-right whitespace-nowrap')}>
-                <Money amount={amount} as="exact" />
-                <NoArrow />
-              </td>
-            </tr>
-          ))}
-        </tfoot>
+        <Sums detail={detail} />
       </table>
     </div>
+  );
+}
+
+function Sums({ detail }: { readonly detail: ChargeDetail }): ReactNode {
+  const { charge: words } = useWords(usageWords);
+  return (
+    <tfoot className="border-t border-edge">
+      {sumsOf(detail).map(([word, amount], index) => (
+        <tr key={word} className={clsx(index === 0 && 'font-medium')}>
+          <th
+            scope="row"
+            colSpan={4}
+            className={clsx(cell, 'text-right', index > 0 ? 'font-normal' : 'font-medium')}
+          >
+            {words[word]}
+          </th>
+          <td className={clsx(cell, 'text-right whitespace-nowrap')}>
+            <Money amount={amount} as="exact" />
+            <NoArrow />
+          </td>
+        </tr>
+      ))}
+    </tfoot>
   );
 }
 
@@ -126,7 +140,7 @@ function LineList({ detail }: { readonly detail: ChargeDetail }): ReactNode {
       className="divide-y divide-line rounded-control border border-line text-table figures"
     >
       {detail.lines.map((line) => (
-        <li key={`${line.class}${line.variant}`} className="px-3 py-2">
+        <li key={keyOf(line)} className="px-3 py-2">
           <div className="flex items-baseline justify-between gap-3">
             <span className="min-w-0 font-medium">{nameOf(line)}</span>
             <span className="shrink-0">

@@ -13,11 +13,20 @@ import { formatDay } from '../format/time.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { refreshKeys } from './key-parts.tsx';
-import { TermFields, termsBody, writtenTerms, wrongTerms } from './key-terms.tsx';
+import {
+  TermFields,
+  termsBody,
+  type WrittenTerms,
+  writtenTerms,
+  wrongTerms,
+} from './key-terms.tsx';
 
 const amountDecimals = 9;
 
-/** Only what was changed is sent, with the version that was read: whoever else changed it meanwhile is not overwritten. */
+/**
+ * Only what was changed is sent, with the version that was read: whoever else changed it meanwhile
+ * is not overwritten.
+ */
 export function EditKey({
   detail: shown,
   onClose,
@@ -58,16 +67,52 @@ interface FormProps {
   readonly onCancel: () => void;
 }
 
+/** A key as its form has it. */
+interface WrittenKey {
+  readonly name: string;
+  readonly limit: string;
+  readonly day: string;
+  readonly terms: WrittenTerms;
+}
+
+const writtenKey = (detail: KeyDetail, zone: string): WrittenKey => ({
+  name: detail.name,
+  limit: detail.limit?.replace(/\.?0+$/, '') ?? '',
+  day: detail.expires_at === null ? '' : formatDay(detail.expires_at, zone),
+  terms: writtenTerms(detail),
+});
+
+function wrongIn({ name, limit, day, terms }: WrittenKey, before: WrittenKey, zone: string) {
+  const limitError =
+    limit === before.limit ? undefined : amountError(limit, { decimals: amountDecimals });
+  const past = day !== before.day && day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now();
+  return {
+    ...(name.trim() === '' && { name: 'required' }),
+    ...(limitError && { limit: limitError }),
+    ...(past && { expires_at: 'past' }),
+    ...wrongTerms(terms),
+  };
+}
+
+function changeOf(
+  { name, limit, day, terms }: WrittenKey,
+  before: WrittenKey,
+  zone: string,
+): KeyChange {
+  return {
+    ...(name.trim() !== before.name && { name: name.trim() }),
+    ...(limit !== before.limit && { limit }),
+    ...(day !== before.day && { expires_at: day === '' ? null : endOfDay(day, zone) }),
+    ...termsBody(terms, before.terms),
+  };
+}
+
 function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
   const words = useWords(keysWords);
   const shared = useWords(sharedWords);
   const zone = useZone();
-  const dayBefore = detail.expires_at === null ? '' : formatDay(detail.expires_at, zone);
-  const limitBefore = detail.limit?.replace(/\.?0+$/, '') ?? '';
-  const [name, setName] = useState(detail.name);
-  const [limit, setLimit] = useState(limitBefore);
-  const [day, setDay] = useState(dayBefore);
-  const [terms, setTerms] = useState(() => writtenTerms(detail));
+  const before = writtenKey(detail, zone);
+  const [text, setText] = useState(before);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const said: Readonly<Record<string, string | undefined>> = {
     ...(error instanceof ApiError ? error.fields : {}),
@@ -75,33 +120,20 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const limitError =
-      limit === limitBefore ? undefined : amountError(limit, { decimals: amountDecimals });
-    const past = day !== dayBefore && day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now();
-    const wrong = {
-      ...(name.trim() === '' && { name: 'required' }),
-      ...(limitError && { limit: limitError }),
-      ...(past && { expires_at: 'past' }),
-      ...wrongTerms(terms),
-    };
+    const wrong = wrongIn(text, before, zone);
     setOwn(wrong);
-    if (Object.keys(wrong).length > 0) return;
-    onSubmit({
-      ...(name.trim() !== detail.name && { name: name.trim() }),
-      ...(limit !== limitBefore && { limit }),
-      ...(day !== dayBefore && { expires_at: day === '' ? null : endOfDay(day, zone) }),
-      ...termsBody(terms, writtenTerms(detail)),
-    });
+    if (Object.keys(wrong).length === 0) onSubmit(changeOf(text, before, zone));
   };
+  const set = (change: Partial<WrittenKey>) => setText((old) => ({ ...old, ...change }));
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
       <Field label={words.form.name} error={said['name']}>
         {(tied) => (
           <TextInput
             {...tied}
-            value={name}
+            value={text.name}
             maxLength={100}
-            onChange={(event) => setName(event.target.value)}
+            onChange={(event) => set({ name: event.target.value })}
           />
         )}
       </Field>
@@ -117,8 +149,8 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           {(tied) => (
             <AmountInput
               {...tied}
-              value={limit}
-              onChange={setLimit}
+              value={text.limit}
+              onChange={(limit) => set({ limit })}
               readOnly={detail.limit === null}
             />
           )}
@@ -128,13 +160,13 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
             <TextInput
               {...tied}
               type="date"
-              value={day}
-              onChange={(event) => setDay(event.target.value)}
+              value={text.day}
+              onChange={(event) => set({ day: event.target.value })}
             />
           )}
         </Field>
       </div>
-      <TermFields terms={terms} errors={said} onChange={setTerms} />
+      <TermFields terms={text.terms} errors={said} onChange={(terms) => set({ terms })} />
       <FormEnd error={error} submit={shared.actions.save} busy={busy} onCancel={onCancel} />
     </form>
   );

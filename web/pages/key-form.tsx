@@ -15,11 +15,20 @@ import { endOfDay } from '../format/day.ts';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { refreshKeys } from './key-parts.tsx';
-import { TermFields, termsBody, writtenTerms, wrongTerms } from './key-terms.tsx';
+import {
+  TermFields,
+  termsBody,
+  type WrittenTerms,
+  writtenTerms,
+  wrongTerms,
+} from './key-terms.tsx';
 
 const variable = 'TOLLGATE_API_KEY';
 
-/** The form, then the secret, once. Sent twice it makes one key: its idempotency key is made when the form opens. */
+/**
+ * The form, then the secret, once. Sent twice it makes one key: its idempotency key is made when
+ * the form opens.
+ */
 export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
   const words = useWords(keysWords);
   const [idempotencyKey] = useState(newIdempotencyKey);
@@ -66,6 +75,21 @@ interface FormProps {
 
 type Errors = Readonly<Partial<Record<string, string | undefined>>>;
 
+function wrongIn(
+  name: string,
+  limit: string,
+  expires: string | undefined,
+  terms: WrittenTerms,
+): Errors {
+  const limitError = limit === '' ? undefined : amountError(limit);
+  return {
+    ...(name.trim() === '' && { name: 'required' }),
+    ...(limitError !== undefined && { limit: limitError }),
+    ...(expires !== undefined && Date.parse(expires) <= Date.now() && { expires_at: 'past' }),
+    ...wrongTerms(terms),
+  };
+}
+
 function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
   const { form: words } = useWords(keysWords);
   const zone = useZone();
@@ -80,12 +104,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const said: Errors = { ...(error instanceof ApiError ? error.fields : {}), ...own };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const wrong: Errors = {
-      ...(name.trim() === '' && { name: 'required' }),
-      ...(limit !== '' && amountError(limit) !== undefined && { limit: amountError(limit) }),
-      ...(day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now() && { expires_at: 'past' }),
-      ...wrongTerms(terms),
-    };
+    const wrong = wrongIn(name, limit, day === '' ? undefined : endOfDay(day, zone), terms);
     setOwn(wrong);
     const first = Object.keys(wrong)[0];
     if (first !== undefined)
@@ -113,22 +132,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           />
         )}
       </Field>
-      <Field label={words.group} help={words.groupHelp} error={said['group']}>
-        {(tied) => (
-          <Select
-            {...tied}
-            name="group"
-            value={group}
-            onChange={(event) => setGroup(event.target.value)}
-          >
-            {groups.map((each) => (
-              <option key={each.name} value={each.name}>
-                {words.groupOption(each.name, each.multiplier, each.models)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <GroupField groups={groups} value={group} onChange={setGroup} error={said['group']} />
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label={words.limit} help={words.limitHelp} error={said['limit']}>
           {(tied) => <AmountInput {...tied} name="limit" value={limit} onChange={setLimit} />}
@@ -148,5 +152,34 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
       <TermFields terms={terms} errors={said} onChange={setTerms} />
       <FormEnd error={error} submit={words.submit} busy={busy} onCancel={onCancel} />
     </form>
+  );
+}
+
+interface GroupFieldProps {
+  readonly groups: readonly GroupView[];
+  readonly value: string;
+  readonly onChange: (group: string) => void;
+  readonly error: string | undefined;
+}
+
+function GroupField({ groups, value, onChange, error }: GroupFieldProps): ReactNode {
+  const { form: words } = useWords(keysWords);
+  return (
+    <Field label={words.group} help={words.groupHelp} error={error}>
+      {(tied) => (
+        <Select
+          {...tied}
+          name="group"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {groups.map((each) => (
+            <option key={each.name} value={each.name}>
+              {words.groupOption(each.name, each.multiplier, each.models)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }

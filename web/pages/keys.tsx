@@ -54,10 +54,42 @@ export function KeysPage(): ReactNode {
 
 function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
   const words = useWords(keysWords);
-  const { columns } = words;
   const [stopping, setStopping] = useState<KeyDetail>();
   const menu = (key: KeyView) => <KeyMenu keyView={key} onStop={setStopping} />;
-  const rows: readonly Column<KeyView>[] = [
+  const columns = useKeyColumns(keys, menu);
+  return (
+    <>
+      <Table
+        label={words.title}
+        rows={keys}
+        rowKey={({ id }) => id}
+        columns={columns}
+        path={({ id }) => `/keys/${id}`}
+        card={(key) => ({
+          title: key.name,
+          value: <Money amount={key.spent} as="spend" />,
+          detail: (
+            <>
+              <StatusBadge status={keyStatuses[key.state]} />
+              <span className="font-mono">{shownKey(key)}</span>
+              <span className="max-w-40 truncate">{key.group}</span>
+            </>
+          ),
+          menu: menu(key),
+        })}
+      />
+      {stopping && <StopKey detail={stopping} onClose={() => setStopping(undefined)} />}
+    </>
+  );
+}
+
+function useKeyColumns(
+  keys: readonly KeyView[],
+  menu: (key: KeyView) => ReactNode,
+): readonly Column<KeyView>[] {
+  const words = useWords(keysWords);
+  const { columns } = words;
+  return [
     {
       id: 'name',
       header: columns.name,
@@ -108,33 +140,12 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
       className: 'w-10',
     },
   ];
-  return (
-    <>
-      <Table
-        label={words.title}
-        rows={keys}
-        rowKey={({ id }) => id}
-        columns={rows}
-        path={({ id }) => `/keys/${id}`}
-        card={(key) => ({
-          title: key.name,
-          value: <Money amount={key.spent} as="spend" />,
-          detail: (
-            <>
-              <StatusBadge status={keyStatuses[key.state]} />
-              <span className="font-mono">{shownKey(key)}</span>
-              <span className="max-w-40 truncate">{key.group}</span>
-            </>
-          ),
-          menu: menu(key),
-        })}
-      />
-      {stopping && <StopKey detail={stopping} onClose={() => setStopping(undefined)} />}
-    </>
-  );
 }
 
-/** Stopping a key that is at work is confirmed with what it would break; an idle one is stopped at once, with Undo. */
+/**
+ * Stopping a key that is at work is confirmed with what it would break; an idle one is stopped at
+ * once, with Undo.
+ */
 function KeyMenu({
   keyView,
   onStop,

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { ModelDetail } from '../../src/console/contract.ts';
+import type { ModelDetail, UnitPrice } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
 import { data, queryClient, useData, useSession } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
@@ -163,11 +163,31 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
   );
 }
 
+const lineKey = (price: UnitPrice): string =>
+  `${price.class}${price.variant}${price.above_input_tokens}`;
+
+/** A group whose channels run other tools than those of another group lacks their fees. */
+function GroupPrice({
+  price,
+  decimals,
+}: {
+  readonly price: UnitPrice | undefined;
+  readonly decimals: number;
+}): ReactNode {
+  return price === undefined ? (
+    <span className="text-faint">—</span>
+  ) : (
+    <Aligned amount={price.amount} decimals={decimals} />
+  );
+}
+
 /** Lines down, groups across: the numbers that are multiplied when a charge is made. */
 function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
   const lineName = useLineName();
-  const [first] = model.by_group;
+  const lines = new Map(
+    model.by_group.flatMap(({ prices }) => prices.map((price) => [lineKey(price), price])),
+  );
   return (
     <>
       <div className="overflow-x-auto" role="region" aria-label={words.prices} tabIndex={0}>
@@ -192,18 +212,15 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
             </tr>
           </thead>
           <tbody>
-            {first?.prices.map((price, index) => (
-              <tr
-                key={`${price.class}${price.variant}${price.above_input_tokens}`}
-                className="border-t border-line"
-              >
+            {[...lines].map(([key, price]) => (
+              <tr key={key} className="border-t border-line">
                 <th scope="row" className="h-9 px-4 text-left font-normal">
                   {lineName(price)}
                 </th>
                 {model.by_group.map(({ group, prices }) => (
                   <td key={group} className="px-4 text-right">
-                    <Aligned
-                      amount={prices[index]?.amount ?? '0.00'}
+                    <GroupPrice
+                      price={prices.find((one) => lineKey(one) === key)}
                       decimals={decimalsOf(prices.map(({ amount }) => amount))}
                     />
                   </td>

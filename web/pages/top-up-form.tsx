@@ -75,7 +75,6 @@ export function TopUpForm({
   const field = useRef<HTMLFormElement>(null);
   const order = useOrder();
   const refused = order.error instanceof ApiError ? order.error.fields['amount'] : undefined;
-  const error = wrong ?? refused;
   const wrongOf = (text: string) =>
     amountError(text, { minimum: Number(limits.least), maximum: Number(limits.most) });
   const pay = (page: 'qr' | 'web') => {
@@ -98,13 +97,7 @@ export function TopUpForm({
   return (
     <form ref={field} onSubmit={submit} noValidate className="flex flex-col gap-4">
       <div className="flex flex-col gap-2">
-        <Field
-          label={words.amount}
-          help={told.help}
-          error={
-            error === undefined ? undefined : (told.errors[error] ?? words.fields[error] ?? error)
-          }
-        >
+        <Field label={words.amount} help={told.help} error={told.error(wrong ?? refused)}>
           {(tied) => (
             <AmountInput
               {...tied}
@@ -157,16 +150,18 @@ function UsualAmounts({
   );
 }
 
-/** What can be topped up at once, in words. */
-function useTold({ least, most }: SessionView['top_up']): {
-  readonly help: string;
-  readonly errors: Readonly<Record<string, string>>;
-} {
+/** What can be topped up at once, and why an amount cannot, in words. */
+function useTold({ least, most }: SessionView['top_up']) {
   const words = useWords(topUpWords);
   const [from, to] = [formatYuan(least, 'balance'), formatYuan(most, 'balance')];
+  const limits: Readonly<Record<string, string>> = {
+    below_minimum: words.atLeast(from),
+    above_maximum: words.atMost(to),
+  };
   return {
     help: words.amountHelp(from, to),
-    errors: { below_minimum: words.atLeast(from), above_maximum: words.atMost(to) },
+    error: (code: string | undefined) =>
+      code === undefined ? undefined : (limits[code] ?? words.fields[code] ?? code),
   };
 }
 

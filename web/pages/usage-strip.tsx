@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { UsageSummary } from '../../src/console/contract.ts';
+import type { PriceClass, PriceUnit, UsageSummary } from '../../src/console/contract.ts';
 import { FigureCard, Figures } from '../components/figure.tsx';
 import { Money } from '../components/money.tsx';
 import { useZone } from '../components/time.tsx';
@@ -17,7 +17,10 @@ interface StripProps {
   readonly askedFrom: string;
 }
 
-/** What the filter comes to: requests and money, and the tokens by class beside it, since classes have their own prices. */
+/**
+ * What the filter comes to: requests and money, and the tokens by class beside it, since classes
+ * have their own prices.
+ */
 export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
   const { figures: words } = useWords(usageWords);
   const { requests, cost, tokens, error_share: errorShare } = summary;
@@ -59,19 +62,34 @@ export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
   );
 }
 
+/** What is not sold by tokens, in its unit; calls of tools go by their own names. */
+function pieceUnit(of: PriceClass): Exclude<PriceUnit, 'token'> | undefined {
+  if (
+    of === 'image' ||
+    of === 'megapixel' ||
+    of === 'second' ||
+    of === 'character' ||
+    of === 'request'
+  )
+    return of;
+  return tools.has(of) ? 'call' : undefined;
+}
+
+const tools: ReadonlySet<PriceClass> = new Set<PriceClass>([
+  'web_search',
+  'web_fetch',
+  'file_search',
+  'code_session',
+  'grounding_query',
+  'mcp_call',
+]);
+
 /** Images, seconds, characters: what is sold otherwise than by tokens, with what it cost. */
 function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: StripProps): ReactNode {
   const words = useWords(usageWords);
   const zone = useZone();
   const pieces = quantities.flatMap(({ class: of, amount, cost }) => {
-    const unit =
-      of === 'image' ||
-      of === 'megapixel' ||
-      of === 'second' ||
-      of === 'character' ||
-      of === 'request'
-        ? of
-        : undefined;
+    const unit = pieceUnit(of);
     return unit === undefined
       ? []
       : [{ of, cost, text: words.units[unit](formatQuantity(amount)) }];

@@ -76,6 +76,7 @@ const mild: ReadonlySet<Attention['code']> = new Set([
   'database_slow',
   'disk_full',
   'model_without_channel',
+  'vendor_overran',
 ]);
 
 function Act({
@@ -131,6 +132,12 @@ function useSentence(): (attention: Attention) => string {
         return sentences.credentials_refused(of('channel'));
       case 'database_slow':
         return sentences.database_slow(of('ms'), of('node'));
+      case 'vendor_overran':
+        return sentences.vendor_overran(
+          of('channel'),
+          of('answers'),
+          formatYuan(of('loss'), 'spend'),
+        );
       case 'disk_full':
         return sentences.disk_full(of('node'));
     }

@@ -16,6 +16,7 @@ export interface ChannelText {
   readonly models: string;
   readonly priority: string;
   readonly weight: string;
+  readonly billsCancelled: boolean;
 }
 
 interface FieldsProps {
@@ -31,7 +32,7 @@ interface FieldsProps {
 }
 
 export function ChannelFields(props: FieldsProps): ReactNode {
-  const { text, onChange, errors, vendors, vendor, editing, keyAgain } = props;
+  const { text, onChange, errors, vendor, editing, keyAgain } = props;
   const { form: words } = useWords(channelWords);
   const needsSecret = vendor?.needs_secret ?? true;
   const secretHelp = keyAgain
@@ -55,22 +56,7 @@ export function ChannelFields(props: FieldsProps): ReactNode {
             />
           )}
         </Field>
-        <Field label={words.vendor} error={errors['vendor']}>
-          {(tied) => (
-            <Select
-              {...tied}
-              key={vendors.length}
-              name="vendor"
-              value={text.vendor}
-              onChange={({ target }) => onChange({ vendor: target.value })}
-            >
-              <option value="">—</option>
-              {vendors.map(({ name }) => (
-                <option key={name}>{name}</option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <VendorChoice {...props} />
       </div>
       <Field label={words.baseUrl} help={words.baseUrlHelp} error={errors['base_url']}>
         {(tied) => (
@@ -93,7 +79,35 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       <GroupChoice {...props} />
       <ModelLines {...props} />
       <Order {...props} />
+      <Checkbox
+        checked={text.billsCancelled}
+        onChange={({ target }) => onChange({ billsCancelled: target.checked })}
+      >
+        {words.cancelled}
+      </Checkbox>
     </>
+  );
+}
+
+function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNode {
+  const { form: words } = useWords(channelWords);
+  return (
+    <Field label={words.vendor} error={errors['vendor']}>
+      {(tied) => (
+        <Select
+          {...tied}
+          key={vendors.length}
+          name="vendor"
+          value={text.vendor}
+          onChange={({ target }) => onChange({ vendor: target.value })}
+        >
+          <option value="">—</option>
+          {vendors.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 

@@ -29,6 +29,7 @@ const empty: ChannelText = {
   models: '',
   priority: '0',
   weight: '1',
+  billsCancelled: false,
 };
 
 /** A new channel, like another one where one is copied: its key is not. */
@@ -208,7 +209,16 @@ function wrongIn(
 }
 
 function textOf(channel: ChannelView): ChannelText {
-  const { name, vendor, base_url: baseUrl, groups, models, priority, weight } = channel;
+  const {
+    name,
+    vendor,
+    base_url: baseUrl,
+    groups,
+    models,
+    priority,
+    weight,
+    bills_cancelled_input: billsCancelled,
+  } = channel;
   const lines = models.map(({ id, upstream }) => (id === upstream ? id : `${id} = ${upstream}`));
   return {
     ...{ name, vendor, groups, keys: slotsOf(channel) },
@@ -216,6 +226,7 @@ function textOf(channel: ChannelView): ChannelText {
     models: lines.join('\n'),
     priority: String(priority),
     weight: String(weight),
+    billsCancelled,
   };
 }
 
@@ -227,6 +238,7 @@ function bodyOf({
   models,
   priority,
   weight,
+  billsCancelled,
 }: ChannelText): ChannelBody {
   const secrets = secretsOf(keys);
   const named = modelsIn(models);
@@ -238,6 +250,7 @@ function bodyOf({
     ...(named.length > 0 && { models: named }),
     priority: Number(priority),
     weight: Number(weight),
+    bills_cancelled_input: billsCancelled,
   };
 }
 

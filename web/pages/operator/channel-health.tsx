@@ -2,12 +2,14 @@ import type { ReactNode } from 'react';
 import type { ChannelHealth, ChannelView } from '../../../src/console/contract.ts';
 import { useData } from '../../api/data.ts';
 import { Chart } from '../../components/chart.tsx';
+import { Banner } from '../../components/banner.tsx';
 import { Figures, FigureCard } from '../../components/figure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Time, useZone } from '../../components/time.tsx';
 import { axisCount, formatCount, formatShare } from '../../format/count.ts';
+import { formatYuan } from '../../format/money.ts';
 import { formatClock, formatDuration } from '../../format/time.ts';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -33,6 +35,14 @@ export function ChannelHealthTab({ channel }: { readonly channel: ChannelView })
           value={<Money amount={channel.vendor_cost_24h} as="spend" />}
         />
       </Figures>
+      {channel.overruns_24h.answers > 0 && (
+        <Banner tone="warn">
+          {words.health.overruns(
+            formatCount(channel.overruns_24h.answers),
+            formatYuan(channel.overruns_24h.loss, 'spend'),
+          )}
+        </Banner>
+      )}
       <p className="text-caption text-muted">
         {words.columns.firstByte}: <span className="figures">{firstByteText(hour)}</span>
       </p>

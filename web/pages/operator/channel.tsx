@@ -169,6 +169,11 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
           </Fact>
           <Fact name={words.settings.priority}>{channel.priority}</Fact>
           <Fact name={words.settings.weight}>{channel.weight}</Fact>
+          <Fact name={words.settings.cancelled}>
+            {channel.bills_cancelled_input
+              ? words.settings.cancelledBilled
+              : words.settings.cancelledFree}
+          </Fact>
           <Fact name={origins.label}>{origins[origin]}</Fact>
         </Facts>
       </Panel>

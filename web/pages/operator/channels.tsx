@@ -164,15 +164,56 @@ function ChannelTable({
   readonly onCopy: (name: string) => void;
 }): ReactNode {
   const words = useWords(channelWords);
-  const { actions } = useWords(operatorWords);
   const { columns } = words;
   const { turn, dialog } = useChannelTurn();
   const menu = (channel: ChannelView) => (
     <ChannelMenu channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />
   );
-  const share = ({ last_hour: { error_share: errors } }: ChannelView) =>
-    errors === null ? '—' : formatShare(errors);
-  const rows: readonly Column<ChannelView>[] = [
+  const wide = useWide();
+  const [shown, columnMenu] = useColumns(
+    'channels',
+    useChannelColumns(channels, menu),
+    useMedia('(min-width: 1400px)') ? [] : ['vendor', 'base', 'order'],
+  );
+  return (
+    <>
+      <Table
+        label={words.title}
+        rows={channels}
+        rowKey={({ name }) => name}
+        columns={shown}
+        path={({ name }) => channelPath(name)}
+        card={(channel) => ({
+          title: channel.name,
+          value: <ChannelBadge channel={channel} />,
+          detail: (
+            <>
+              <span>{channel.vendor}</span>
+              <span>
+                {columns.requests} {formatCount(channel.last_hour.requests)}
+              </span>
+              <span>
+                {columns.errors} {errorShare(channel)}
+              </span>
+              <ChannelWhy channel={channel} />
+            </>
+          ),
+          menu: menu(channel),
+        })}
+      />
+      {wide && <div className="border-t border-line px-3 py-2">{columnMenu}</div>}
+      {dialog}
+    </>
+  );
+}
+
+function useChannelColumns(
+  channels: readonly ChannelView[],
+  menu: (channel: ChannelView) => ReactNode,
+): readonly Column<ChannelView>[] {
+  const { columns } = useWords(channelWords);
+  const { actions } = useWords(operatorWords);
+  return [
     {
       id: 'name',
       header: columns.name,
@@ -207,7 +248,7 @@ function ChannelTable({
       align: 'right',
       cell: ({ last_hour: { requests } }) => formatCount(requests),
     },
-    { id: 'errors', header: columns.errors, align: 'right', cell: share },
+    { id: 'errors', header: columns.errors, align: 'right', cell: errorShare },
     {
       id: 'speed',
       header: columns.firstByte,
@@ -228,43 +269,10 @@ function ChannelTable({
       className: 'w-10',
     },
   ];
-  const wide = useWide();
-  const [shown, columnMenu] = useColumns(
-    'channels',
-    rows,
-    useMedia('(min-width: 1400px)') ? [] : ['vendor', 'base', 'order'],
-  );
-  return (
-    <>
-      <Table
-        label={words.title}
-        rows={channels}
-        rowKey={({ name }) => name}
-        columns={shown}
-        path={({ name }) => channelPath(name)}
-        card={(channel) => ({
-          title: channel.name,
-          value: <ChannelBadge channel={channel} />,
-          detail: (
-            <>
-              <span>{channel.vendor}</span>
-              <span>
-                {columns.requests} {formatCount(channel.last_hour.requests)}
-              </span>
-              <span>
-                {columns.errors} {share(channel)}
-              </span>
-              <ChannelWhy channel={channel} />
-            </>
-          ),
-          menu: menu(channel),
-        })}
-      />
-      {wide && <div className="border-t border-line px-3 py-2">{columnMenu}</div>}
-      {dialog}
-    </>
-  );
 }
+
+const errorShare = ({ last_hour: { error_share: errors } }: ChannelView): string =>
+  errors === null ? '—' : formatShare(errors);
 
 function Host({ channel: { base_url: address } }: { readonly channel: ChannelView }): ReactNode {
   const words = useWords(channelWords);

@@ -191,26 +191,7 @@ function GroupForm({
         )}
       </Field>
       {differs && <MultiplierPreview group={editing} multiplier={text.multiplier} />}
-      <div className="grid gap-4 sm:grid-cols-3">
-        {limits.map((name) => (
-          <Field
-            key={name}
-            label={words.columns[name]}
-            help={words.limitHelp}
-            error={errors[name] ?? errors[`limits.${name}`]}
-          >
-            {(tied) => (
-              <TextInput
-                {...tied}
-                inputMode="numeric"
-                className="figures"
-                value={text[name]}
-                onChange={({ target }) => set({ [name]: target.value.replace(/[,，\s]/g, '') })}
-              />
-            )}
-          </Field>
-        ))}
-      </div>
+      <LimitFields text={text} errors={errors} onChange={set} />
       <PolicyField
         value={text.policy}
         onChange={(policy) => set({ policy })}
@@ -219,6 +200,38 @@ function GroupForm({
       <FormProblem error={error} mine={bodyOf(text)} />
       <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
     </form>
+  );
+}
+
+interface LimitProps {
+  readonly text: Text;
+  readonly errors: Readonly<Record<string, string | undefined>>;
+  readonly onChange: (change: Partial<Text>) => void;
+}
+
+function LimitFields({ text, errors, onChange }: LimitProps): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  return (
+    <div className="grid gap-4 sm:grid-cols-3">
+      {limits.map((name) => (
+        <Field
+          key={name}
+          label={words.columns[name]}
+          help={words.limitHelp}
+          error={errors[name] ?? errors[`limits.${name}`]}
+        >
+          {(tied) => (
+            <TextInput
+              {...tied}
+              inputMode="numeric"
+              className="figures"
+              value={text[name]}
+              onChange={({ target }) => onChange({ [name]: target.value.replace(/[,，\s]/g, '') })}
+            />
+          )}
+        </Field>
+      ))}
+    </div>
   );
 }
 

@@ -68,7 +68,6 @@ interface ListedProps {
 
 function Listed({ models, state, onChange }: ListedProps): ReactNode {
   const { models: words } = useWords(priceWords);
-  const { kinds, sort: sortWord, sorts: sortWords } = useWords(modelsWords);
   const { actions } = useWords(sharedWords);
   const rows = sortedModels(
     models.filter((model) => matches(model, state)),
@@ -77,55 +76,7 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
   const shown = state.all === '' ? rows.slice(0, shownAtFirst) : rows;
   return (
     <div className="flex flex-col gap-3">
-      <div className="grid grid-cols-2 gap-2 md:flex">
-        <TextInput
-          type="search"
-          aria-label={words.search}
-          placeholder={words.searchPlaceholder}
-          data-shortcut="filter"
-          className="max-md:col-span-2 md:max-w-72"
-          value={state.q}
-          onChange={({ target }) => onChange({ q: target.value }, { replace: true })}
-        />
-        <Select
-          className="md:w-40"
-          aria-label={words.kind}
-          value={state.kind}
-          onChange={({ target }) => onChange({ kind: target.value })}
-        >
-          <option value="">{`${words.kind}: ${kinds.all}`}</option>
-          {kindsOf(models).map((kind) => (
-            <option key={kind} value={kind}>
-              {kinds[kind]}
-            </option>
-          ))}
-        </Select>
-        <Select
-          className="md:w-44"
-          aria-label={words.listed}
-          value={state.listed}
-          onChange={({ target }) => onChange({ listed: target.value })}
-        >
-          <option value="">{words.states.all}</option>
-          {(['active', 'retired', 'unserved'] as const).map((each) => (
-            <option key={each} value={each}>
-              {words.states[each]}
-            </option>
-          ))}
-        </Select>
-        <Select
-          className="max-md:col-span-2 md:w-44"
-          aria-label={sortWord}
-          value={state.sort}
-          onChange={({ target }) => onChange({ sort: target.value })}
-        >
-          {sorts.map((each) => (
-            <option key={each} value={each}>
-              {sortWords[each]}
-            </option>
-          ))}
-        </Select>
-      </div>
+      <Filters models={models} state={state} onChange={onChange} />
       <Panel flush>
         {rows.length > 0 && <ModelTable models={shown} />}
         {shown.length < rows.length && (
@@ -143,6 +94,62 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
           </EmptyState>
         )}
       </Panel>
+    </div>
+  );
+}
+
+function Filters({ models, state, onChange }: ListedProps): ReactNode {
+  const { models: words } = useWords(priceWords);
+  const { kinds, sort: sortWord, sorts: sortWords } = useWords(modelsWords);
+  return (
+    <div className="grid grid-cols-2 gap-2 md:flex">
+      <TextInput
+        type="search"
+        aria-label={words.search}
+        placeholder={words.searchPlaceholder}
+        data-shortcut="filter"
+        className="max-md:col-span-2 md:max-w-72"
+        value={state.q}
+        onChange={({ target }) => onChange({ q: target.value }, { replace: true })}
+      />
+      <Select
+        className="md:w-40"
+        aria-label={words.kind}
+        value={state.kind}
+        onChange={({ target }) => onChange({ kind: target.value })}
+      >
+        <option value="">{`${words.kind}: ${kinds.all}`}</option>
+        {kindsOf(models).map((kind) => (
+          <option key={kind} value={kind}>
+            {kinds[kind]}
+          </option>
+        ))}
+      </Select>
+      <Select
+        className="md:w-44"
+        aria-label={words.listed}
+        value={state.listed}
+        onChange={({ target }) => onChange({ listed: target.value })}
+      >
+        <option value="">{words.states.all}</option>
+        {(['active', 'retired', 'unserved'] as const).map((each) => (
+          <option key={each} value={each}>
+            {words.states[each]}
+          </option>
+        ))}
+      </Select>
+      <Select
+        className="max-md:col-span-2 md:w-44"
+        aria-label={sortWord}
+        value={state.sort}
+        onChange={({ target }) => onChange({ sort: target.value })}
+      >
+        {sorts.map((each) => (
+          <option key={each} value={each}>
+            {sortWords[each]}
+          </option>
+        ))}
+      </Select>
     </div>
   );
 }

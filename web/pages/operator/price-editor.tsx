@@ -34,7 +34,10 @@ import { PricePreviewPanel } from './price-preview.tsx';
 
 const quietMs = 350;
 
-/** The price of a model beside the one that it would have, and what that would have brought in the last seven days. */
+/**
+ * The price of a model beside the one that it would have, and what that would have brought in the
+ * last seven days.
+ */
 export function PriceEditor({ model }: { readonly model: OperatorModel }): ReactNode {
   const { editor: words } = useWords(priceWords);
   const start = linesOf(model.prices);
@@ -230,30 +233,7 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
   return (
     <div className="flex flex-col gap-3 border-t border-line pt-4">
       <div className="flex flex-wrap items-start gap-3">
-        <Field label={words.effective} className="w-40">
-          {(tied) => (
-            <Select
-              {...tied}
-              value={at === undefined ? 'now' : 'later'}
-              onChange={({ target }) => setAt(target.value === 'now' ? undefined : '')}
-            >
-              <option value="now">{words.immediately}</option>
-              <option value="later">{words.later}</option>
-            </Select>
-          )}
-        </Field>
-        {at !== undefined && (
-          <Field label={words.at} help={zone} error={own.at} className="w-56">
-            {(tied) => (
-              <TextInput
-                {...tied}
-                type="datetime-local"
-                value={at}
-                onChange={({ target }) => setAt(target.value)}
-              />
-            )}
-          </Field>
-        )}
+        <EffectiveFields at={at} error={own.at} onChange={setAt} />
         <ReasonField
           value={reason}
           onChange={setReason}
@@ -268,5 +248,45 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
         </Button>
       </div>
     </div>
+  );
+}
+
+interface EffectiveProps {
+  /** Undefined: at once. */
+  readonly at: string | undefined;
+  readonly error: string | undefined;
+  readonly onChange: (at: string | undefined) => void;
+}
+
+function EffectiveFields({ at, error, onChange }: EffectiveProps): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  const zone = useZone();
+  return (
+    <>
+      <Field label={words.effective} className="w-40">
+        {(tied) => (
+          <Select
+            {...tied}
+            value={at === undefined ? 'now' : 'later'}
+            onChange={({ target }) => onChange(target.value === 'now' ? undefined : '')}
+          >
+            <option value="now">{words.immediately}</option>
+            <option value="later">{words.later}</option>
+          </Select>
+        )}
+      </Field>
+      {at !== undefined && (
+        <Field label={words.at} help={zone} error={error} className="w-56">
+          {(tied) => (
+            <TextInput
+              {...tied}
+              type="datetime-local"
+              value={at}
+              onChange={({ target }) => onChange(target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </>
   );
 }

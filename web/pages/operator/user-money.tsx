@@ -20,14 +20,14 @@ interface MoneyDialogProps {
 
 const decimals = 9;
 
-/** Money that an operator gives or takes: with a reason, and the amount typed twice. Sent twice it is one transfer. */
+/**
+ * Money that an operator gives or takes: with a reason, and the amount typed twice. Sent twice it
+ * is one transfer.
+ */
 export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNode {
   const { user: words } = useWords(peopleWords);
-  const { form } = useWords(operatorWords);
   const toast = useToast();
   const [idempotencyKey] = useState(newIdempotencyKey);
-  const [text, setText] = useState({ amount: '', reason: '', typed: '' });
-  const [own, setOwn] = useState<Readonly<Record<string, string | undefined>>>({});
   const give = useMutation({
     mutationFn: (body: CreditBody) =>
       send<UserAnswer>('POST', `operator/users/${user.id}/${kind}`, { body, idempotencyKey }),
@@ -45,77 +45,108 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
       void refresh('operator/audit');
     },
   });
-  const right = amountError(text.amount, { decimals }) === undefined;
-  const shown = right ? formatYuan(text.amount, 'balance') : '¥…';
-  const errors: typeof own = { ...fieldErrors(give.error), ...own };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const wrong = {
-      amount: amountError(text.amount, { decimals }),
-      reason: text.reason.trim() === '' ? 'required' : undefined,
-      typed: right && text.typed !== text.amount ? words.mismatch : undefined,
-    };
-    setOwn(wrong);
-    if (Object.values(wrong).every((each) => each === undefined))
-      give.mutate({ amount: text.amount, reason: text.reason.trim() });
-  };
-  const set = (change: Partial<typeof text>) => setText((old) => ({ ...old, ...change }));
   return (
     <Dialog
       open
       onClose={onClose}
       title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}
     >
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <p className="text-table text-muted">
-          {kind === 'credit' ? words.creditText : words.debitText}
-        </p>
-        <Field
-          label={words.amount}
-          help={right ? words.after(afterText(user.balance, text.amount, kind)) : undefined}
-          error={errors['amount']}
-        >
+      <MoneyForm
+        user={user}
+        kind={kind}
+        busy={give.isPending}
+        error={give.error}
+        onSubmit={give.mutate}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+type Text = Readonly<Record<'amount' | 'reason' | 'typed', string>>;
+
+function wrongIn({ amount, reason, typed }: Text, mismatch: string) {
+  const error = amountError(amount, { decimals });
+  return {
+    amount: error,
+    reason: reason.trim() === '' ? 'required' : undefined,
+    typed: error === undefined && typed !== amount ? mismatch : undefined,
+  };
+}
+
+interface FormProps extends Pick<MoneyDialogProps, 'user' | 'kind'> {
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly onSubmit: (body: CreditBody) => void;
+  readonly onCancel: () => void;
+}
+
+function MoneyForm({ user, kind, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
+  const { user: words } = useWords(peopleWords);
+  const { form } = useWords(operatorWords);
+  const [text, setText] = useState<Text>({ amount: '', reason: '', typed: '' });
+  const [own, setOwn] = useState<Readonly<Record<string, string | undefined>>>({});
+  const right = amountError(text.amount, { decimals }) === undefined;
+  const shown = right ? formatYuan(text.amount, 'balance') : '¥…';
+  const errors: typeof own = { ...fieldErrors(error), ...own };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const wrong = wrongIn(text, words.mismatch);
+    setOwn(wrong);
+    if (Object.values(wrong).every((each) => each === undefined))
+      onSubmit({ amount: text.amount, reason: text.reason.trim() });
+  };
+  const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <p className="text-table text-muted">
+        {kind === 'credit' ? words.creditText : words.debitText}
+      </p>
+      <Field
+        label={words.amount}
+        help={right ? words.after(afterText(user.balance, text.amount, kind)) : undefined}
+        error={errors['amount']}
+      >
+        {(tied) => (
+          <AmountInput
+            {...tied}
+            name="amount"
+            value={text.amount}
+            onChange={(amount) => set({ amount })}
+          />
+        )}
+      </Field>
+      <Field label={form.reason} help={words.reasonHelp} error={errors['reason']}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            name="reason"
+            maxLength={200}
+            value={text.reason}
+            onChange={({ target }) => set({ reason: target.value })}
+          />
+        )}
+      </Field>
+      {right && (
+        <Field label={words.typed(text.amount)} error={errors['typed']}>
           {(tied) => (
             <AmountInput
               {...tied}
-              name="amount"
-              value={text.amount}
-              onChange={(amount) => set({ amount })}
+              name="typed"
+              value={text.typed}
+              onChange={(typed) => set({ typed })}
             />
           )}
         </Field>
-        <Field label={form.reason} help={words.reasonHelp} error={errors['reason']}>
-          {(tied) => (
-            <TextInput
-              {...tied}
-              name="reason"
-              maxLength={200}
-              value={text.reason}
-              onChange={({ target }) => set({ reason: target.value })}
-            />
-          )}
-        </Field>
-        {right && (
-          <Field label={words.typed(text.amount)} error={errors['typed']}>
-            {(tied) => (
-              <AmountInput
-                {...tied}
-                name="typed"
-                value={text.typed}
-                onChange={(typed) => set({ typed })}
-              />
-            )}
-          </Field>
-        )}
-        <FormProblem error={give.error} />
-        <FormButtons
-          submit={kind === 'credit' ? words.creditButton(shown) : words.debitButton(shown)}
-          look={kind === 'credit' ? 'primary' : 'danger'}
-          busy={give.isPending}
-          onCancel={onClose}
-        />
-      </form>
-    </Dialog>
+      )}
+      <FormProblem error={error} />
+      <FormButtons
+        submit={kind === 'credit' ? words.creditButton(shown) : words.debitButton(shown)}
+        look={kind === 'credit' ? 'primary' : 'danger'}
+        busy={busy}
+        onCancel={onCancel}
+      />
+    </form>
   );
 }
 

@@ -40,53 +40,25 @@ const noSettings: ChatSettings = {
 /** Talks to one model, or to two side by side. */
 export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
   const words = useWords(playgroundWords);
-  const { base_url: baseUrl } = useSession();
   const [form, setForm] = useState<ChatForm>(emptyForm);
   const [said, setSaid] = useState<Said>(nothingSaid);
   const [{ beside }, setAsked] = useSearchState(asked);
   const wide = useMedia('(min-width: 1024px)');
   const second = wide ? models.find(({ id }) => id === beside) : undefined;
-  const [left, right] = [useConversation(), useConversation()];
   const settings = useMemo(() => settingsOf(form), [form]);
-  const panes =
-    second === undefined
-      ? [{ model, talk: left }]
-      : [
-          { model, talk: left },
-          { model: second, talk: right },
-        ];
+  const panes = usePanes(model, second);
   const ask = (pane: ModelRow) => ({ keyId, model: pane.id, settings: settings ?? noSettings });
   const running = panes.some(({ talk }) => talk.running);
 
   const send = () => {
-    const ready = said.text.trim() !== '' || said.pictures.length > 0;
-    if (
-      settings === undefined ||
-      running ||
-      (!ready && !panes.some(({ talk }) => endsWithQuestion(talk.turns)))
-    )
-      return;
-    const turn: UserTurn = {
-      role: 'user',
-      id: newTurnId(),
-      text: said.text,
-      pictures: said.pictures,
-    };
+    if (settings === undefined || running) return;
+    const turn = turnOf(said);
+    if (turn === undefined && !panes.some(({ talk }) => endsWithQuestion(talk.turns))) return;
     for (const { model: pane, talk } of panes)
-      talk.run(ready ? [...talk.turns, turn] : talk.turns, ask(pane));
+      talk.run(turn === undefined ? talk.turns : [...talk.turns, turn], ask(pane));
     setSaid(nothingSaid);
   };
-  const settled = useSettled(left.turns);
-  const sample = useMemo(() => {
-    const hello = {
-      role: 'user',
-      id: 0,
-      text: said.text || 'Hello!',
-      pictures: said.pictures,
-    } as const;
-    const turns = said.text === '' && settled.length > 0 ? settled : [...settled, hello];
-    return chatSample(baseUrl, printed(model.id, settings ?? noSettings, turns));
-  }, [baseUrl, model.id, settings, said, settled]);
+  const sample = useSample(panes[0], settings ?? noSettings, said);
   return (
     <Bench
       sample={sample}
@@ -136,7 +108,39 @@ interface Pane {
   readonly talk: Conversation;
 }
 
-/** The turns without the one that is being written: what hangs on them is not made anew for every frame. */
+/** One conversation, or two. */
+function usePanes(model: ModelRow, second: ModelRow | undefined): readonly [Pane, ...Pane[]] {
+  const [left, right] = [useConversation(), useConversation()];
+  const first = { model, talk: left };
+  return second === undefined ? [first] : [first, { model: second, talk: right }];
+}
+
+/** What was typed, as a turn; undefined: nothing was. */
+function turnOf({ text, pictures }: Said): UserTurn | undefined {
+  if (text.trim() === '' && pictures.length === 0) return undefined;
+  return { role: 'user', id: newTurnId(), text, pictures };
+}
+
+/** The next request as code. */
+function useSample({ model, talk }: Pane, settings: ChatSettings, said: Said) {
+  const { base_url: baseUrl } = useSession();
+  const settled = useSettled(talk.turns);
+  return useMemo(() => {
+    const hello = {
+      role: 'user',
+      id: 0,
+      text: said.text || 'Hello!',
+      pictures: said.pictures,
+    } as const;
+    const turns = said.text === '' && settled.length > 0 ? settled : [...settled, hello];
+    return chatSample(baseUrl, printed(model.id, settings, turns));
+  }, [baseUrl, model.id, settings, said, settled]);
+}
+
+/**
+ * The turns without the one that is being written: what hangs on them is not made anew for every
+ * frame.
+ */
 function useSettled(turns: readonly Turn[]): readonly Turn[] {
   const [kept, keep] = useState(turns);
   const now = turns.filter((turn) => turn.role !== 'assistant' || turn.state !== 'running');

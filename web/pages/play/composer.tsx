@@ -35,7 +35,10 @@ interface ComposerProps {
   readonly note: ReactNode;
 }
 
-/** Where a message is written: Enter sends, Shift Enter begins a line; pictures come by paste, drop, file or address. */
+/**
+ * Where a message is written: Enter sends, Shift Enter begins a line; pictures come by paste, drop,
+ * file or address.
+ */
 export function Composer({
   said,
   onChange,
@@ -48,16 +51,7 @@ export function Composer({
 }: ComposerProps): ReactNode {
   const { chat, ...words } = useWords(playgroundWords);
   const [over, setOver] = useState(false);
-  const [unfit, setUnfit] = useState<readonly string[]>([]);
-  const add = async (files: readonly File[]) => {
-    const taken = await takePictures(files);
-    setUnfit(
-      taken.unfit.map(({ kind, name }) =>
-        kind === 'tooLarge' ? chat.tooLarge(name, pictureLimit) : chat.notPicture(name),
-      ),
-    );
-    onChange({ ...said, pictures: [...said.pictures, ...taken.pictures] });
-  };
+  const { unfit, add } = useAttaching(said, onChange);
   const drop = (event: DragEvent | ClipboardEvent, data: DataTransfer | null) => {
     const files = filesOf(data);
     if (!seesPictures || files.length === 0) return;
@@ -65,12 +59,7 @@ export function Composer({
     void add(files);
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    const sends =
-      event.key === 'Enter' &&
-      !event.shiftKey &&
-      !event.nativeEvent.isComposing &&
-      matchMedia('(pointer: fine)').matches;
-    if (!sends || running) return;
+    if (!sends(event) || running) return;
     event.preventDefault();
     onSend();
   };
@@ -119,6 +108,29 @@ export function Composer({
       </div>
     </div>
   );
+}
+
+/** Enter alone, outside an input method, where there is a keyboard. */
+const sends = (event: KeyboardEvent): boolean =>
+  event.key === 'Enter' &&
+  !event.shiftKey &&
+  !event.nativeEvent.isComposing &&
+  matchMedia('(pointer: fine)').matches;
+
+/** Takes files as pictures of the message, and tells which of them are none. */
+function useAttaching(said: Said, onChange: (said: Said) => void) {
+  const { chat } = useWords(playgroundWords);
+  const [unfit, setUnfit] = useState<readonly string[]>([]);
+  const add = async (files: readonly File[]) => {
+    const taken = await takePictures(files);
+    setUnfit(
+      taken.unfit.map(({ kind, name }) =>
+        kind === 'tooLarge' ? chat.tooLarge(name, pictureLimit) : chat.notPicture(name),
+      ),
+    );
+    onChange({ ...said, pictures: [...said.pictures, ...taken.pictures] });
+  };
+  return { unfit, add };
 }
 
 function Unfit({ texts }: { readonly texts: readonly string[] }): ReactNode {

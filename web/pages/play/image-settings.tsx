@@ -49,36 +49,7 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
   const counts = Array.from({ length: most ?? usualCountMax }, (_, index) => index + 1);
   return (
     <>
-      {sizes === null ? (
-        <Field
-          label={words.ownSize}
-          help={each(form.size)}
-          error={tried && sizeError(form) ? words.needSize : undefined}
-        >
-          {(tied) => (
-            <TextInput
-              {...tied}
-              placeholder={words.usualSize}
-              value={form.size}
-              onChange={(event) => onChange({ size: event.target.value.replace(/[×X*]/g, 'x') })}
-            />
-          )}
-        </Field>
-      ) : (
-        <RadioCards
-          label={words.size}
-          value={form.size}
-          onChange={(size) => onChange({ size })}
-          options={[
-            { value: '', text: words.usualSize, detail: each(undefined) },
-            ...sizes.map((size) => ({
-              value: size,
-              text: size.replace('x', ' × '),
-              detail: each(size === 'auto' ? undefined : size),
-            })),
-          ]}
-        />
-      )}
+      <SizeChoice sizes={sizes} form={form} tried={tried} each={each} onChange={onChange} />
       {qualities !== null && (
         <Field label={words.quality}>
           {(tied) => (
@@ -109,5 +80,48 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
         )}
       </Field>
     </>
+  );
+}
+
+interface SizeProps extends Pick<ImageSettingsProps, 'form' | 'tried' | 'onChange'> {
+  /** Null: any. */
+  readonly sizes: readonly string[] | null;
+  /** What a picture of that size costs. */
+  readonly each: (size: string | undefined) => string | undefined;
+}
+
+function SizeChoice({ sizes, form, tried, each, onChange }: SizeProps): ReactNode {
+  const { image: words } = useWords(playgroundWords);
+  if (sizes === null)
+    return (
+      <Field
+        label={words.ownSize}
+        help={each(form.size)}
+        error={tried && sizeError(form) ? words.needSize : undefined}
+      >
+        {(tied) => (
+          <TextInput
+            {...tied}
+            placeholder={words.usualSize}
+            value={form.size}
+            onChange={(event) => onChange({ size: event.target.value.replace(/[×X*]/g, 'x') })}
+          />
+        )}
+      </Field>
+    );
+  return (
+    <RadioCards
+      label={words.size}
+      value={form.size}
+      onChange={(size) => onChange({ size })}
+      options={[
+        { value: '', text: words.usualSize, detail: each(undefined) },
+        ...sizes.map((size) => ({
+          value: size,
+          text: size.replace('x', ' × '),
+          detail: each(size === 'auto' ? undefined : size),
+        })),
+      ]}
+    />
   );
 }

@@ -74,11 +74,7 @@ function Easel({
   };
   return (
     <Bench
-      sample={
-        editing && input
-          ? editSample(baseUrl, body, fileOf(input), mask && fileOf(mask.file))
-          : imageSample(baseUrl, body)
-      }
+      sample={sampleOf(baseUrl, body, editing ? input : undefined, mask)}
       settings={
         <>
           {choices}
@@ -117,6 +113,17 @@ function Easel({
   );
 }
 
+/** The request as code. */
+const sampleOf = (
+  baseUrl: string,
+  body: Parameters<typeof imageSample>[1],
+  input: Picture | undefined,
+  mask: Mask | undefined,
+) =>
+  input === undefined
+    ? imageSample(baseUrl, body)
+    : editSample(baseUrl, body, fileOf(input), mask && fileOf(mask.file));
+
 /** One request at a time; the results of the last one stay until there are others. */
 function useRun(keyId: string) {
   const [run, setRun] = useState<Run>(nothing);
@@ -134,7 +141,8 @@ function useRun(keyId: string) {
       };
       const sent = { body: { ...body, ...pictures }, headers: { 'x-paying-key': keyId } };
       const response = await open('POST', input ? 'play/images/edits' : 'play/images', sent);
-      const { data }: { data: readonly Made[] } = await response.json(); // parsing: the interface's own answer
+      // parsing: the interface's own answer
+      const { data }: { data: readonly Made[] } = await response.json();
       const done: Run = { state: 'done', asked: count, made: data, charge: 'pending' };
       setRun(done);
       setRun({ ...done, charge: await chargeOf(response.headers.get('x-request-id') ?? '') });

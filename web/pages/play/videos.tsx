@@ -67,16 +67,7 @@ function Studio({
       settings={
         <>
           {choices}
-          <RadioCards
-            label={words.duration}
-            value={String(seconds)}
-            onChange={(value) => setSeconds(Number(value))}
-            options={durations.map((length) => ({
-              value: String(length),
-              text: words.seconds(String(length)),
-              detail: priced(priceOf(length)),
-            }))}
-          />
+          <Durations all={durations} value={seconds} priceOf={priceOf} onChange={setSeconds} />
           <Resolutions prices={model.prices} value={resolution} onChange={setResolution} />
           {takesPicture && (
             <PicturePicker
@@ -182,6 +173,29 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
 
 const priced = (cost: bigint | undefined): string | undefined =>
   cost === undefined ? undefined : formatYuan(cost, 'spend');
+
+interface DurationsProps {
+  readonly all: readonly number[];
+  readonly value: number;
+  readonly priceOf: (seconds: number) => bigint | undefined;
+  readonly onChange: (seconds: number) => void;
+}
+
+function Durations({ all, value, priceOf, onChange }: DurationsProps): ReactNode {
+  const { video: words } = useWords(playgroundWords);
+  return (
+    <RadioCards
+      label={words.duration}
+      value={String(value)}
+      onChange={(chosen) => onChange(Number(chosen))}
+      options={all.map((length) => ({
+        value: String(length),
+        text: words.seconds(String(length)),
+        detail: priced(priceOf(length)),
+      }))}
+    />
+  );
+}
 
 interface ResolutionsProps {
   readonly prices: readonly UnitPrice[];

@@ -72,6 +72,8 @@ export default {
   health: {
     facts: 'Now',
     runningNow: 'Running',
+    overruns: (answers: string, loss: string) =>
+      `In the last 24 hours ${answers} answers went beyond what their requests can cost: more was reported than was asked for, or they did not end. Users paid up to their limits; the house lost ${loss}.`,
     errors: 'Errors by kind and hour, 24 hours',
     errorsSummary: (errors: string, requests: string) =>
       `Errors per hour of the last 24 hours: ${errors} of ${requests} attempts.`,
@@ -122,6 +124,9 @@ export default {
     groups: 'Groups',
     priority: 'Priority',
     weight: 'Weight',
+    cancelled: 'Input of cancelled requests',
+    cancelledBilled: 'The vendor bills it, and users pay',
+    cancelledFree: 'Free',
     readOnly:
       'The configuration file names this channel, and is where it is changed. Here it can be tested, drained, disabled, and its costs can be entered.',
   },
@@ -152,6 +157,8 @@ export default {
     priorityHelp: '0 is tried first.',
     weight: 'Weight',
     weightHelp: 'Share among channels of one priority.',
+    cancelled:
+      'The vendor bills the input of requests that are cancelled before the first byte: users pay for it',
     number: 'A whole number of 0 or more.',
     submit: 'Add channel',
     created: (name: string) => `${name} takes requests.`,

@@ -17,6 +17,8 @@ export default {
         `${model} is switched off by its vendor on ${date}.`,
       model_without_channel: (model: string) => `${model} is listed, and no channel serves it.`,
       database_slow: (ms: string, node: string) => `The database took ${ms} ms to answer ${node}.`,
+      vendor_overran: (channel: string, answers: string, loss: string) =>
+        `${channel} went beyond what requests can cost, in ${answers} answers of a day. No user paid for it; it cost the house ${loss}.`,
       disk_full: (node: string) => `The disk of ${node} is nearly full.`,
     },
     buttons: {
@@ -27,6 +29,7 @@ export default {
       model_retiring: 'Open model',
       model_without_channel: 'Open model',
       database_slow: 'Look again',
+      vendor_overran: 'Open channel',
       disk_full: 'Look again',
     },
     now: 'The last five minutes',

@@ -111,6 +111,7 @@ export default {
     second: (count: string) => `${count} s`,
     character: (count: string) => `${count} characters`,
     request: (count: string) => (count === '1' ? '1 request' : `${count} requests`),
+    call: (count: string) => (count === '1' ? '1 call' : `${count} calls`),
   },
   per: {
     token: '/ M tokens',
@@ -119,6 +120,7 @@ export default {
     second: '/ second',
     character: '/ M characters',
     request: '/ request',
+    call: '/ call',
   },
   classes: {
     input: 'Input',
@@ -136,6 +138,12 @@ export default {
     second: 'Seconds',
     character: 'Characters',
     request: 'Request',
+    web_search: 'Web searches',
+    web_fetch: 'Web pages fetched',
+    file_search: 'File searches',
+    code_session: 'Code containers',
+    grounding_query: 'Grounding queries',
+    mcp_call: 'MCP calls',
   },
   charge: {
     title: 'Charge',

@@ -65,6 +65,8 @@ export default {
   health: {
     facts: '当前',
     runningNow: '进行中',
+    overruns: (answers, loss) =>
+      `最近 24 小时有 ${answers} 个回答超出请求可能的费用：上报的用量超过请求的上限，或回答没有结束。用户只支付到上限，平台损失 ${loss}。`,
     errors: '最近 24 小时各类错误',
     errorsSummary: (errors, requests) =>
       `最近 24 小时每小时错误数：${requests} 次尝试中 ${errors} 次出错。`,
@@ -114,6 +116,9 @@ export default {
     groups: '分组',
     priority: '优先级',
     weight: '权重',
+    cancelled: '取消请求的输入',
+    cancelledBilled: '供应商计费，由用户支付',
+    cancelledFree: '免费',
     readOnly:
       '这个渠道由配置文件定义，只能在配置文件中修改。在这里可以测试、排空、停用，也可以录入成本。',
   },
@@ -142,6 +147,7 @@ export default {
     priorityHelp: '0 最先尝试。',
     weight: '权重',
     weightHelp: '同一优先级渠道之间的分配比例。',
+    cancelled: '首字节之前取消的请求，供应商仍对输入计费：由用户支付',
     number: '请填写不小于 0 的整数。',
     submit: '添加渠道',
     created: (name) => `${name} 已开始接收请求。`,

@@ -16,6 +16,8 @@ export default {
       model_retiring: (model, date) => `模型 ${model} 将于 ${date} 被供应商下线。`,
       model_without_channel: (model) => `模型 ${model} 已列出，但没有渠道提供服务。`,
       database_slow: (ms, node) => `数据库响应节点 ${node} 用了 ${ms} 毫秒。`,
+      vendor_overran: (channel, answers, loss) =>
+        `${channel} 一天内有 ${answers} 个回答超出请求可能的费用。用户没有为此付费，平台损失 ${loss}。`,
       disk_full: (node) => `节点 ${node} 的磁盘即将写满。`,
     },
     buttons: {
@@ -26,6 +28,7 @@ export default {
       model_retiring: '打开模型',
       model_without_channel: '打开模型',
       database_slow: '重新检查',
+      vendor_overran: '查看渠道',
       disk_full: '重新检查',
     },
     now: '最近五分钟',

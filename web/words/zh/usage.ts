@@ -106,6 +106,7 @@ export default {
     second: (count) => `${count} 秒`,
     character: (count) => `${count} 字符`,
     request: (count) => `${count} 次`,
+    call: (count) => `${count} 次`,
   },
   per: {
     token: '/ 百万 token',
@@ -114,6 +115,7 @@ export default {
     second: '/ 秒',
     character: '/ 百万字符',
     request: '/ 次',
+    call: '/ 次',
   },
   classes: {
     input: '输入',
@@ -131,6 +133,12 @@ export default {
     second: '时长',
     character: '字符',
     request: '请求',
+    web_search: '联网搜索',
+    web_fetch: '网页抓取',
+    file_search: '文件搜索',
+    code_session: '代码容器',
+    grounding_query: '检索增强查询',
+    mcp_call: 'MCP 调用',
   },
   charge: {
     title: '扣费',
