@@ -57,6 +57,7 @@ export interface Wish {
 }
 
 const imageTokens = 85;
+const fileTokens = 300;
 /** Tokens until a filter has seen enough. */
 const filteredAfter = 9;
 
@@ -88,7 +89,11 @@ export function compose(request: ChatRequest, wish: Wish, callId: () => string):
 export function promptTokens(request: ChatRequest): number {
   const said = sum(
     request.messages,
-    (message) => 4 + countTokens(message.text) + message.images.length * imageTokens,
+    (message) =>
+      4 +
+      countTokens(message.text) +
+      message.images.length * imageTokens +
+      message.files.length * fileTokens,
   );
   const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.raw['tools']));
   return 3 + said + tools;

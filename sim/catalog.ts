@@ -7,8 +7,8 @@ import { videoChannelLines, videoModelLines } from './video/catalog.ts';
 import { videosAlone } from './video/vendors.ts';
 
 /**
- * What a model may be able to do. `forced`: be made to call a tool. `thinks`: tell its thoughts when it is asked to think.
- * `sums-up`: tell on /responses what they were about.
+ * What a model may be able to do. `file`: read PDFs. `thinks`:
+ * tell its thoughts when it is asked to think. `sums-up`: tell on /responses what they were about.
  */
 export type Skill = (typeof skills)[number];
 
@@ -27,26 +27,27 @@ export interface SimModel {
 }
 
 /**
- * At least one model of each vendor, at list prices of November 2026, US dollars at 7.1 yuan; one's own servers at the price of electricity.
- * All call tools, also when they must, and follow a schema, but for those with a `-`; what else one can do stands at the end.
+ * At least one model of each vendor, at list prices of November 2026, US dollars at 7.1 yuan; one's
+ * own servers at the price of electricity. All call tools, also when they must, and follow a
+ * schema, but for those with a `-`; what else one can do stands at the end.
  */
 const table = `
-  gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image
-  gpt-4o-mini           openai      openai    =                           128000   16384   1.065 0.5325   4.26 image
+  gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image file
+  gpt-4o-mini           openai      openai    =                           128000   16384   1.065 0.5325   4.26 image file
   gpt-5-mini            openai      openai    =                           400000  128000   1.775 0.1775  14.2  image sums-up
   gpt-5.6-terra         openai      openai    =                           400000  128000  17.75  1.775   71    image sums-up
-  gpt-4.1               azure       openai    =                          1047576   32768  14.2   3.55    56.8  image
-  deepseek-chat         deepseek    deepseek  =                           128000    8192   2     0.2      3    text -schema
-  deepseek-reasoner     deepseek    deepseek  =                           128000   65536   2     0.2      3    text thinks -schema -forced
-  qwen-plus             qwen        qwen      =                          1000000   32768   0.8   0.16     2    text
-  qwen3-vl-plus         qwen        qwen      =                           262144   32768   1     0.2     10    image
+  gpt-4.1               azure       openai    =                          1047576   32768  14.2   3.55    56.8  image file
+  deepseek-chat         deepseek    deepseek  =                           128000    8192   2     0.2      3    text thinks
+  deepseek-reasoner     deepseek    deepseek  =                           128000   65536   2     0.2      3    text thinks
+  qwen-plus             qwen        qwen      =                          1000000   32768   0.8   0.16     2    text thinks
+  qwen3-vl-plus         qwen        qwen      =                           262144   32768   1     0.2     10    image thinks
   glm-4.7               zhipu       zhipu     =                           204800  131072   2     0.4      8    text thinks
-  kimi-k2.6             moonshot    moonshot  =                           262144  262144   6.745 1.136   28.4  image thinks -forced
+  kimi-k2.6             moonshot    moonshot  =                           262144  262144   6.745 1.136   28.4  image thinks
   MiniMax-M2.7          minimax     minimax   =                           204800  131072   2.1   0.42     8.4  text thinks
   doubao-seed-2-0-pro   volcengine  doubao    doubao-seed-2-0-pro-260215  256000  128000   3.2   0.64    16    image thinks
-  mistral-small-latest  mistral     mistral   =                           262144   32768   1.065 0.1065   4.26 image
+  mistral-small-latest  mistral     mistral   =                           262144   32768   1.065 0.1065   4.26 image thinks
   grok-4.3              xai         xai       =                          1000000   30000   8.875 1.42    17.75 image thinks
-  llama-3.3-70b         groq        meta      llama-3.3-70b-versatile     131072   32768   4.189 4.189    5.609 text -schema
+  llama-3.3-70b         groq        meta      llama-3.3-70b-versatile     131072   32768   4.189 4.189    5.609 text
   openai/gpt-oss-120b   openrouter  openai    =                           131072   65536   1.065 0.5325   4.26 text thinks
   hunyuan-turbos-latest hunyuan     hunyuan   =                            32000   16000   0.8   0.8      2    text
   hunyuan-t1-latest     hunyuan     hunyuan   =                            92000   64000   1     1        4    text thinks
@@ -60,24 +61,24 @@ const table = `
   gemma3                ollama      google    =                           131072    8192   0.1   0.1      0.1  image
   qwen3-8b              vllm        qwen      Qwen/Qwen3-8B               131072    8192   0.1   0.1      0.1  text thinks
   gemma-3-4b            llamacpp    google    gemma-3-4b-it               131072    8192   0.1   0.1      0.1  image
-  claude-haiku-4-5      anthropic   anthropic =                           200000   64000   7.1   0.71    35.5  image thinks
-  claude-opus-4-8       anthropic   anthropic =                          1000000  128000  35.5   3.55   177.5  image thinks
-  opus-5.5              anthropic   anthropic claude-opus-5-5            1000000  128000  35.5   3.55   177.5  image thinks
-  bedrock/claude-4.5    bedrock     anthropic us.anthropic.claude-sonnet-4-5-20250929-v1:0 200000 64000 21.3 2.13 106.5 image thinks
+  claude-haiku-4-5      anthropic   anthropic =                           200000   64000   7.1   0.71    35.5  image file thinks
+  claude-opus-4-8       anthropic   anthropic =                          1000000  128000  35.5   3.55   177.5  image file thinks
+  opus-5.5              anthropic   anthropic claude-opus-5-5            1000000  128000  35.5   3.55   177.5  image file thinks
+  bedrock/claude-4.5    bedrock     anthropic us.anthropic.claude-sonnet-4-5-20250929-v1:0 200000 64000 21.3 2.13 106.5 image file thinks
   nova-lite             bedrock     amazon    us.amazon.nova-lite-v1:0    300000   10000   0.426 0.1065   1.704 image
   nova-2-lite           bedrock     amazon    us.amazon.nova-2-lite-v1:0 1000000   65536   2.13  0.5325  17.75 image thinks
   llama-4-scout         bedrock     meta      us.meta.llama4-scout-17b-instruct-v1:0 3500000 8192 1.207 1.207 4.686 image
-  gemini-2.5-flash      gemini      google    =                          1048576   65536   2.13  0.213   17.75 image thinks
-  gemini-3.1-pro        gemini      google    gemini-3.1-pro-preview     1048576   65536  14.2   1.42    85.2  image thinks
-  gemini-2.5-pro        vertex      google    =                          1048576   65536   8.875 0.8875  71    image thinks
-  gemini-3-flash        vertex      google    gemini-3-flash-preview     1048576   65536   3.55  0.355   21.3  image thinks
-  vertex/claude-4.5     vertex      anthropic claude-sonnet-4-5@20250929  200000   64000  21.3   2.13   106.5  image thinks
+  gemini-2.5-flash      gemini      google    =                          1048576   65536   2.13  0.213   17.75 image file thinks
+  gemini-3.1-pro        gemini      google    gemini-3.1-pro-preview     1048576   65536  14.2   1.42    85.2  image file thinks
+  gemini-2.5-pro        vertex      google    =                          1048576   65536   8.875 0.8875  71    image file thinks
+  gemini-3-flash        vertex      google    gemini-3-flash-preview     1048576   65536   3.55  0.355   21.3  image file thinks
+  vertex/claude-4.5     vertex      anthropic claude-sonnet-4-5@20250929  200000   64000  21.3   2.13   106.5  image file thinks
   command-a             cohere      cohere    command-a-03-2025           256000    8000  17.75 17.75    71    text
   command-a-plus        cohere      cohere    command-a-plus-05-2026      256000   32000  17.75 17.75    71    image thinks
 `;
 
-const skills = ['image', 'tools', 'forced', 'schema', 'thinks', 'sums-up'] as const;
-const usual: readonly Skill[] = ['tools', 'forced', 'schema'];
+const skills = ['image', 'file', 'tools', 'schema', 'thinks', 'sums-up'] as const;
+const usual: readonly Skill[] = ['tools', 'schema'];
 
 export const models: readonly SimModel[] = table.trim().split('\n').map(readRow);
 
@@ -137,8 +138,9 @@ export const demoScenarios: readonly string[] = [
 ];
 
 /**
- * The configuration of a gateway whose every vendor is the simulator at `simUrl`: the YAML text of a configuration file. With `scenarios` each
- * model is sold once more with each of them, as `model+sim-…`, in a channel of its own. `faults`: the scenarios for a try by hand are models of
+ * The configuration of a gateway whose every vendor is the simulator at `simUrl`: the YAML text of
+ * a configuration file. With `scenarios` each model is sold once more with each of them, as
+ * `model+sim-…`, in a channel of its own. `faults`: the scenarios for a try by hand are models of
  * their own, too.
  */
 export function simConfig(
@@ -155,6 +157,7 @@ export function simConfig(
     })),
   );
   return [
+    'settings: { default_models: { image: [gpt-image-1], video: [sora-2] } }',
     'groups:',
     '  - { name: default, price_multiplier: 1.0 }',
     'models:',
@@ -196,7 +199,7 @@ function modelLine({
   prices: [input, cached, output],
   skills: can,
 }: SimModel): string {
-  const modalities = `{ in: [text${can.has('image') ? ', image' : ''}], out: [text] }`;
+  const modalities = `{ in: [text${can.has('image') ? ', image' : ''}${can.has('file') ? ', file' : ''}], out: [text] }`;
   const price = `{ input: ${input}, cached_input: ${cached}, output: ${output} }`;
   return `  - { id: ${id}, owned_by: ${ownedBy}, kind: chat, context: ${context}, max_output: ${outputMax}, modalities: ${modalities}, price: ${price} }`;
 }
@@ -212,8 +215,8 @@ function channelLine(
 }
 
 /**
- * Each scenario in a channel of its own, so that one that parks its channel leaves the others alone; those that fail once have a second
- * channel to go to.
+ * Each scenario in a channel of its own, so that one that parks its channel leaves the others
+ * alone; those that fail once have a second channel to go to.
  */
 function scenarioChannels(simUrl: string): string[] {
   return demoScenarios.flatMap((id) =>

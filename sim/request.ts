@@ -6,6 +6,8 @@ export interface Message {
   readonly text: string;
   /** URLs of the image parts. */
   readonly images: readonly string[];
+  /** What its file parts hold: `data:` URLs, addresses or ids. */
+  readonly files: readonly string[];
   readonly raw: Json;
 }
 
@@ -15,7 +17,10 @@ export interface Tool {
   readonly schema: Json;
 }
 
-/** A chat request as a vendor reads it. Members of a wrong type read as absent; the vendor's rules look at `raw`. */
+/**
+ * A chat request as a vendor reads it. Members of a wrong type read as absent; the vendor's rules
+ * look at `raw`.
+ */
 export interface ChatRequest {
   readonly raw: Json;
   readonly model: string;
@@ -77,12 +82,18 @@ function readMessage(value: unknown): Message {
     role: text(raw['role']) ?? '',
     text: text(raw['content']) ?? words,
     images: parts.filter((part) => part['type'] === 'image_url').map(imageUrl),
+    files: parts.filter((part) => part['type'] === 'file').map(fileUrl),
     raw,
   };
 }
 
 function imageUrl(part: Json): string {
   return text(object(part['image_url'])['url']) ?? text(part['image_url']) ?? '';
+}
+
+function fileUrl(part: Json): string {
+  const { file_data: data, file_url: url, file_id: id } = object(part['file']);
+  return text(data) ?? text(url) ?? text(id) ?? '';
 }
 
 function readTool(value: unknown): Tool {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { randomText } from '../src/base/id.ts';
 import { promptTokens } from './answer.ts';
 import { atDoor, refuse } from './chat.ts';
-import { list, object } from './json.ts';
+import { type Json, list, object } from './json.ts';
 import { readRequest } from './request.ts';
 import { asChat } from './responses-request.ts';
 import { sendJson } from './send.ts';
@@ -64,7 +64,8 @@ export function besideResponses(
     );
   const kept = list(raw['input'])
     .map(object)
-    .filter((item) => item['role'] === 'user');
+    .filter((item) => item['role'] === 'user')
+    .map(listed);
   const compaction = {
     id: `resp_${randomText(29)}`,
     object: 'response.compaction',
@@ -86,4 +87,20 @@ export function besideResponses(
     },
   };
   sendJson(response, 200, JSON.stringify(compaction));
+}
+
+/**
+ * A message as an answer lists it: with an id, a status, and content in parts (CompactResource of
+ * the OpenAPI description, 2026-08-21).
+ */
+function listed(item: Json): Json {
+  const { content } = item;
+  const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+  return {
+    ...item,
+    id: `msg_${randomText(29)}`,
+    type: 'message',
+    status: 'completed',
+    content: parts,
+  };
 }

@@ -19,7 +19,7 @@ export function asChat(raw: Json): Json {
       : { max_completion_tokens: raw['max_output_tokens'] }),
     ...(raw['tools'] === undefined
       ? {}
-      : { tools: list(raw['tools']).map((tool) => ({ type: 'function', function: tool })) }),
+      : { tools: functions(raw).map((tool) => ({ type: 'function', function: tool })) }),
     ...(raw['tool_choice'] === undefined ? {} : { tool_choice: choice(raw['tool_choice']) }),
     ...(raw['parallel_tool_calls'] === undefined
       ? {}
@@ -31,6 +31,37 @@ export function asChat(raw: Json): Json {
       ? {}
       : { reasoning_effort: object(raw['reasoning'])['effort'] }),
   };
+}
+
+/** Tools that the client runs. The others are the vendor's. */
+const functions = (raw: Json): Json[] =>
+  list(raw['tools'])
+    .map(object)
+    .filter(({ name, type }) => (type ?? 'function') === 'function' || name !== undefined);
+
+const searchTool = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
+
+/**
+ * What the model searches the web for: where it has the tool and the words of the question ask for
+ * it, or the choice does.
+ */
+export function searchIn(raw: Json): string | undefined {
+  const has = list(raw['tools']).some((tool) => searchTool.test(text(object(tool)['type']) ?? ''));
+  const last = messages(raw['input']).at(-1);
+  if (!has || raw['tool_choice'] === 'none' || last?.['role'] !== 'user') return undefined;
+  const content = last['content'];
+  const asked =
+    text(content) ??
+    list(content)
+      .map((one) => text(object(one)['text']) ?? '')
+      .join(' ');
+  const forced =
+    raw['tool_choice'] === 'required' ||
+    searchTool.test(text(object(raw['tool_choice'])['type']) ?? '');
+  return forced ||
+    /\b(?:search|web|news|today|latest|current|weather)\b|搜索|今天|最新|新闻|天气/i.test(asked)
+    ? asked
+    : undefined;
 }
 
 const instructions = (raw: Json): Json[] =>
@@ -76,6 +107,11 @@ function message(item: Json): Json[] {
 function part(raw: Json): Json {
   if (raw['type'] === 'input_image')
     return { type: 'image_url', image_url: { url: raw['image_url'] } };
+  if (raw['type'] === 'input_file')
+    return {
+      type: 'file',
+      file: { file_data: raw['file_data'], file_url: raw['file_url'], file_id: raw['file_id'] },
+    };
   return { type: 'text', text: raw['text'] ?? raw['refusal'] };
 }
 

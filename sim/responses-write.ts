@@ -1,5 +1,6 @@
 import type { Answer, Choice } from './answer.ts';
 import { type Json, list, object } from './json.ts';
+import { searchIn } from './responses-request.ts';
 import type { StreamEvent } from './write.ts';
 
 type Item = Record<string, unknown>;
@@ -89,12 +90,27 @@ function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
         : {}),
     });
   }
+  const search = choice.calls.length === 0 ? searchIn(raw) : undefined;
+  if (search !== undefined)
+    items.push({
+      id: id('ws'),
+      type: 'web_search_call',
+      status: 'completed',
+      action: { type: 'search', query: search },
+    });
   if (choice.calls.length === 0)
     items.push({
       id: id('msg'),
       type: 'message',
       status,
-      content: [{ type: 'output_text', annotations: [], logprobs: [], text: choice.text.join('') }],
+      content: [
+        {
+          type: 'output_text',
+          annotations: citations(search, choice),
+          logprobs: [],
+          text: choice.text.join(''),
+        },
+      ],
       role: 'assistant',
     });
   for (const call of choice.calls)
@@ -107,6 +123,22 @@ function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
       name: call.name,
     });
   return items;
+}
+
+/** The page that a search found, cited by the first word. */
+function citations(search: string | undefined, { text }: Choice): Json[] {
+  const end = text.join('').search(/\s|$/);
+  return search === undefined
+    ? []
+    : [
+        {
+          type: 'url_citation',
+          start_index: 0,
+          end_index: end,
+          title: 'Example',
+          url: 'https://example.com/',
+        },
+      ];
 }
 
 /** The same as a stream, in the order in which it was recorded. */
@@ -140,8 +172,14 @@ export function* responseEvents(answer: Answer, raw: Json): Generator<StreamEven
     if (item['type'] === 'reasoning')
       for (const [type, members, piece] of summaryEvents(item, choice))
         yield event(type, { ...at, summary_index: 0, ...members }, { piece });
+    if (item['type'] === 'web_search_call')
+      for (const step of ['in_progress', 'searching', 'completed'])
+        yield event(`response.web_search_call.${step}`, at);
     if (item['type'] === 'message')
-      for (const [type, members, piece] of textEvents(choice))
+      for (const [type, members, piece] of textEvents(
+        choice,
+        object(list(item['content'])[0])['annotations'],
+      ))
         yield event(type, { ...at, content_index: 0, ...members }, { piece });
     if (item['type'] === 'function_call') {
       for (const delta of choice?.calls[calls++]?.arguments ?? [])
@@ -177,14 +215,16 @@ function* summaryEvents(item: Json, choice: Choice | undefined): Generator<Writt
   yield ['response.reasoning_summary_part.done', { part }, false];
 }
 
-function* textEvents(choice: Choice | undefined): Generator<Written> {
+function* textEvents(choice: Choice | undefined, cited: unknown): Generator<Written> {
   const part = { type: 'output_text', annotations: [], logprobs: [] };
   const text = choice?.text.join('') ?? '';
   yield ['response.content_part.added', { part: { ...part, text: '' } }, false];
   for (const delta of choice?.text ?? [])
     yield ['response.output_text.delta', { delta, logprobs: [], obfuscation: 'a' }, true];
+  for (const [i, annotation] of list(cited).entries())
+    yield ['response.output_text.annotation.added', { annotation_index: i, annotation }, false];
   yield ['response.output_text.done', { text, logprobs: [] }, false];
-  yield ['response.content_part.done', { part: { ...part, text } }, false];
+  yield ['response.content_part.done', { part: { ...part, annotations: cited, text } }, false];
 }
 
 /** Recorded: what was not said of a schema is said in the answer. */

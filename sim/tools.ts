@@ -1,5 +1,6 @@
 import { lastMessage, lastPrompt, type ChatRequest, type Tool } from './request.ts';
 import { instanceOf } from './schema.ts';
+import { scriptOf } from './script.ts';
 
 export interface PlannedCall {
   readonly name: string;
@@ -11,12 +12,15 @@ const plainVerbs =
   /^(?:get|set|run|add|the|for|find|call|make|list|show|tool|look|fetch|lookup|query|search|create|update|current|function|calculate)$/;
 
 /**
- * The calls this model decides to make: those that `tool_choice` demands, else the tools that the prompt names or whose name has a telling
- * word in common with it (`get_weather`: weather). Several tools named, or one asked for twice, make parallel calls.
+ * The calls this model decides to make: those that `tool_choice` demands, else the tools that the
+ * prompt names or whose name has a telling word in common with it (`get_weather`: weather). Several
+ * tools named, or one asked for twice, make parallel calls.
  */
 export function plannedCalls(request: ChatRequest): PlannedCall[] {
   const asked = request.toolChoice;
   if (asked.mode === 'none' || request.tools.length === 0) return [];
+  const script = scriptOf(request);
+  if (script !== undefined) return [...script.calls];
   if (asked.mode === 'auto' && lastMessage(request)?.role !== 'user') return [];
   const { mode, named } =
     asked.mode === 'auto' ? told(request) : { mode: asked.mode, named: asked.named };
@@ -69,7 +73,10 @@ function tellingWords(name: string): string[] {
   return words.filter((word) => word.length >= 3 && !plainVerbs.test(word));
 }
 
-/** A call does not use the words again that the one before it used: «Paris and Rome» makes one call for each. */
+/**
+ * A call does not use the words again that the one before it used: «Paris and Rome» makes one call
+ * for each.
+ */
 function filled(tools: readonly Tool[], prompt: string): PlannedCall[] {
   let left = prompt;
   return tools.map((tool) => {

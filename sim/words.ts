@@ -1,7 +1,10 @@
+import { decodeDocument } from './document.ts';
 import { decodeImage } from './image.ts';
 import { lastMessage, lastPrompt, type ChatRequest } from './request.ts';
 import { instanceOf } from './schema.ts';
+import { scriptOf } from './script.ts';
 import { hash, pieces } from './tokens.ts';
+import { toldSchema } from './told-schema.ts';
 
 const openings = [
   'You asked',
@@ -21,23 +24,32 @@ const thoughts = [
 const instruction =
   /^(?:please,? )?(?:say|(?:reply|respond|answer) with(?: exactly| only| just| the| single| word| words)*)\b\s*:?\s*["“']?(.+?)["”']?[.!]?$/is;
 
-/** The text of choice `index`: what the prompt dictates, asks for as JSON, or an answer that repeats the question. */
+/**
+ * The text of choice `index`: what the prompt dictates, asks for as JSON, or an answer that repeats
+ * the question.
+ */
 function answer(request: ChatRequest, echo: boolean, index: number): string {
   const prompt = lastPrompt(request);
   if (echo) return prompt;
   if (request.format.type === 'json_schema')
     return JSON.stringify(instanceOf(request.format.schema, prompt));
+  const told = toldSchema(request, prompt);
+  if (told !== undefined) return JSON.stringify(instanceOf(told.schema, told.prompt));
   if (request.format.type === 'json_object')
     return JSON.stringify({
       answer: clip(prompt),
       words: prompt.split(/\s+/).filter(Boolean).length,
     });
+  const script = scriptOf(request)?.text;
+  if (script !== undefined) return script;
   const last = lastMessage(request);
   if (last?.role === 'tool')
     return `The tool answered: ${clip(last.text)} That is all I need to know.`;
-  const seen = (request.messages.findLast((message) => message.role === 'user')?.images ?? [])
-    .map(describe)
-    .join('');
+  const user = request.messages.findLast((message) => message.role === 'user');
+  const seen = [
+    ...(user?.images ?? []).map(describe),
+    ...(user?.files ?? []).map(describeFile),
+  ].join('');
   const dictated = instruction.exec(prompt.trim())?.[1];
   if (dictated !== undefined && seen === '') return dictated;
   const start = hash(prompt) + request.seed + index;
@@ -51,6 +63,13 @@ function describe(url: string): string {
   if (image !== undefined)
     return `I see a ${image.format} image of ${image.width}×${image.height} pixels. `;
   return `I see an image at ${/^https?:\/\/([^/]+)/.exec(url)?.[1] ?? 'an unknown place'}. `;
+}
+
+function describeFile(url: string): string {
+  const file = decodeDocument(url);
+  if (file !== undefined)
+    return `I read a PDF of ${file.pages} page${file.pages === 1 ? '' : 's'} and ${file.bytes} bytes. `;
+  return `I read a file at ${/^https?:\/\/([^/]+)/.exec(url)?.[1] ?? 'an unknown place'}. `;
 }
 
 function reasoning(request: ChatRequest): string[] {

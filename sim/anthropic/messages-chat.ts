@@ -3,7 +3,8 @@ import { type Json, list, object, text } from '../json.ts';
 /** What Anthropic's clients ask, in chat's words. */
 export function chatOf(raw: Json, model: string): Json {
   const choice = object(raw['tool_choice']);
-  const format = object(object(raw['output_config'])['format']);
+  // Its beta named it `output_format`, which the API still takes (vercel/ai#12298, 2026-02).
+  const format = object(object(raw['output_config'])['format'] ?? raw['output_format']);
   return {
     model,
     messages: [...systemOf(raw['system']), ...list(raw['messages']).flatMap(messagesOf)],
@@ -75,5 +76,15 @@ function partOf(block: Json): Json[] {
         },
       },
     ];
-  return type === 'document' && kind === 'text' ? [{ type: 'text', text: data }] : [];
+  if (type !== 'document') return [];
+  if (kind === 'text') return [{ type: 'text', text: data }];
+  return [
+    {
+      type: 'file',
+      file:
+        kind === 'base64'
+          ? { file_data: `data:${String(media)};base64,${String(data)}` }
+          : { file_url: url },
+    },
+  ];
 }

@@ -1,6 +1,9 @@
 import { type Json, list, object } from '../json.ts';
 
-/** Converse's words in those of Anthropic's messages, as Bedrock itself passes them on to Claude. `outputMax`: the limit when none is set. */
+/**
+ * Converse's words in those of Anthropic's messages, as Bedrock itself passes them on to Claude.
+ * `outputMax`: the limit when none is set.
+ */
 export function messagesOf(raw: Json, outputMax: number): Json {
   const inference = object(raw['inferenceConfig']);
   const tooling = object(raw['toolConfig']);
@@ -67,6 +70,13 @@ function blockOf(block: Json): Json[] {
       },
     ];
   }
+  const { format, source } = object(block['document']);
+  // Documents also come from a bucket, or as text.
+  const { bytes } = object(source);
+  if (format === 'pdf' && typeof bytes === 'string')
+    return [
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: bytes } },
+    ];
   if (block['toolUse'] !== undefined) {
     const { toolUseId: id, name, input } = object(block['toolUse']);
     return [{ type: 'tool_use', id: String(id).replace(/[.:]/g, '_'), name, input }];

@@ -8,10 +8,13 @@ import type { ChatRequest } from '../request.ts';
 import { hash } from '../tokens.ts';
 import { counts, openAiRows, openAiStyle, refuser, type Rows, type Said } from './base.ts';
 
-/** ChatCompletionRequest, docs.mistral.ai/api; anything else is an extra input. */
+/**
+ * ChatCompletionRequest, docs.mistral.ai/api (its OpenAPI definition, 2026-08); anything else is an
+ * extra input.
+ */
 const parameters = [
   'model messages temperature top_p max_tokens stream stop random_seed metadata response_format tools tool_choice presence_penalty frequency_penalty n',
-  'prediction parallel_tool_calls prompt_mode reasoning_effort safe_prompt logprobs top_logprobs guardrails',
+  'prediction parallel_tool_calls prompt_cache_key prompt_mode reasoning_effort safe_prompt logprobs top_logprobs guardrails',
 ].flatMap((line) => line.split(' '));
 
 /** Recorded: 3051, 1500 and the 401. */
@@ -179,7 +182,10 @@ const rules: readonly Rule[] = [
   answeredCalls,
 ];
 
-/** Recorded: usage on the finish chunk unasked, padding `p`, whole tool calls, no `finish_reason` extras; content of a calling turn is empty. */
+/**
+ * Recorded: usage on the finish chunk unasked, padding `p`, whole tool calls, no `finish_reason`
+ * extras; content of a calling turn is empty.
+ */
 const style: Style = {
   ...openAiStyle,
   id: (random) => random.toLowerCase(),

@@ -10,6 +10,7 @@ import {
 import type { ChatRequest } from '../request.ts';
 import {
   contents,
+  documents,
   parts,
   pictures,
   roles,
@@ -64,7 +65,9 @@ const fixedSampling: Rule = (request) => {
   };
 };
 
-/** wire-formats §0.8: from gpt-5.4 on, function tools with reasoning live on the responses endpoint. */
+/**
+ * wire-formats §0.8: from gpt-5.4 on, function tools with reasoning live on the responses endpoint.
+ */
 const noToolsWhileReasoning: Rule = (request) => {
   const version = Number(/^gpt-(\d+(?:\.\d+)?)/.exec(request.model)?.[1] ?? 0);
   if (version < 5.4 || request.tools.length === 0 || !reasonsNow(request)) return undefined;
@@ -112,9 +115,17 @@ const modelGiven: Rule = ({ raw }) =>
     ? undefined
     : { message: 'you must provide a model parameter' };
 
-const partTypes = new Set(['text', 'refusal', 'input_audio', 'file']);
+const partTypes = new Set(['text', 'refusal', 'input_audio']);
+/**
+ * developers.openai.com/api/docs/guides/file-inputs, 2026-08: models that see read PDFs, as text
+ * and as pictures of their pages.
+ */
+const reads = sees;
 
-/** What OpenAI, and Azure with it, checks before a model sees the request. Order as an error in several places is reported. */
+/**
+ * What OpenAI, and Azure with it, checks before a model sees the request. Order as an error in
+ * several places is reported.
+ */
 export const openAiRules: readonly Rule[] = [
   modelGiven,
   notAChatModel,
@@ -151,7 +162,9 @@ export const openAiRules: readonly Rule[] = [
   roles(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
   contents,
   parts(
-    (type, { model }) => partTypes.has(type) || (type === 'image_url' && sees(model)),
+    (type, { model }) =>
+      (type === 'file' ? reads(model) : partTypes.has(type)) ||
+      (type === 'image_url' && sees(model)),
     (type, message, at) =>
       type === 'image_url'
         ? { message: 'Invalid content type. image_url is only supported by certain models.' }
@@ -167,6 +180,7 @@ export const openAiRules: readonly Rule[] = [
     message:
       "You uploaded an unsupported image. Please make sure your image is of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
   }),
+  documents,
   toolResultsFollowCalls,
   wellFormedTools,
   choiceWithTools,

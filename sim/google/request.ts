@@ -65,11 +65,20 @@ function partOf(part: Json): Json[] {
   if (text(part['text']) !== undefined) return [{ type: 'text', text: part['text'] }];
   const { mimeType, data } = object(part['inlineData']);
   const uri = object(part['fileData'])['fileUri'];
+  if (uri !== undefined && /^application\/pdf$/i.test(String(object(part['fileData'])['mimeType'])))
+    return [{ type: 'file', file: { file_url: uri } }];
   if (uri !== undefined) return [{ type: 'image_url', image_url: { url: uri } }];
+  if (mimeType === 'application/pdf')
+    return [
+      { type: 'file', file: { file_data: `data:${mimeType};base64,${standard(String(data))}` } },
+    ];
   return String(mimeType).startsWith('image/')
     ? [{ type: 'image_url', image_url: { url: `data:${String(mimeType)};base64,${String(data)}` } }]
     : [];
 }
+
+/** Both alphabets of base64 are read. */
+const standard = (base64: string): string => base64.replaceAll('-', '+').replaceAll('_', '/');
 
 function toolsOf(raw: Json): { readonly tools: readonly Json[]; readonly choice: unknown } {
   const declared = list(raw['tools'])

@@ -1,6 +1,7 @@
 import type { Complaint, Rule } from '../dialect.ts';
+import { decodeDocument } from '../document.ts';
 import { decodeImage } from '../image.ts';
-import { list, object, typeName } from '../json.ts';
+import { type Json, list, object, typeName } from '../json.ts';
 import type { ChatRequest, Message } from '../request.ts';
 
 /** The first message that `find` objects to. */
@@ -82,7 +83,10 @@ export const parts = (
     return undefined;
   });
 
-/** `data:` URLs hold a picture; `remote`: what the vendor says of any other address, when it does not load them. */
+/**
+ * `data:` URLs hold a picture; `remote`: what the vendor says of any other address, when it does
+ * not load them.
+ */
 export const pictures = (complain: Complaint, remote?: Complaint): Rule =>
   eachMessage(({ images }) => {
     for (const url of images) {
@@ -93,7 +97,51 @@ export const pictures = (complain: Complaint, remote?: Complaint): Rule =>
     return undefined;
   });
 
-/** A call is answered before anybody else speaks, and only calls are answered. Unset texts are OpenAI's. */
+/**
+ * Files stand in a `data:` URL beside their name, or were uploaded before. The texts are OpenAI's.
+ */
+export const documents: Rule = eachMessage(({ raw }, index) => {
+  for (const [at, value] of list(raw['content']).entries()) {
+    const { type, file } = object(value);
+    const complaint =
+      type === 'file'
+        ? documentComplaint(object(file), `messages[${index}].content[${at}].file`)
+        : undefined;
+    if (complaint !== undefined) return complaint;
+  }
+  return undefined;
+});
+
+/** developers.openai.com/api/docs/guides/file-inputs, 2026-08: bytes come with the file's name. */
+export function documentComplaint(file: Json, param: string): Complaint | undefined {
+  const { file_id: id, file_data: data, file_url: url, filename } = file;
+  if (typeof id === 'string' || typeof url === 'string') return undefined;
+  if (typeof data !== 'string')
+    return {
+      param,
+      code: 'missing_required_parameter',
+      message: `Missing required parameter: '${param}.file_id'.`,
+    };
+  if (typeof filename !== 'string')
+    return {
+      param: `${param}.filename`,
+      code: 'missing_required_parameter',
+      message: `Missing required parameter: '${param}.filename'.`,
+    };
+  // Of other kinds (spreadsheets, texts) nobody looks inside here.
+  if (decodeDocument(data) !== undefined || /^data:(?!application\/pdf)[^,]+;base64,/.test(data))
+    return undefined;
+  return {
+    param: `${param}.file_data`,
+    code: 'invalid_value',
+    message: `Invalid '${param}.file_data'. Expected a base64-encoded data URL with an application/pdf MIME type (e.g. 'data:application/pdf;base64,aGVsbG8gd29ybGQ='), but got another value.`,
+  };
+}
+
+/**
+ * A call is answered before anybody else speaks, and only calls are answered. Unset texts are
+ * OpenAI's.
+ */
 export const toolResultsFollowCalls: Rule = ({ messages }) => {
   let open: string[] = [];
   let caller = -1;

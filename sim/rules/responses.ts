@@ -1,8 +1,13 @@
 import type { Complaint } from '../dialect.ts';
 import { type Json, list, object, text } from '../json.ts';
+import { documentComplaint } from './messages.ts';
 import { responsesParameters } from '../responses-request.ts';
 
-/** What the endpoint itself refuses, in the order in which it looks (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). `fixed`: sampling is, for models that reason. */
+/**
+ * What the endpoint itself refuses, in the order in which it looks
+ * (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). `fixed`: sampling is,
+ * for models that reason.
+ */
 export function responsesComplaint(
   raw: Json,
   reasons: boolean,
@@ -142,6 +147,14 @@ function message(item: Json, param: string): Complaint | undefined {
       code: 'invalid_value',
       message: `Invalid value: '${String(role)}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`,
     };
+  for (const [at, value] of list(item['content']).entries()) {
+    const part = object(value);
+    const complaint =
+      part['type'] === 'input_file'
+        ? documentComplaint(part, `${param}.content[${at}]`)
+        : undefined;
+    if (complaint !== undefined) return complaint;
+  }
   const parts = role === 'assistant' ? outputParts : inputParts;
   const wrong = list(item['content']).findIndex((part) => !parts.has(String(object(part)['type'])));
   if (wrong < 0) return undefined;

@@ -6,7 +6,10 @@ const head =
   '支付宝交易号,商户订单号,业务类型,商品名称,创建时间,完成时间,门店编号,门店名称,操作员,终端号,对方账户,订单金额（元）,商家实收（元）,支付宝红包（元）,集分宝（元）,支付宝优惠（元）,商家优惠（元）,券核销金额（元）,券名称,商家红包消费金额（元）,卡消费金额（元）,退款批次号/请求号,服务费（元）,分润（元）,备注';
 const line = '-'.repeat(41);
 
-/** The trade bill of a day as Alipay packs it: details and their sums; undefined when there was no trade. */
+/**
+ * The trade bill of a day as Alipay packs it: details and their sums; undefined when there was no
+ * trade.
+ */
 export function alipayBill(
   date: string,
   trades: readonly Trade[],
@@ -15,45 +18,52 @@ export function alipayBill(
   const rows: string[] = [];
   const on = (at: number | undefined): at is number =>
     at !== undefined && chinaTime(at).startsWith(date);
-  const row = (trade: Trade, kind: string, at: number, yuan: string, request: string): string =>
-    [
-      ...[
-        `${trade.number}\t`,
-        `${trade.orderId}\t`,
-        `${kind}\t`,
-        trade.subject,
-        chinaTime(trade.createdAt),
-        chinaTime(at),
-        '\t',
-        '\t',
-        '\t',
-        '\t',
-      ],
-      ...[
-        '张*(abc***@x.com)\t',
-        yuan,
-        yuan,
-        '0.00',
-        '0.00',
-        '0.00',
-        '0.00',
-        '0.00',
-        '',
-        '0.00\t',
-        '0.00',
-        `${request}\t`,
-        '-0.01',
-        '0.00',
-        '',
-      ],
-    ].join(',');
   for (const trade of trades) {
     if (trade.code.startsWith('weixin:')) continue;
     if (on(trade.paidAt)) rows.push(row(trade, '交易', trade.paidAt, yuanOf(trade.fen), ''));
     for (const { id, fen, at } of trade.refunds)
       if (on(at)) rows.push(row(trade, '退款', at, `-${yuanOf(fen)}`, id));
   }
-  if (rows.length === 0) return undefined;
+  return rows.length === 0 ? undefined : packed(date, rows, sellerId);
+}
+
+/** A trade or a refund of one as a line of the bill. */
+function row(trade: Trade, kind: string, at: number, yuan: string, request: string): string {
+  return [
+    ...[
+      `${trade.number}\t`,
+      `${trade.orderId}\t`,
+      `${kind}\t`,
+      trade.subject,
+      chinaTime(trade.createdAt),
+      chinaTime(at),
+      '\t',
+      '\t',
+      '\t',
+      '\t',
+    ],
+    ...[
+      '张*(abc***@x.com)\t',
+      yuan,
+      yuan,
+      '0.00',
+      '0.00',
+      '0.00',
+      '0.00',
+      '0.00',
+      '',
+      '0.00\t',
+      '0.00',
+      `${request}\t`,
+      '-0.01',
+      '0.00',
+      '',
+    ],
+  ].join(',');
+}
+
+/** The two files of a day's bill, in one archive. */
+function packed(date: string, rows: readonly string[], sellerId: string): Buffer {
   const details = [
     '#支付宝业务明细查询',
     `#账号：[${sellerId}0156]`,

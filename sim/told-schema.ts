@@ -1,0 +1,86 @@
+import { isJson, type Json, list, object } from './json.ts';
+import type { ChatRequest } from './request.ts';
+
+/** More objects than this, and longer words, no model reads. */
+const candidatesMax = 200;
+const charsMax = 200_000;
+
+/** A schema that stands in the words of a prompt, and the prompt without it. */
+export interface ToldSchema {
+  readonly schema: Json;
+  /** What the user asked last, without the schema. */
+  readonly prompt: string;
+}
+
+/** Words by which packages ask for JSON where they send no format. */
+const wantsJson =
+  /\b(?:respond|answer|return|reply|output|match(?:es|ing)?|conform\w*|must|only)\b[^\n]{0,160}\bJSON\b|\bJSON\b[^\n]{0,160}\b(?:respond|answer|return|reply|output|match(?:es|ing)?|conform\w*|must|only)\b/i;
+
+/**
+ * The JSON schema that the system or the user has written out: many packages do so for vendors
+ * without `json_schema`, beside `json_object` or alone. Without a format it counts only where the
+ * same message asks for JSON.
+ */
+export function toldSchema(
+  { messages, format }: ChatRequest,
+  prompt: string,
+): ToldSchema | undefined {
+  for (const { role, text } of messages.toReversed()) {
+    if (role !== 'system' && role !== 'developer' && role !== 'user') continue;
+    if (text.length > charsMax || (format.type === 'text' && !wantsJson.test(text))) continue;
+    for (const written of objectsIn(text)) {
+      const schema = schemaIn(parsed(written));
+      if (schema !== undefined) return { schema, prompt: prompt.replace(written, '') };
+    }
+  }
+  return undefined;
+}
+
+/** Each outermost pair of braces. */
+function* objectsIn(text: string): Generator<string> {
+  let at = text.indexOf('{');
+  for (let seen = 0; at >= 0 && seen < candidatesMax; seen++) {
+    const end = endOf(text, at);
+    if (end === undefined) at = text.indexOf('{', at + 1);
+    else {
+      yield text.slice(at, end);
+      at = text.indexOf('{', end);
+    }
+  }
+}
+
+function endOf(text: string, from: number): number | undefined {
+  let depth = 0;
+  let inString = false;
+  for (let i = from; i < text.length; i++) {
+    const char = text[i];
+    if (inString && char === '\\') i++;
+    else if (char === '"') inString = !inString;
+    else if (!inString && char === '{') depth++;
+    else if (!inString && char === '}' && --depth === 0) return i + 1;
+  }
+  return undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The schema, or the one that a format (`{"type": "json_schema", …}`) holds. */
+function schemaIn(value: unknown): Json | undefined {
+  if (!isJson(value)) return undefined;
+  const inner = object(value['json_schema'])['schema'] ?? value['schema'];
+  if (isJson(inner)) return schemaIn(inner);
+  const isObject = value['type'] === 'object' && isJson(value['properties']);
+  const isReference =
+    typeof value['$ref'] === 'string' && isJson(value['$defs'] ?? value['definitions']);
+  return isObject ||
+    isReference ||
+    [...list(value['anyOf']), ...list(value['oneOf'])].some((one) => isJson(one))
+    ? value
+    : undefined;
+}
