@@ -1,4 +1,7 @@
-/** What Anthropic's own format says, read without any code of the gateway: a second opinion for the tests. */
+/**
+ * What Anthropic's own format says, read without any code of the gateway: a second opinion for the
+ * tests.
+ */
 import type { Meaning } from './chat-meaning.ts';
 import { type Dict, dict, list, number, parsed, string } from './support/loose-json.ts';
 
@@ -9,7 +12,9 @@ const finishes: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 };
 
-/** A stream of events put together into the message that it tells; undefined while it has no end. */
+/**
+ * A stream of events put together into the message that it tells; undefined while it has no end.
+ */
 function streamed(text: string): Dict {
   let message: Dict = {};
   const blocks: Dict[] = [];
@@ -82,6 +87,29 @@ function usageOf(usage: Dict): Meaning['usage'] {
   return { prompt, completion, total: prompt + completion, cached, reasoning };
 }
 
+/**
+ * The meaning in chat's words: what advisors said is outside of a message's own count, and is
+ * counted there, too.
+ */
+export function advisedMeaning(recorded: string): Meaning {
+  const meaning = messagesMeaning(recorded);
+  const advice = [
+    ...recorded.matchAll(/\{[^{}]*(?:\{[^{}]*\}[^{}]*)?"type":\s*"advisor_message"[^{}]*\}/g),
+  ];
+  if (meaning.usage === undefined || advice.length === 0) return meaning;
+  const sum = (member: string): number =>
+    advice.reduce(
+      (all, [one]) => all + Number(new RegExp(`"${member}":\\s*(\\d+)`).exec(one)?.[1] ?? 0),
+      0,
+    );
+  const prompt = meaning.usage.prompt + sum('input_tokens');
+  const completion = meaning.usage.completion + sum('output_tokens');
+  return {
+    ...meaning,
+    usage: { ...meaning.usage, prompt, completion, total: prompt + completion },
+  };
+}
+
 /** Blocks without the members that are null, which say nothing. */
 const blocksOf = (content: unknown): Dict[] =>
   typeof content === 'string'
@@ -90,7 +118,10 @@ const blocksOf = (content: unknown): Dict[] =>
 const withoutNulls = (of: Dict): Dict =>
   Object.fromEntries(Object.entries(of).filter(([, value]) => value !== null));
 
-/** A native request as the chat request that means the same, or undefined where chat has no words for it. */
+/**
+ * A native request as the chat request that means the same, or undefined where chat has no words
+ * for it.
+ */
 export function chatRequest(native: Dict): Dict | undefined {
   const messages: Dict[] = [];
   const system = blocksOf(native['system'] || []).map(({ text, cache_control }) => ({
@@ -205,7 +236,10 @@ function pushTurn(turn: Dict, messages: Dict[]): boolean {
   return true;
 }
 
-/** What a native request tells the model and how: everything but where one text ends and the next begins. */
+/**
+ * What a native request tells the model and how: everything but where one text ends and the next
+ * begins.
+ */
 export function messagesSaid(native: Dict): unknown {
   const turns: { role: unknown; said: unknown[] }[] = [];
   for (const turn of list(native['messages']).map(dict)) {

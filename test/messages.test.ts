@@ -142,6 +142,22 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await running.expectBooks();
   });
 
+  test('C6: what older LangChain sends to say nothing reaches no vendor, and the client is told', async () => {
+    const { vendor, running } = await begin();
+    const off = { top_k: -1, top_p: -1 };
+    for (const stream of [false, true]) {
+      const answer = await running.post('/v1/messages', { ...hello, ...off, stream });
+      expect([answer.status, answer.headers.get('x-tollgate-dropped')]).toEqual([
+        200,
+        'top_k, top_p',
+      ]);
+      await answer.text();
+      expect(Object.keys(JSON.parse(vendor.received.at(-1)?.text ?? '{}'))).not.toContain('top_k');
+      expect(Object.keys(JSON.parse(vendor.received.at(-1)?.text ?? '{}'))).not.toContain('top_p');
+    }
+    await running.expectBooks();
+  });
+
   test('a client without headers of the format speaks its first version', async () => {
     const { vendor, running } = await begin();
     await (await running.post('/v1/messages', hello)).text();

@@ -98,7 +98,10 @@ function recordingOf({ response, ...row }: Row): Recording {
   };
 }
 
-/** Every exchange at one kind of endpoint but for the exceptions, cut and empty ones included: `chat` in the chat convention, others in their vendor's own format. */
+/**
+ * Every exchange at one kind of endpoint but for the exceptions, cut and empty ones included:
+ * `chat` in the chat convention, others in their vendor's own format.
+ */
 export function recordingsAt(folder: string, endpoint: string): Recording[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   const lines = files.flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n'));
@@ -112,6 +115,57 @@ export function recordingsAt(folder: string, endpoint: string): Recording[] {
 }
 
 export const chatRecordings = (folder: string): Recording[] => recordingsAt(folder, 'chat');
+
+/** A recorded request as a vendor had it. */
+export interface RecordedRequest {
+  readonly id: string;
+  readonly vendor: string;
+  readonly endpoint: string;
+  /** Behind the host. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly status: number;
+  readonly reply: string;
+}
+
+/**
+ * Recordings replace some ids. The replacements break vendors’ rules: nine letters for one vendor,
+ * no underscore for another.
+ */
+const unblanked = (text: string): string =>
+  text.replaceAll(/call_REDACTED_(\d)/g, 'redacted$1').replaceAll(/-REDACTED_(\d)/g, '-redacted$1');
+
+/** Every recorded request whose body is a JSON object. */
+export function recordedRequests(folder: string): RecordedRequest[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+  const lines = files
+    .flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('\n'))
+    .filter((line) => line !== '');
+  return lines.flatMap((line) => {
+    const { id, vendor, endpoint, request, response }: Row = JSON.parse(line);
+    const body = parsed(request?.text === undefined ? undefined : unblanked(request.text));
+    if (body === undefined) return [];
+    return [
+      {
+        id,
+        vendor,
+        endpoint,
+        url: (request?.url ?? '').replace(/^https?:\/\/[^/]+/, ''),
+        headers: Object.fromEntries(
+          Object.entries(request?.headers ?? {}).map(([name, value]) => [
+            name.toLowerCase(),
+            String(value),
+          ]),
+        ),
+        body,
+        status: response?.status ?? 200,
+        reply: response?.text ?? '',
+      },
+    ];
+  });
+}
 
 /** All of what would be sent: large bodies are asked for in pieces. */
 export const sentBy = ({ body, rest = [] }: Ask): string =>

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Call } from '../src/providers/adapter.ts';
 import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
-import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
+import { advisedMeaning, chatRequest, messagesSaid } from './messages-meaning.ts';
 import { type Recording, sentBy } from './recorded-traffic.ts';
 import { conversation, replayTranslated } from './replay-translated.ts';
 
@@ -34,7 +34,7 @@ replayTranslated({
     typeof request?.['model'] === 'string'
       ? request['model']
       : (/\/models\/([^:/?]+)/.exec(url)?.[1] ?? 'claude-sonnet-4-5'),
-  meaning: (reply) => messagesMeaning(reply.toString('utf8')),
+  meaning: (reply) => advisedMeaning(reply.toString('utf8')),
   chatRequest: conversation(chatRequest),
   checkRequest,
   failed: ({ error }, { reply }) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Quantities } from '../src/base/quantities.ts';
+import { isMeasure, isToolMeasure, type Quantities } from '../src/base/quantities.ts';
 import type { Random } from '../src/base/random.ts';
 import { type Adapter, type Call, isFault } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
@@ -14,7 +14,10 @@ const hello = callOf({
   streamed: false,
 });
 
-/** Vendors that we do not know by name, or that speak another format at home, are played by the one that is anybody. */
+/**
+ * Vendors that we do not know by name, or that speak another format at home, are played by the one
+ * that is anybody.
+ */
 function adapterOf(vendor: string): Adapter {
   const own = vendors.get(vendor)?.speaks.chat;
   const adapter =
@@ -31,8 +34,11 @@ function callOf({ request, streamed }: Pick<Recording, 'request' | 'streamed'>):
   return callAs({ streamed }, { messages: [], ...request, model: 'public/model' }, upstreamModel);
 }
 
+/** The tokens. Calls of tools stand beside them. */
 const total = (quantities: Quantities | undefined): number =>
-  Object.values(quantities ?? {}).reduce((sum, n) => sum + n, 0);
+  Object.entries(quantities ?? {})
+    .filter(([measure]) => !(isMeasure(measure) && isToolMeasure(measure)))
+    .reduce((sum, [, n]) => sum + n, 0);
 
 /** As the vendor counted, or corrected where its own figures contradict each other. */
 function totals({ usage }: Meaning): number[] {
@@ -112,7 +118,9 @@ function checkFault(recording: Recording): void {
 /** Members that would have another model answer than the one that is charged: they do not pass. */
 const takeOvers: Readonly<Record<string, readonly string[]>> = { openrouter: ['models', 'route'] };
 
-/** What may not be sent as it came: the members that a vendor's page refuses or that metering needs. */
+/**
+ * What may not be sent as it came: the members that a vendor's page refuses or that metering needs.
+ */
 function checkRequest(recording: Recording): void {
   if (!Array.isArray(recording.request?.['messages'])) return;
   const call = callOf(recording);

@@ -63,7 +63,10 @@ function checkChat(recording: Recording, random: Random): void {
   same(asResponse(answerMeaning(collector.answer().body.toString('utf8'))), responseMeaning(last));
 }
 
-/** A response on its way to a client of the same format: nothing is lost, and only what is ours is changed. */
+/**
+ * A response on its way to a client of the same format: nothing is lost, and only what is ours is
+ * changed.
+ */
 function checkNative(recording: Recording, random: Random): void {
   const adapter = openaiResponses();
   const call = callOf(recording);
@@ -103,7 +106,10 @@ function checkNative(recording: Recording, random: Random): void {
   });
 }
 
-/** What was asked arrives as it was asked, natively; over chat, what chat has no word for is refused by its place, and nothing else. */
+/**
+ * What was asked arrives as it was asked, natively; over chat, what chat has no word for is refused
+ * by its place, and nothing else.
+ */
 function checkRequests(native: Adapter, call: Call): void {
   if (typeof call.body['input'] !== 'string' && !Array.isArray(call.body['input'])) return;
   const { model, store, ...sent } = JSON.parse(sentBy(native.ask(call)));
@@ -126,7 +132,7 @@ function checkRequests(native: Adapter, call: Call): void {
   } catch (error) {
     if (!(error instanceof Refusal) || error.param === null) throw error;
     expect(error.param).toMatch(
-      /^(tools\[\d+\]\.type|input\[\d+\]|prompt$|tool_choice\.type|context_management)/,
+      /^(tools\[\d+\]\.type|input\[\d+\]|prompt$|tool_choice\.type|context_management|moderation$)/,
     );
   }
 }
@@ -180,7 +186,10 @@ function checkBridged(recording: Recording, random: Random): void {
   expectSameAtEveryCut(adapter, call, recording, text, random, fewCuts);
 }
 
-/** An answer in a vendor's own format on its way to a client of responses: it says what it says to a client of chat. */
+/**
+ * An answer in a vendor's own format on its way to a client of responses: it says what it says to a
+ * client of chat.
+ */
 function checkForeign(recording: Recording): void {
   const chat = vendors.get(recording.vendor)?.speaks.chat;
   if (chat === undefined || recording.status >= 400) return;

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { parseJson } from '../../src/api/check.ts';
+import { parseChat } from '../../src/api/chat.ts';
+import { parseMessages } from '../../src/api/messages-endpoint.ts';
+import { parseResponse } from '../../src/api/responses.ts';
+import { Refusal, refusal } from '../../src/base/refusal.ts';
+import type { Adapter, Ask, Call } from '../../src/providers/adapter.ts';
+import { adaptersOf } from '../../src/providers/bridges/index.ts';
+import { vendors } from '../../src/providers/index.ts';
+import { sentBy } from '../recorded-traffic.ts';
+import { isObject, type Json } from '../vendor-schemas/shape.ts';
+import type { Target } from './targets.ts';
+
+export type Format = 'chat' | 'responses' | 'messages';
+export const formats: readonly Format[] = ['chat', 'responses', 'messages'];
+
+const doors = { chat: parseChat, responses: parseResponse } as const;
+const ids = { chat: 'chatcmpl-judged', responses: 'resp_judged', messages: 'msg_judged' } as const;
+
+export function adapterOf(format: Format, { vendor }: Target): Adapter {
+  const known = vendors.get(vendor);
+  const adapter = known && adaptersOf(known)[format];
+  if (adapter === undefined) throw new Error(`${vendor} does not speak ${format}`);
+  return adapter;
+}
+
+/** What a client of this format asks, on its way to a model. */
+export function callFor(
+  format: Format,
+  body: Json,
+  { model }: Target,
+  headers: Readonly<Record<string, string>> = {},
+): Call {
+  const asked = { ...body, model: 'public/model' };
+  const stream = body['stream'] === true;
+  return {
+    body: asked,
+    bytes: Buffer.from(JSON.stringify(asked)),
+    publicModel: 'public/model',
+    upstreamModel: model,
+    stream,
+    includeUsage: stream,
+    streamUpstream: stream,
+    outputTokensMax: undefined,
+    clientHeaders: headers,
+    answerId: ids[format],
+    created: 1_700_000_000,
+  };
+}
+
+export interface Sent {
+  readonly adapter: Adapter;
+  readonly call: Call;
+  readonly ask: Ask;
+  readonly body: Json;
+}
+
+/**
+ * What reaches the vendor, or the refusal that the client reads: by the door of the format, then by
+ * the vendor's adapter.
+ */
+export function asked(
+  format: Format,
+  body: Json,
+  target: Target,
+  headers: Readonly<Record<string, string>> = {},
+): Sent | Refusal {
+  try {
+    const given = callFor(format, body, target, headers);
+    const principal = {
+      userId: 'u',
+      keyId: 'k',
+      group: 'g',
+      limit: undefined,
+      expiresAt: undefined,
+    };
+    const { body: read, bytes } = parseJson(given.bytes, 'application/json');
+    const { media } =
+      format === 'messages'
+        ? parseMessages('req_judged', principal, { ...headers }, read, bytes)
+        : doors[format]('req_judged', principal, read, bytes);
+    // The catalogue knows what a model takes beside text, and refuses the rest before anybody is
+    // asked.
+    for (const kind of media.keys())
+      if (!target.media.includes(kind))
+        return refusal('unsupported_content', {
+          model: target.model,
+          content: kind,
+          param: 'messages',
+          accepted: target.media.join(', '),
+        });
+    const adapter = adapterOf(format, target);
+    const call = { ...given, body: withBytes(given.body, adapter, given) };
+    const ready = { ...call, bytes: Buffer.from(JSON.stringify(call.body)) };
+    const ask = adapter.ask(ready);
+    const sent: unknown = JSON.parse(sentBy(ask));
+    if (!isObject(sent)) throw new Error('what is sent is no object');
+    return { adapter, call: ready, ask, body: sent };
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+const dot =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const paper = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
+const isAddress = (url: unknown): url is string => typeof url === 'string' && /^https?:/.test(url);
+
+/**
+ * Media that the gateway fetches for vendors that do not: here they are a dot and an empty paper.
+ */
+function withBytes(body: Json, adapter: Adapter, call: Call): Json {
+  const { needsBytes } = adapter;
+  if (needsBytes === undefined) return body;
+  const needed = (url: unknown, kind: 'image' | 'file'): boolean =>
+    isAddress(url) && needsBytes({ url, kind, name: undefined }, call);
+  const image = `data:image/png;base64,${dot}`;
+  const file = `data:application/pdf;base64,${paper}`;
+  const read = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(read);
+    if (!isObject(value)) return value;
+    const { type, image_url, file_url, source } = value;
+    if (isObject(image_url) && needed(image_url['url'], 'image'))
+      return { ...value, image_url: { ...image_url, url: image } };
+    if (type === 'input_image' && needed(image_url, 'image')) return { ...value, image_url: image };
+    if (type === 'input_file' && needed(file_url, 'file'))
+      return { type, filename: 'paper.pdf', file_data: file };
+    if (
+      isObject(source) &&
+      source['type'] === 'url' &&
+      needed(source['url'], type === 'image' ? 'image' : 'file')
+    ) {
+      const [media_type, data] = type === 'image' ? ['image/png', dot] : ['application/pdf', paper];
+      return { ...value, source: { type: 'base64', media_type, data } };
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, below]) => [name, read(below)]));
+  };
+  const ready = read(body);
+  return isObject(ready) ? ready : body;
+}
+
+/** The order of a fixed lot. */
+export const lot = (text: string): string => createHash('sha256').update(text).digest('hex');
