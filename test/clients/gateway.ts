@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { open } from '../../src/storage/open.ts';
+import { run } from './program.ts';
+
+const entry = fileURLToPath(new URL('../../bin/tollgate.js', import.meta.url));
+const startMsMax = 30_000;
+const settleMs = 1_500;
+
+/** A line of the gateway's log. */
+export interface LogLine {
+  readonly msg: string;
+  readonly [member: string]: unknown;
+}
+
+/** The built gateway with every vendor simulated, as `tollgate demo` starts it. */
+export interface Demo {
+  readonly url: string;
+  readonly key: string;
+  /** What it has logged so far. */
+  readonly log: readonly LogLine[];
+  /**
+   * Lets go of what is under way, then says what is wrong with its books; nothing when they are
+   * right.
+   */
+  close(): Promise<readonly string[]>;
+}
+
+export async function startDemo(): Promise<Demo> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-clients-'));
+  const child = spawn(
+    process.execPath,
+    [entry, 'demo', '--json', '--port', '0', '--data', folder],
+    {
+      env: { PATH: process.env['PATH'], TOLLGATE_LOG: 'info' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const log: LogLine[] = [];
+  const lines = createInterface({ input: child.stdout });
+  const [first] = await once(lines, 'line', { signal: AbortSignal.timeout(startMsMax) });
+  const { url, key } = JSON.parse(String(first));
+  lines.on('line', (line) => log.push(JSON.parse(line)));
+  return {
+    url,
+    key,
+    log,
+    async close() {
+      // What a client left is settled a moment later.
+      await new Promise((resolve) => setTimeout(resolve, settleMs));
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+      const wrong = [...(await recordsProblems(folder, log)), ...(await ledgerProblems(folder))];
+      rmSync(folder, { recursive: true, force: true });
+      return wrong;
+    },
+  };
+}
+
+/** Each request that reached a vendor has one usage record, and there is no other. */
+async function recordsProblems(
+  folder: string,
+  log: readonly LogLine[],
+): Promise<readonly string[]> {
+  const requests = log.filter(
+    ({ msg, outcome }) => msg === 'request' && !String(outcome).startsWith('fault:'),
+  );
+  const database = await open(`sqlite:${join(folder, 'tollgate.db')}`);
+  const rows = await database.query('SELECT id FROM usage');
+  await database.close();
+  const recorded = new Set(rows.map(({ id }) => id));
+  const missing = requests.filter(({ id }) => !recorded.has(String(id)));
+  if (missing.length === 0 && rows.length === requests.length) return [];
+  return [
+    `${requests.length} requests were answered and ${rows.length} usage records are there; ${missing.length} have none`,
+  ];
+}
+
+async function ledgerProblems(folder: string): Promise<readonly string[]> {
+  const { code, output } = await run(
+    process.execPath,
+    [entry, 'check', '--data', folder, '--json'],
+    { env: {} },
+  );
+  return code === 0 ? [] : [`tollgate check: ${output.trim()}`];
+}

@@ -1,0 +1,47 @@
+// What every JavaScript library is asked, and how its script tells what became of it: one line of JSON for each try.
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+
+export const url = process.env.TOLLGATE_URL;
+export const baseURL = `${url}/v1`;
+export const apiKey = process.env.TOLLGATE_API_KEY;
+
+export const question = 'What is the weather in Paris?';
+export const weather = '21 degrees and clear';
+export const name = 'My name is Ada.';
+export const who = 'What is my name?';
+export const secondTurn = 'turn 2 of our conversation';
+export const person = 'We met Ada, who is 36 years old.';
+export const Person = z.object({ name: z.string(), age: z.number().int() });
+export const City = z.object({ city: z.string() });
+
+export function getWeather({ city }) {
+  assert.equal(city, 'Paris');
+  return weather;
+}
+
+export function expectWords(words, said) {
+  assert.ok(said.includes(words), `${JSON.stringify(words)} is not in ${JSON.stringify(said)}`);
+}
+
+export function expectAda(value) {
+  assert.deepEqual({ ...value }, { name: 'Ada', age: 36 });
+}
+
+/** `doors`: what makes a model of each format; `features`: what is done with it. */
+export async function play(doors, features) {
+  for (const model of process.env.MODELS.split(',')) {
+    for (const [door, modelOf] of Object.entries(doors)) {
+      for (const [feature, attempt] of Object.entries(features)) {
+        let error = null;
+        try {
+          await attempt(modelOf(model));
+        } catch (problem) {
+          error = `${problem?.name}: ${problem?.message}`.slice(0, 1500);
+          console.error(problem);
+        }
+        console.log(JSON.stringify({ door, feature, model, error }));
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+"""What every Python client is asked, and how its script tells what became of it: one line of JSON for each try."""
+
+import json
+import os
+import traceback
+
+from pydantic import BaseModel
+
+URL = os.environ["TOLLGATE_URL"]
+BASE_URL = URL + "/v1"
+KEY = os.environ["TOLLGATE_API_KEY"]
+
+QUESTION = "What is the weather in Paris?"
+WEATHER = "21 degrees and clear"
+NAME = "My name is Ada."
+WHO = "What is my name?"
+SECOND_TURN = "turn 2 of our conversation"
+PERSON = "We met Ada, who is 36 years old."
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+def get_weather(city: str) -> str:
+    """The weather of a city."""
+    expect(city == "Paris", f"the tool was asked for {city!r}")
+    return WEATHER
+
+
+def expect(truth: bool, otherwise: str) -> None:
+    if not truth:
+        raise AssertionError(otherwise)
+
+
+def expect_words(words: str, said: str) -> None:
+    expect(words in said, f"{words!r} is not in {said!r}")
+
+
+def expect_ada(person: Person) -> None:
+    expect(person.name == "Ada" and person.age == 36, f"not Ada, 36: {person!r}")
+
+
+def play(tries) -> None:
+    """`tries`: what is done, by format and feature; each is a function of the model's name."""
+    for model in os.environ["MODELS"].split(","):
+        for (door, feature), attempt in tries.items():
+            error = None
+            try:
+                attempt(model)
+            except Exception as problem:
+                error = f"{type(problem).__name__}: {problem}"[:1500]
+                traceback.print_exc()
+            print(json.dumps({"door": door, "feature": feature, "model": model, "error": error}), flush=True)
