@@ -1,0 +1,103 @@
+import { type Case, casesOf } from './cases.ts';
+import { ask, exchangeText, type Records } from './client.ts';
+import type { Build } from './build.ts';
+import { rowsOf, serveCases, type Serving } from './customer.ts';
+import { Placeholders } from './placeholders.ts';
+import { type Json, parsed, type Recording } from './recordings.ts';
+import { openVendor, type Vendor } from './vendor.ts';
+
+/** The recorded exchanges, in each format of clients. */
+export async function recordExchanges(
+  build: Build,
+  recordings: readonly Recording[],
+): Promise<Records> {
+  const cases = recordings.flatMap(casesOf);
+  const vendor = await openVendor(recordings);
+  const serving = await serveCases(build, 'exchanges', cases, vendor.url);
+  let played: readonly Played[] = [];
+  try {
+    played = await playAll(serving, vendor, cases, 'exchange');
+  } finally {
+    await serving.gateway.stop();
+    vendor.close();
+  }
+  return finish(serving, played);
+}
+
+/** What was seen of one case while the gateway ran. */
+export interface Played {
+  readonly record: string;
+  readonly names: Placeholders;
+  readonly requestId: string;
+  readonly text: string;
+}
+
+/** Every case, one after another. */
+export async function playAll(
+  { gateway, key }: Serving,
+  vendor: Vendor,
+  cases: readonly Case[],
+  room: string,
+): Promise<readonly Played[]> {
+  const all: Played[] = [];
+  for (const one of cases) {
+    vendor.play({ [one.name]: one.recording });
+    const headers = { authorization: `Bearer ${key}`, ...one.asked.headers };
+    const answer = await ask(gateway.url, { ...one.asked, headers });
+    // What an earlier case had under way may come now. Refusals have channels by other names.
+    const sent = vendor
+      .sent()
+      .filter(({ name }) => one.kind === '' || name === '' || name.startsWith(one.name));
+    const names = new Placeholders();
+    const requestId = String(answer.headers['x-request-id'] ?? answer.headers['request-id'] ?? '');
+    all.push({
+      record: `${room} ${one.name}`,
+      names,
+      requestId,
+      text: exchangeText(names, sent, answer),
+    });
+  }
+  return all;
+}
+
+const times = new Set([
+  'reserved_at',
+  'finished_at',
+  'first_byte_ms',
+  'duration_ms',
+  'at',
+  'time',
+  'firstByteMs',
+  'durationMs',
+  'vendorMs',
+]);
+const withoutTimes = (row: Json): string =>
+  JSON.stringify(
+    Object.fromEntries(Object.entries<Json>(row).filter(([name]) => !times.has(name))),
+    (_, value) => (typeof value === 'bigint' ? String(value) : value),
+  );
+
+/**
+ * Adds what the gateway wrote of each request: usage record, transfer and lines of the log, but for
+ * times.
+ */
+export function finish({ gateway }: Serving, played: readonly Played[]): Records {
+  const written = new Map<string, string[]>();
+  const add = (id: unknown, text: string): void => {
+    written.set(String(id), [...(written.get(String(id)) ?? []), text]);
+  };
+  for (const table of ['usage', 'transfer'])
+    for (const row of rowsOf(gateway.data, `SELECT * FROM ${table} ORDER BY id`))
+      add(row['id'], `${table}: ${withoutTimes(row)}\n`);
+  for (const text of gateway.log().split('\n')) {
+    const line = parsed(text);
+    if (line?.id !== undefined)
+      add(
+        line.id,
+        `log: ${withoutTimes({ ...line, ...(line.error && { error: line.error.split('\n')[0] }) })}\n`,
+      );
+  }
+  const booksOf = ({ requestId, names }: Played): string =>
+    names.in((written.get(requestId) ?? []).join(''));
+  return new Map(played.map((one) => [one.record, one.text + booksOf(one)]));
+}
