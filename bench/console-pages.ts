@@ -26,14 +26,44 @@ export interface PageTime {
 
 const runs = 5;
 
-/** What pages of users ask, over real HTTP, as if it were the end of the history. The first answer of each is not counted. */
+/**
+ * What pages of users ask, over real HTTP, as if it were the end of the history. The first answer
+ * of each is not counted.
+ */
 export async function measurePages(
   database: Database,
   history: History,
 ): Promise<readonly PageTime[]> {
+  const { url, close } = await consoleOn(database, history);
+  const times: PageTime[] = [];
+  await database.transact(() => setUserRole(history.users[1] ?? '', 'operator'));
+  for (const [user, id] of [
+    ['heavy', history.users[0]],
+    ['usual', history.users[7]],
+    ['operator', history.users[1]],
+  ] as const) {
+    const signedIn = {
+      userId: id ?? '',
+      way: 'link',
+      browser: 'bench',
+      ip: '127.0.0.1',
+      at: history.to,
+    };
+    const { secret } = await database.transact(() => startSession(signedIn));
+    const pages =
+      user === 'operator' ? operatorPages(history) : await pagesOf(database, id ?? '', history);
+    for (const page of pages)
+      times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
+  }
+  await close();
+  return times;
+}
+
+/** The console's interface as it was at the end of the history. */
+async function consoleOn(database: Database, { to }: History) {
   const clock = {
     ...systemClock,
-    now: () => history.to,
+    now: () => to,
     monotonicMs: () => systemClock.monotonicMs(),
   };
   const snapshot = buildSnapshot(
@@ -68,7 +98,7 @@ export async function measurePages(
       catalog: () => snapshot,
       sealer: openSealer(Buffer.alloc(32, 1)),
     },
-    ...{ bundled: async () => new Map(), proofs: {}, attention: [] },
+    ...{ bundled: async () => new Map(), listFees: () => ({}), proofs: {}, attention: [] },
   });
   const rows = [...users, ...operators, ...userTabRows(database, users)];
   const quiet = { refused: () => {}, bug: (_: string, error: unknown) => console.error(error) };
@@ -77,31 +107,12 @@ export async function measurePages(
     { database, clock, limiter: new MemoryLimiter(systemClock), site, log: quiet },
     rows,
   );
-  const url = await server.listen({ host: '127.0.0.1', port: 0 });
-  const times: PageTime[] = [];
-  await database.transact(() => setUserRole(history.users[1] ?? '', 'operator'));
-  for (const [user, id] of [
-    ['heavy', history.users[0]],
-    ['usual', history.users[7]],
-    ['operator', history.users[1]],
-  ] as const) {
-    const signedIn = {
-      userId: id ?? '',
-      way: 'link',
-      browser: 'bench',
-      ip: '127.0.0.1',
-      at: history.to,
-    };
-    const { secret } = await database.transact(() => startSession(signedIn));
-    const pages =
-      user === 'operator' ? operatorPages(history) : await pagesOf(database, id ?? '', history);
-    for (const page of pages)
-      times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
-  }
-  await door.drain(1_000);
-  server.server.closeAllConnections();
-  await server.close();
-  return times;
+  const close = async () => {
+    await door.drain(1_000);
+    server.server.closeAllConnections();
+    await server.close();
+  };
+  return { url: await server.listen({ host: '127.0.0.1', port: 0 }), close };
 }
 
 async function pagesOf(

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,11 @@ export interface Wish {
   readonly env?: Readonly<Record<string, string>>;
   /** Makes keys, and whatever else shall be there. */
   readonly keys?: (database: Database) => Promise<readonly string[]>;
+  /**
+   * `bin/tollgate.js` of another build. It makes its key by its own commands, since its schema may
+   * be another.
+   */
+  readonly entry?: string;
 }
 
 const folderOfFiles = fileURLToPath(new URL('.', import.meta.url));
@@ -54,6 +59,7 @@ export async function hireGateway({
   channels = 1,
   env = {},
   keys = oneKey,
+  entry,
 }: Wish = {}): Promise<Hired> {
   const vendor = await startPrompter();
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cost-'));
@@ -62,26 +68,57 @@ export async function hireGateway({
     folder,
     configuration: configuration(vendor.port, channels, name),
     env: { DATABASE_URL: place, ...env },
+    ...(entry === undefined ? {} : { entry }),
   });
+  const payer = {
+    pid: started.child.pid ?? 0,
+    port: Number(new URL(started.url).port),
+    keys: entry === undefined ? await keysIn(place, keys) : [keyByCommand(entry, folder, place)],
+    vendor,
+  };
+  return {
+    payer,
+    async stop() {
+      await started.stop();
+      vendor.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function keysIn(place: string, keys: NonNullable<Wish['keys']>): Promise<readonly string[]> {
   const database = await open(place);
   try {
-    const payer = {
-      pid: started.child.pid ?? 0,
-      port: Number(new URL(started.url).port),
-      keys: await keys(database),
-      vendor,
-    };
-    return {
-      payer,
-      async stop() {
-        await started.stop();
-        vendor.close();
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
+    return await keys(database);
   } finally {
     await database.close();
   }
+}
+
+/** A user with money and a key, made by the commands of the build itself. */
+function keyByCommand(entry: string, folder: string, place: string): string {
+  const command = (...words: string[]): unknown =>
+    JSON.parse(
+      execFileSync(process.execPath, [entry, ...words, '--json'], {
+        env: {
+          ...process.env,
+          DATABASE_URL: place,
+          TOLLGATE_DATA: folder,
+          TOLLGATE_CONFIG: join(folder, 'tollgate.yaml'),
+        },
+        encoding: 'utf8',
+      }),
+    );
+  const user = memberOf(command('user', 'create', '--name', 'bench'), 'id');
+  command('user', 'credit', '--user', user, '--amount', '1000000.00', '--reason', 'bench');
+  return memberOf(command('key', 'create', '--user', user, '--group', 'default'), 'key');
+}
+
+function memberOf(answer: unknown, name: string): string {
+  const value: unknown =
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined;
+  if (typeof value !== 'string') throw new Error(`no ${name} in ${JSON.stringify(answer)}`);
+  return value;
 }
 
 /** What everything is compared with. */
