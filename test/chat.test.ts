@@ -308,7 +308,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
-    const answer = await running.post('/v1/chat/completions', { ...hello, max_tokens: 1000 });
+    const answer = await running.post('/v1/chat/completions', { ...hello, max_tokens: 2000 });
     const body = JSON.parse(await answer.text());
     expect(body).toMatchObject({
       object: 'chat.completion',

@@ -31,7 +31,7 @@ const bodies: readonly (readonly [
   param: string | null,
   says: RegExp,
 ])[] = [
-  ['no model', { prompt: 'a cat' }, 'model', /model/],
+  ['a model without a name', { ...words, model: '' }, 'model', /model/],
   ['no prompt', { model: 'dall-e-3' }, 'prompt', /prompt/],
   ['an empty prompt', { ...words, prompt: '' }, 'prompt', /empty/],
   ['a prompt that is no text', { ...words, prompt: ['a cat'] }, 'prompt', /string/],

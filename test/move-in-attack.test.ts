@@ -52,7 +52,10 @@ async function imported(
   try {
     const at = systemClock.now();
     const bundled = await loadBundled({ usdRatePpm: 7_300_000n, today: '2026-11-21' });
-    const worth = { perDollar: { over: 500_000n, under: 1n }, rate: { over: 73n, under: 10n } };
+    const worth = {
+      perDollar: { numerator: 500_000n, denominator: 1n },
+      rate: { numerator: 73n, denominator: 10n },
+    };
     const sealer = openSealer(masterKey);
     const wish = {
       origin: 'new-api',

@@ -142,7 +142,10 @@ const installation = (vendor: string) => ({
   ],
 });
 
-const worth: Worth = { perDollar: { over: 500_000n, under: 1n }, rate: { over: 73n, under: 10n } };
+const worth: Worth = {
+  perDollar: { numerator: 500_000n, denominator: 1n },
+  rate: { numerator: 73n, denominator: 10n },
+};
 
 async function importInto(
   database: Database,

@@ -285,9 +285,39 @@ test('a vendor that counts is asked, and one that compacts', async () => {
   });
   expect(short).toMatchObject({ object: 'response.compaction' });
   expect(short.output.at(-1)?.type).toBe('compaction');
-  await expect(
-    client.responses.compact({ model: 'glm-4.7', input: 'Hello' }),
-  ).rejects.toMatchObject({ status: 400, param: 'model' });
+});
+
+test('where the vendor does not compact, the model sums the conversation up, and any model goes on from it', async () => {
+  const said = [
+    { role: 'user' as const, content: 'We launch on Tuesday.' },
+    { role: 'assistant' as const, content: 'Understood: on Tuesday.' },
+  ];
+  const short = await client.responses.compact({ model: 'glm-4.7', input: said });
+  expect(temporary.sim.requests.at(-1)?.body.toString()).toContain(
+    'assistant: Understood: on Tuesday.',
+  );
+  expect(short).toMatchObject({
+    object: 'response.compaction',
+    output: [{ type: 'message', role: 'user' }, { type: 'compaction' }],
+  });
+  expect(short.usage.input_tokens).toBeGreaterThan(0);
+  expect(JSON.stringify(short.output)).not.toContain('Understood');
+
+  const input = [
+    ...(short.output as OpenAI.Responses.ResponseInputItem[]),
+    { role: 'user' as const, content: 'When is it?' },
+  ];
+  for (const model of ['gpt-5-mini', 'claude-haiku-4-5', 'mistral-small-latest']) {
+    const { id } = await client.responses.create({ model, input });
+    await client.responses.create({ model, previous_response_id: id, input: 'Are you sure?' });
+    const [first = '', second = ''] = temporary.sim.requests
+      .slice(-2)
+      .map(({ body }) => body.toString());
+    expect(first).toMatch(
+      /We launch on Tuesday.*replaced by this summary of it.*Sum up the conversation below.*When is it\?/s,
+    );
+    expect(second).toMatch(/replaced by this summary of it.*When is it\?.*Are you sure\?/s);
+  }
 });
 
 test('errors have the classes and parameters that the package promises', async () => {

@@ -8,7 +8,10 @@ import { films, quickTasks, startFilmVendor } from './support/film-vendor.ts';
 import { imageForm, type Made, made, sendForm, shown } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
 
-/** The interface's sentences on pictures, speech and videos, in their order: what each promises, and no more. */
+/**
+ * The interface's sentences on pictures, speech and videos, in their order: what each promises, and
+ * no more.
+ */
 
 let sim: Sim;
 beforeAll(async () => {
@@ -24,10 +27,12 @@ const mask = pictureOf('a hole', 512, 512, true);
 const speech = sounds['mp3']?.make('Say it with a voice.') ?? Buffer.alloc(0);
 
 forEachDatabase((_, __, fresh) => {
+  // Without default models: then `model` is required, as the specification says.
+  const configuration = (): string => simConfig(sim.url).replace(/^settings: .*$/m, '');
   const start = async (): Promise<Running> =>
     startRunning({
       databaseUrl: (await fresh()).url,
-      configuration: simConfig(sim.url),
+      configuration: configuration(),
       yuan: '1000',
       taskLimits: quickTasks,
     });

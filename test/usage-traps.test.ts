@@ -5,7 +5,10 @@ import { eventFrame } from './support/event-stream.ts';
 import { type Running, startRunning } from './support/running.ts';
 import { json, type ScriptedVendor, sse, startVendor } from './support/scripted-vendor.ts';
 
-/** Every class of tokens has a price of its own, so that a token in the wrong class, twice or not at all shows in the charge. */
+/**
+ * Every class of tokens has a price of its own, so that a token in the wrong class, twice or not at
+ * all shows in the charge.
+ */
 const yuan: Readonly<Partial<Record<Measure, number>>> = {
   input: 1,
   cached_input: 20,
@@ -41,8 +44,8 @@ const configuration = (vendor: string, baseUrl: string, upstream: string): strin
 groups:
   - { name: default, price_multiplier: 1.0 }
 models:
-  - { id: m1, owned_by: v, kind: chat, context: 128000, max_output: 10, price: { ${members(1)} } }
-  - { id: m2, owned_by: v, kind: chat, context: 128000, max_output: 10, price: { ${members(1)}, tiers: [{ above_input_tokens: ${tierAbove}, ${members(2)} }] } }
+  - { id: m1, owned_by: v, kind: chat, context: 128000, max_output: 1000, price: { ${members(1)} } }
+  - { id: m2, owned_by: v, kind: chat, context: 128000, max_output: 1000, price: { ${members(1)}, tiers: [{ above_input_tokens: ${tierAbove}, ${members(2)} }] } }
 channels:
   - { name: a, vendor: ${vendor}, base_url: "${baseUrl}", api_key: key, groups: [default], models: [{ id: m1, upstream: "${upstream}" }, { id: m2, upstream: "${upstream}" }] }
 `;
@@ -120,7 +123,10 @@ const claude = { vendor: 'anthropic', upstream: 'claude-sonnet-4-5', form: 'mess
 const google = { vendor: 'gemini', upstream: 'gemini-2.5-flash', form: 'gemini' } as const;
 const openai = { vendor: 'openai', upstream: 'gpt-4o', form: 'chat' } as const;
 
-/** wire-formats §4.3, §4.6, §5.2, §5.3: where vendors count what others leave out, and leave out what others count. */
+/**
+ * wire-formats §4.3, §4.6, §5.2, §5.3: where vendors count what others leave out, and leave out
+ * what others count.
+ */
 const traps: readonly Trap[] = [
   {
     ...claude,

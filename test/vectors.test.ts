@@ -2,12 +2,16 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { OpenAIEmbeddings } from '@langchain/openai';
 import { type EmbeddingModel, embedMany } from 'ai';
+import { encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { vectorModels } from '../sim/vectors/catalog.ts';
+import { vendors } from '../src/providers/index.ts';
 import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
 
-/** The official package, and every vendor of the simulator that makes vectors, verdicts and scores. */
+/**
+ * The official package, and every vendor of the simulator that makes vectors, verdicts and scores.
+ */
 let temporary: Temporary;
 let client: OpenAI;
 
@@ -46,7 +50,8 @@ describe.each(modelsOf('embedding'))('%s', (model) => {
 
   test('dimensions are as asked, and a list of one text is a list', async () => {
     const dimensions = 512;
-    if (/titan|nova|embed-v4|multilingual-v3/.test(model)) return; // whose sizes are a choice of few
+    // whose sizes are a choice of few
+    if (/titan|nova|embed-v4|multilingual-v3/.test(model)) return;
     const answer = await client.embeddings.create({ model, input: ['one'], dimensions });
     expect(answer.data).toHaveLength(1);
     expect(answer.data[0]?.embedding).toHaveLength(dimensions);
@@ -68,17 +73,55 @@ test('more texts than a vendor takes at a time come back in order', async () => 
   }
 });
 
-test('tokens pass to models that read them, and are refused for those that do not', async () => {
+test('tokens pass to models that read them', async () => {
   const { usage } = await client.embeddings.create({
     model: 'text-embedding-3-small',
     input: [[1111, 2222, 3333], [4444]],
   });
   expect(usage.prompt_tokens).toBe(4);
-  await expect(
-    client.embeddings.create({ model: 'gemini-embedding-001', input: [1, 2, 3] }),
-  ).rejects.toMatchObject({
-    status: 400,
-    param: 'input',
+});
+
+describe('C5: token ids for vendors that read text', () => {
+  const texts = ['Hello, world!', '你好，世界 🦊', 'one two three'];
+
+  const readers = vectorModels.filter(
+    ({ kind, vendor }) =>
+      kind === 'embedding' && vendors.get(vendor)?.speaks.embeddings?.textOnly === true,
+  );
+
+  test.each(readers.map(({ id }) => id))('%s gives the vectors of the text', async (model) => {
+    const input = texts.map((text) => encode(text));
+    const { data: byText } = await client.embeddings.create({ model, input: texts });
+    const { data } = await client.embeddings.create({ model, input });
+    expect(data.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(data).toEqual(byText);
+    const { data: one } = await client.embeddings.create({ model, input: input[0] ?? [] });
+    expect(one[0]?.embedding).toEqual(byText[0]?.embedding);
+  });
+
+  test('what is no token is named, whatever the shape, and costs nothing', async () => {
+    const said = (param: string, id: number) => ({
+      status: 400,
+      param,
+      message: expect.stringContaining(
+        `${id} is no token of cl100k_base, in which token ids are read for this model. Send text instead.`,
+      ),
+    });
+    const create = (input: number[] | number[][]) =>
+      client.embeddings.create({ model: 'gemini-embedding-001', input });
+    await expect(create([1, 2, 100_256])).rejects.toMatchObject(said('input[2]', 100_256));
+    await expect(create([[1], [2, 4_000_000_000]])).rejects.toMatchObject(
+      said('input[1][1]', 4_000_000_000),
+    );
+    await expect(create([[100_261]])).rejects.toMatchObject(said('input[0][0]', 100_261));
+    const long = Array.from({ length: 300_001 }, () => 7);
+    await expect(create(long)).rejects.toMatchObject({
+      status: 400,
+      param: 'input',
+      message: expect.stringContaining('at most 300000 tokens'),
+    });
+    expect((await create([100_257, 100_276])).data.length).toBe(1);
+    await temporary.expectBooks();
   });
 });
 

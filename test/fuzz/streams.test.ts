@@ -52,10 +52,22 @@ const words = [
   '-5',
 ].map((word) => Buffer.from(word));
 
-/** As the standard says it, for all of a text at once; but no vendor ends lines with CR alone, and we do not either. */
+/**
+ * Without a byte order mark. The first line's end decides: where it is CR alone, the other lines
+ * may end so, too.
+ */
+function unmarked(text: string): string {
+  const bare = text.replace(/^\u00ef\u00bb\u00bf/, '');
+  return /\r\n?|\n/.exec(bare)?.[0] === '\r' ? bare.replace(/\r\n?/g, '\n') : bare;
+}
+
+/**
+ * As the standard says it, for all of a text at once; but where the first line ends in LF, no other
+ * ends in CR alone.
+ */
 function reference(text: string): string[][] {
   const events: string[][] = [];
-  const parts = text.split(/(?<=\n\r?\n)/);
+  const parts = unmarked(text).split(/(?<=\n\r?\n)/);
   for (const part of parts) {
     let name = '';
     const data: string[] = [];

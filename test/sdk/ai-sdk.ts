@@ -48,7 +48,7 @@ export const aiAnthropic = aiSdk(
   (gatewayUrl, apiKey) => createAnthropic({ baseURL: `${gatewayUrl}/v1`, apiKey }),
   {
     hearsThoughts: true,
-    schemaNeeds: ['tools', 'forced'],
+    schemaNeeds: ['tools'],
   },
 );
 

@@ -7,7 +7,7 @@ import type { Snapshot } from '../../src/catalog/snapshot.ts';
 import { Cursors } from '../../src/console/cursor.ts';
 import type { OperatorRooms } from '../../src/console/operator-rooms.ts';
 import { operatorRows } from '../../src/console/operator-rows.ts';
-import { serves } from '../../src/main.ts';
+import { listFees, serves } from '../../src/main.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openSealer } from '../../src/storage/seal.ts';
@@ -36,13 +36,14 @@ export async function startOperatorConsole(
   { clock = systemClock, ...more }: Partial<OperatorRooms> & { readonly clock?: Clock } = {},
 ): Promise<OperatorConsole> {
   await record(database, await configurationFrom(configuration), sealer, clock);
-  const snapshot = async () => buildSnapshot(await load(database, sealer), serves);
+  const snapshot = async () => buildSnapshot(await load(database, sealer), serves, listFees());
   const first = await snapshot();
   const rooms: OperatorRooms = {
     ...{ database, clock, sealer, vendors },
     cursors: new Cursors(sealer.key('cursors of the console')),
     catalog: () => first,
     bundled: () => loadBundled({ usdRatePpm: defaultUsdRatePpm, today: '2026-11-21' }),
+    listFees: listFees(),
     proofs: {},
     attention: [],
     ...more,

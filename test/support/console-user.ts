@@ -6,7 +6,7 @@ import { Cursors } from '../../src/console/cursor.ts';
 import { type UserRooms, userRows } from '../../src/console/user-rows.ts';
 import { credit } from '../../src/ledger/ledger.ts';
 import { insertOf } from '../../src/ledger/scripts/rows.ts';
-import { serves } from '../../src/main.ts';
+import { listFees, serves } from '../../src/main.ts';
 import { openSite } from '../../src/signin/site.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openSealer } from '../../src/storage/seal.ts';
@@ -48,7 +48,7 @@ export async function startUserConsole(
     now: () => Date.UTC(2026, 10, 1),
     monotonicMs: () => 0,
   });
-  const snapshot = buildSnapshot(await load(database, sealer), serves);
+  const snapshot = buildSnapshot(await load(database, sealer), serves, listFees());
   const rooms: UserRooms = {
     database,
     clock,
@@ -94,7 +94,9 @@ export interface TestCharge {
   readonly outputTokens?: number;
 }
 
-/** A charge as the till would have committed it: transfer, counters and record in one transaction. */
+/**
+ * A charge as the till would have committed it: transfer, counters and record in one transaction.
+ */
 export async function charge(database: Database, made: TestCharge): Promise<void> {
   const cost = made.lines.reduce((sum, [, , , amount]) => sum + amount, 0n);
   const paid = cost - (made.shortfall ?? 0n);

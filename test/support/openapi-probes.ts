@@ -16,6 +16,7 @@ export interface Probe {
 const beside: Readonly<Record<string, Body>> = {
   stream_options: { stream: true },
   partial_images: { stream: true },
+  'include[]': { response_format: 'json' },
   'timestamp_granularities[]': { response_format: 'verbose_json' },
 };
 
@@ -44,7 +45,9 @@ export class Schemas {
     return fits(value) ? undefined : this.#ajv.errorsText(fits.errors);
   }
 
-  /** What the schema of a request says no to, tried one by one, and what stands at its very edge. */
+  /**
+   * What the schema of a request says no to, tried one by one, and what stands at its very edge.
+   */
   probesOf(schema: Schema, good: Body): readonly Probe[] {
     return Object.entries(this.resolved(schema).properties ?? {}).flatMap(
       ([param, member]): Probe[] => {
@@ -53,14 +56,82 @@ export class Schemas {
           good: this.misfit(schema, body) === undefined,
         });
         const { [param]: _, ...without } = good;
-        const values = valuesFor(this.resolved(member)).map(([value, what]) =>
-          probe({ ...good, ...beside[param], [param]: value }, what),
+        const values = valuesFor(this.resolved(member)).flatMap(([value, what]) => {
+          const alone = probe({ ...good, [param]: value }, what);
+          const others = beside[param];
+          return others === undefined
+            ? [alone]
+            : [alone, probe({ ...good, ...others, [param]: value }, `${what} beside`)];
+        });
+        const inside = this.#inside(this.resolved(member), good[param]).map(([value, what]) =>
+          probe({ ...good, [param]: value }, what),
         );
-        return [probe(without, 'absent'), ...values];
+        return [probe(without, 'absent'), ...values, ...inside];
       },
     );
   }
+
+  /**
+   * A value that is an object, or a list of them, with one of their members changed, or one of
+   * their words and another left out.
+   */
+  #inside(schema: Schema, value: unknown): readonly (readonly [unknown, string])[] {
+    if (Array.isArray(value)) {
+      const items = [schema, ...(schema.anyOf ?? [])].find(
+        (kind) => kind.items !== undefined,
+      )?.items;
+      const [first, ...rest]: readonly unknown[] = value;
+      if (items === undefined || first === undefined) return [];
+      return this.#inside(this.resolved(items), first).map(([one, what]) => [
+        [one, ...rest],
+        `[0].${what}`,
+      ]);
+    }
+    if (!isBody(value)) return [];
+    const members = Object.entries(schema.properties ?? {});
+    return members.flatMap(([name, member]) => {
+      const { [name]: _, ...without } = value;
+      const kind = this.resolved(member);
+      const words = (kind.enum ?? []).flatMap((word) =>
+        members.flatMap(([other]) => {
+          const { [other]: _gone, ...left } = { ...value, [name]: word };
+          return [[left, `${name} ${word} without ${other}`] as const];
+        }),
+      );
+      const changed = valuesFor(kind).map(
+        ([to, what]) => [{ ...value, [name]: to }, `${name}: ${what}`] as const,
+      );
+      return [[without, `${name} absent`] as const, ...changed, ...words];
+    });
+  }
+
+  /** What a query may say and may not, one by one: as text, the way in which it is sent. */
+  queriesOf(
+    query: Readonly<Record<string, Schema>>,
+  ): readonly { readonly param: string; readonly value: string; readonly good: boolean }[] {
+    return Object.entries(query).flatMap(([param, schema]) => {
+      const { minimum, maximum, enum: words = [] } = schema;
+      const around = [minimum, maximum].flatMap((limit) =>
+        limit === undefined ? [] : [limit - 1, limit, limit + 1],
+      );
+      // What a text may be depends on what there is: empty, it says nothing.
+      const kinds =
+        schema.type === 'string' && schema.enum === undefined
+          ? ['']
+          : ['', 'nonsense', '1.5', '-1'];
+      return [...kinds, ...around, ...words].map((value) => {
+        const read =
+          schema.type === 'integer' && value !== '' && Number.isFinite(Number(value))
+            ? Number(value)
+            : value;
+        return { param, value: String(value), good: this.misfit(schema, read) === undefined };
+      });
+    });
+  }
 }
+
+const isBody = (value: unknown): value is Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const kinds: readonly unknown[] = ['nonsense', 1.5, true, {}, [], [7], ['a'], [{}]];
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const entry = fileURLToPath(new URL('../../bin/tollgate.js', import.meta.url));
+const ownEntry = fileURLToPath(new URL('../../bin/tollgate.js', import.meta.url));
 const startMsMax = 20_000;
 
 /** The product as an operator runs it: its own process, from dist/. */
@@ -26,6 +26,12 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Of a node that comes back where it was; else any that is free. */
   readonly port?: number;
+  /** `bin/tollgate.js` of another build; else this checkout's. */
+  readonly entry?: string;
+  /** Where it writes; else this process reads what it says. */
+  readonly outputTo?: number;
+  /** More of the command. */
+  readonly args?: readonly string[];
 }
 
 /** The same for every node of a test. */
@@ -36,23 +42,26 @@ export async function startProcess({
   configuration,
   env = {},
   port: fixed,
+  entry = ownEntry,
+  outputTo,
+  args = [],
 }: ProcessOptions): Promise<GatewayProcess> {
   const config = join(folder, 'tollgate.yaml');
   writeFileSync(config, configuration);
   const port = fixed ?? (await freePort());
   const child = spawn(
     process.execPath,
-    [entry, 'serve', '--config', config, '--port', String(port), '--data', folder],
+    [entry, 'serve', '--config', config, '--port', String(port), '--data', folder, ...args],
     {
       env: { ...process.env, TOLLGATE_MASTER_KEY: masterKey, TOLLGATE_LOG: 'warn', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', outputTo ?? 'pipe', outputTo ?? 'pipe'],
     },
   );
   let output = '';
-  child.stdout.on('data', (text) => {
+  child.stdout?.on('data', (text) => {
     output += text;
   });
-  child.stderr.on('data', (text) => {
+  child.stderr?.on('data', (text) => {
     output += text;
   });
   const gone = new Promise<number | null>((resolve) => {

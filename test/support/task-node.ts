@@ -19,7 +19,7 @@ import { Tasks } from '../../src/gateway/tasks/tasks.ts';
 import type { VideoRequest } from '../../src/gateway/tasks/wish.ts';
 import { postControl } from '../../src/http/control.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
-import { serves } from '../../src/main.ts';
+import { listFees, serves } from '../../src/main.ts';
 import { Addresses } from '../../src/media/addresses.ts';
 import { Copies } from '../../src/media/copies.ts';
 import { Downloads } from '../../src/media/downloads.ts';
@@ -89,7 +89,7 @@ export async function openTaskNode(
   let snapshot: Snapshot | undefined;
   const sell = async (text: string): Promise<void> => {
     await record(database, await configurationFrom(text), sealer, clock);
-    snapshot = buildSnapshot(await load(database, sealer), serves);
+    snapshot = buildSnapshot(await load(database, sealer), serves, listFees());
     lanes.keepOnly(snapshot);
   };
   await sell(configuration);

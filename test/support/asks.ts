@@ -1,0 +1,77 @@
+import { expect } from 'vitest';
+import type { Adapter, Ask, Call } from '../../src/providers/adapter.ts';
+import { adaptersOf } from '../../src/providers/bridges/index.ts';
+import { vendors } from '../../src/providers/index.ts';
+import { isObject, listOf } from '../../src/providers/wire/json.ts';
+
+// Requests of each client format to a vendor's model, and what its adapter makes of them.
+
+export type Body = Record<string, unknown>;
+type Format = 'chat' | 'messages' | 'responses';
+
+export const user = { role: 'user', content: 'Hi' };
+export const weather = {
+  type: 'function',
+  function: { name: 'weather', parameters: { type: 'object', properties: {} } },
+};
+
+export function callOf(body: Body, upstreamModel: string, format: Format = 'chat'): Call {
+  const whole = {
+    model: 'public',
+    ...(format === 'responses' ? { input: 'Hi' } : { messages: [user] }),
+    ...body,
+  };
+  return {
+    body: whole,
+    bytes: Buffer.from(JSON.stringify(whole)),
+    publicModel: 'public',
+    upstreamModel,
+    stream: false,
+    includeUsage: false,
+    streamUpstream: false,
+    outputTokensMax: undefined,
+    answerId: format === 'messages' ? 'msg_1' : format === 'responses' ? 'resp_1' : 'chatcmpl-1',
+    created: 1,
+  };
+}
+
+export function adapterOf(vendor: string, format: Format): Adapter {
+  const found = vendors.get(vendor);
+  const adapter = found && adaptersOf(found)[format];
+  if (adapter === undefined) throw new Error(`${vendor} does not speak ${format}`);
+  return adapter;
+}
+
+export const ask = (vendor: string, model: string, body: Body, format: Format = 'chat'): Ask =>
+  adapterOf(vendor, format).ask(callOf(body, model, format));
+
+/** What reaches the vendor, beside the model and the one message. */
+export function sent(vendor: string, model: string, body: Body, format: Format = 'chat'): Body {
+  const { model: _, ...rest }: Body = JSON.parse(
+    ask(vendor, model, body, format).body.toString('utf8'),
+  );
+  if (JSON.stringify(rest['messages']) === JSON.stringify([user])) delete rest['messages'];
+  return rest;
+}
+
+/** What the vendor itself refuses, which it is asked only where no channel takes the request. */
+export const untaken = (
+  vendor: string,
+  model: string,
+  body: Body,
+  format: Format = 'chat',
+): string | undefined => ask(vendor, model, body, format).untaken?.param;
+
+export const dropped = (
+  vendor: string,
+  model: string,
+  body: Body,
+  format: Format = 'chat',
+): readonly string[] => [...(ask(vendor, model, body, format).dropped ?? [])].sort();
+
+/** The refusal's own words: which member, and why. */
+export const refused = (param: string): unknown =>
+  expect.objectContaining({ refusal: 'unsupported_parameter', param });
+
+export const assistants = (body: Body): unknown[] =>
+  listOf(body['messages']).filter((one) => isObject(one) && one['role'] === 'assistant');

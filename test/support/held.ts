@@ -1,0 +1,110 @@
+import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect } from 'vitest';
+import type { Ask, Call, Speaks, Vendor } from '../../src/providers/adapter.ts';
+import { endpointOf, violations } from '../vendor-schemas/index.ts';
+import { rubbish } from '../vendor-schemas/rubbish.ts';
+
+// Every request that an adapter makes in any test is held against the strict tables of
+// test/vendor-schemas: what its vendor would refuse fails the test that caused it. vitest.config.ts
+// has vendors made by way of `held`.
+
+/** Off while tables are written: then nothing fails. */
+const fails = true;
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** Longer bodies are about size, not about members. */
+const bodyBytesMax = 1024 * 1024;
+const found: string[] = [];
+
+/**
+ * What the vendor is asked for its own words of refusal alone (`Ask.untaken`) is no request that it
+ * should take.
+ */
+function hold(
+  vendor: string,
+  { path, body, headers, rest, untaken }: Ask,
+  { upstreamModel }: Call,
+): void {
+  if (untaken !== undefined) return;
+  if (
+    endpointOf(vendor, path) === undefined ||
+    rest !== undefined ||
+    body.length === 0 ||
+    body.length > bodyBytesMax
+  )
+    return;
+  const { testPath = '', currentTestName = '' } = expect.getState();
+  const file = relative(root, testPath);
+  if (
+    rubbish.some(
+      (one) =>
+        file.startsWith(one.file) && (one.test === undefined || currentTestName.includes(one.test)),
+    )
+  )
+    return;
+  for (const complaint of violations(
+    vendor,
+    path,
+    upstreamModel,
+    headers,
+    JSON.parse(body.toString('utf8')),
+  )) {
+    found.push(`${vendor} ${path} ${upstreamModel}: ${complaint}`);
+    const log = process.env['HELD_LOG'];
+    if (log !== undefined)
+      appendFileSync(
+        log,
+        `${JSON.stringify({ file, test: currentTestName, vendor, upstreamModel, complaint })}\n`,
+      );
+  }
+}
+
+/** The vendor, whose adapters are watched as they ask. */
+export function held<V extends Vendor>(vendor: V): V {
+  const speaks: Speaks = new Proxy<Speaks>(vendor.speaks, {
+    get(adapters, capability) {
+      const adapter: unknown = Reflect.get(adapters, capability);
+      if (
+        typeof adapter !== 'object' ||
+        adapter === null ||
+        typeof Reflect.get(adapter, 'ask') !== 'function'
+      )
+        return adapter;
+      return watched(vendor.id, adapter);
+    },
+  });
+  return { ...vendor, speaks };
+}
+
+const proxies = new WeakMap<object, object>();
+
+function watched(vendor: string, adapter: object): object {
+  const made =
+    proxies.get(adapter) ??
+    new Proxy(adapter, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (name !== 'ask' || typeof member !== 'function') return member;
+        return (call: Call): Ask => {
+          const ask: Ask = Reflect.apply(member, target, [call]);
+          hold(vendor, ask, call);
+          return ask;
+        };
+      },
+    });
+  proxies.set(adapter, made);
+  return made;
+}
+
+/** What was found in this test so far; it does not fail it any more. */
+export const taken = (): string[] => found.splice(0);
+
+afterEach(() => {
+  const all = taken();
+  if (fails && all.length > 0)
+    throw new Error(
+      `the vendor would refuse what this test sends it:\n${[...new Set(all)].slice(0, 10).join('\n')}`,
+    );
+});
