@@ -9,6 +9,7 @@ import { checksMigrations } from './ledger/checks.ts';
 import { importsMigrations } from './imports/remembered.ts';
 import { ledgerMigrations } from './ledger/migrations.ts';
 import { changesMigrations } from './storage/changes.ts';
+import { ledgerIdMigrations } from './storage/ledger-id.ts';
 import { noticesMigrations } from './notices/migrations.ts';
 import { recallMigrations } from './recall/migrations.ts';
 import { mediaMigrations } from './media/migrations.ts';
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   ...reportsMigrations,
   ...importsMigrations,
   ...noticesMigrations,
+  ...ledgerIdMigrations,
 ];

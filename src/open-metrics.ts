@@ -7,6 +7,7 @@ import type { Tasks } from './gateway/tasks/tasks.ts';
 import type { LiveTill } from './ledger/till.ts';
 import { tillFamilies } from './ledger/till-metrics.ts';
 import { type Family, family, type Labels } from './telemetry/exposition.ts';
+import type { Log } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import type { Requests } from './telemetry/requests.ts';
 
@@ -28,16 +29,23 @@ export interface Measured {
   readonly nodes: () => readonly Family[];
   /** Whether new requests are let in. */
   readonly ready: () => boolean;
+  readonly log: Pick<Log, 'dropped'>;
 }
 
 /** Every room tells what it knows when somebody asks: nothing of this costs a request anything. */
 export function measure({ metrics, requests }: Counted, measured: Measured): void {
-  const { version, till, watch, reporter, tasks, ready } = measured;
+  const { version, till, watch, reporter, tasks, ready, log } = measured;
   metrics.add(() => [
     family('tollgate_info', 'gauge', 'Always 1: which version this is', [
       [{ version, node: process.versions.node }, 1],
     ]),
     family('tollgate_ready', 'gauge', '1 while new requests are let in', ready() ? 1 : 0),
+    family(
+      'tollgate_log_lines_dropped_total',
+      'counter',
+      'Log lines dropped because standard output is not read',
+      log.dropped,
+    ),
     family('tollgate_open_streams', 'gauge', 'Streams that are open now', watch.open),
     family(
       'tollgate_tasks_due',

@@ -1,5 +1,6 @@
 import { defaultUsdRatePpm, loadBundled } from './catalog/bundled.ts';
 import { dateOf } from './catalog/configuration.ts';
+import { listFeesAt } from './catalog/list-fees.ts';
 import type { Attention } from './console/contract.ts';
 import { Cursors } from './console/cursor.ts';
 import type { OperatorRooms } from './console/operator-rooms.ts';
@@ -11,6 +12,7 @@ import type { Parts } from './gateway/parts.ts';
 import { listUnmatched } from './payments/orders.ts';
 import { proofs } from './proofs.ts';
 import { vendors } from './providers/index.ts';
+import { dollarFees } from './providers/list-fees.ts';
 import type { Database } from './storage/database.ts';
 import type { Sealer } from './storage/seal.ts';
 
@@ -23,7 +25,9 @@ export interface OperatorPages {
   readonly usdRatePpm: bigint | undefined;
 }
 
-/** The rows of all pages of operators. `users`: what users ask of themselves, operators ask of them. */
+/**
+ * The rows of all pages of operators. `users`: what users ask of themselves, operators ask of them.
+ */
 export function operatorRowsOn(
   { database, sealer, parts: { clock, catalog }, usdRatePpm = defaultUsdRatePpm }: OperatorPages,
   users: readonly ConsoleRow[],
@@ -33,6 +37,7 @@ export function operatorRowsOn(
     ...{ database, sealer, clock, catalog, vendors, proofs, attention },
     cursors: new Cursors(sealer.key('cursors of the console')),
     bundled: () => loadBundled({ usdRatePpm, today: dateOf(clock.now()) }),
+    listFees: listFeesAt(dollarFees, usdRatePpm),
   };
   return [...operatorRows(rooms), ...userTabRows(database, users)];
 }
