@@ -89,3 +89,19 @@ channels:
   expect(await node.stop()).toBe(0);
   expect(await check(database)).toMatchObject({ ok: true, holds: 0, problems: [] });
 }, 60_000);
+
+test('a gateway that is told to stop while its second worker is about to start ends', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-workers-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const node = await startProcess({
+      folder,
+      configuration: 'channels: []\n',
+      env: { TOLLGATE_WORKERS: '2' },
+      everyMs: 0,
+    });
+    onTestFinished(() => node.kill());
+    const late = wait(10_000, 'still there', { ref: false });
+    expect(await Promise.race([node.stop(), late]), node.output()).toBe(0);
+  }
+}, 90_000);

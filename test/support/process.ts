@@ -32,6 +32,8 @@ export interface ProcessOptions {
   readonly outputTo?: number;
   /** More of the command. */
   readonly args?: readonly string[];
+  /** The time between two questions whether it is ready. */
+  readonly everyMs?: number;
 }
 
 /** The same for every node of a test. */
@@ -45,6 +47,7 @@ export async function startProcess({
   entry = ownEntry,
   outputTo,
   args = [],
+  everyMs = 20,
 }: ProcessOptions): Promise<GatewayProcess> {
   const config = join(folder, 'tollgate.yaml');
   writeFileSync(config, configuration);
@@ -68,7 +71,7 @@ export async function startProcess({
     child.once('exit', resolve);
   });
   const url = `http://127.0.0.1:${port}`;
-  await ready(url, child, () => output);
+  await ready(url, child, () => output, everyMs);
   return {
     url,
     child,
@@ -84,14 +87,19 @@ export async function startProcess({
   };
 }
 
-async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
+async function ready(
+  url: string,
+  child: ChildProcess,
+  output: () => string,
+  everyMs: number,
+): Promise<void> {
   const until = performance.now() + startMsMax;
   while (performance.now() < until) {
     if (child.exitCode !== null)
       throw new Error(`the gateway ended with ${child.exitCode}: ${output()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => undefined);
     if (answer?.ok === true) return;
-    await wait(20);
+    await wait(everyMs);
   }
   child.kill('SIGKILL');
   throw new Error(`the gateway is not ready after ${startMsMax} ms: ${output()}`);

@@ -49,9 +49,13 @@ class Supervisor {
     this.#empty = empty;
   }
 
-  /** So many are kept running from here on. */
+  /**
+   * Keeps this many workers running from here on. The signal to stop may have come before the first
+   * worker was heard to be ready: no other starts then, because nothing would end it.
+   */
   keep(count: number): void {
     this.#kept = count;
+    if (this.stopping) return;
     while (this.#workers.size < count) void this.start('further');
   }
 
@@ -81,7 +85,7 @@ class Supervisor {
   #ended(worker: Worker): void {
     this.#workers.delete(worker);
     if (this.#workers.size === 0 && (this.stopping || this.#kept === 0)) return this.#empty();
-    if (!this.stopping) setTimeout(() => !this.stopping && this.keep(this.#kept), replaceMs);
+    if (!this.stopping) setTimeout(() => this.keep(this.#kept), replaceMs);
   }
 
   /** Every worker drains. */
