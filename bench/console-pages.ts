@@ -4,10 +4,9 @@ import { setUserRole } from '../src/accounts/users.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { buildSnapshot } from '../src/catalog/build-snapshot.ts';
 import { Cursors } from '../src/console/cursor.ts';
-import { openConsole } from '../src/console/door.ts';
-import { operatorRows } from '../src/console/operator-rows.ts';
-import { userTabRows } from '../src/console/operator-user-tabs.ts';
-import { userRows } from '../src/console/user-rows.ts';
+import { openConsole } from '../src/console/server.ts';
+import { operatorRoutes, userTabRoutes } from '../src/console/operator/routes.ts';
+import { userRoutes } from '../src/console/user/routes.ts';
 import { openServer, serverLimits } from '../src/http/server.ts';
 import { MemoryLimiter } from '../src/limits/limiter.ts';
 import { vendors } from '../src/providers/index.ts';
@@ -73,7 +72,7 @@ async function consoleOn(database: Database, { to }: History) {
   const site = openSite(undefined);
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
-  const users = userRows({
+  const users = userRoutes({
     ...{ database, clock, site, catalog: () => snapshot, cursors },
     shell: {
       name: 'bench',
@@ -89,7 +88,7 @@ async function consoleOn(database: Database, { to }: History) {
     play: async () => undefined,
     playBytesMax: 1_000,
   });
-  const operators = operatorRows({
+  const operators = operatorRoutes({
     ...{
       database,
       clock,
@@ -100,7 +99,7 @@ async function consoleOn(database: Database, { to }: History) {
     },
     ...{ bundled: async () => new Map(), listFees: () => ({}), proofs: {}, attention: [] },
   });
-  const rows = [...users, ...operators, ...userTabRows(database, users)];
+  const rows = [...users, ...operators, ...userTabRoutes(database, users)];
   const quiet = { refused: () => {}, bug: (_: string, error: unknown) => console.error(error) };
   const door = await openConsole(
     server,

@@ -1,10 +1,10 @@
 import { systemClock } from '../src/base/clock.ts';
-import { migrations } from '../src/migrations.ts';
+import { migrations } from '../src/app/schema.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { open } from '../src/storage/open.ts';
-import { patiently } from '../src/storage/patient.ts';
-import { rollUp } from '../src/usage/hours.ts';
-import { makeMonths } from '../src/usage/months.ts';
+import { noStatementTimeout } from '../src/storage/sql.ts';
+import { rollUp } from '../src/usage/rollup.ts';
+import { createPartitions } from '../src/usage/partitions.ts';
 import { measurePages } from './console-pages.ts';
 import { countOf, historyDays, makeHistory } from './history.ts';
 
@@ -30,7 +30,7 @@ const to =
     : Number(begun['at']) + historyDays * 24 * hourMs;
 // As a gateway that ran meanwhile would have made them.
 for (let at = to - historyDays * 24 * hourMs; at < to; at += 20 * 24 * hourMs)
-  await makeMonths(database, { ...systemClock, now: () => at });
+  await createPartitions(database, { ...systemClock, now: () => at });
 const records = Math.min(whole, counted + Number(atOnce));
 const started = systemClock.monotonicMs();
 const history = await makeHistory(database, to, records, whole);
@@ -43,7 +43,7 @@ for (; records === whole && left && hours < hoursMax; hours++)
   left = (await rollUp(database, to + hourMs)) !== undefined;
 if (database.dialect === 'postgres' && !left)
   await database.transact(function* () {
-    yield* patiently(database);
+    yield* noStatementTimeout(database);
     yield { sql: 'ANALYZE', params: [] };
   });
 const rolled = systemClock.monotonicMs();

@@ -1,8 +1,8 @@
 import { createKey } from '../src/accounts/keys.ts';
 import { createUser } from '../src/accounts/users.ts';
-import { createAccount } from '../src/ledger/scripts/account.ts';
+import { createAccountTx } from '../src/ledger/transactions/account.ts';
 import type { Database } from '../src/storage/database.ts';
-import { patiently } from '../src/storage/patient.ts';
+import { noStatementTimeout } from '../src/storage/sql.ts';
 import { recordColumns } from '../src/usage/record.ts';
 
 /**
@@ -46,7 +46,7 @@ export async function makeHistory(
   for (let first = counted; first < records; first += chunk) {
     const last = Math.min(first + chunk, records);
     await database.transact(function* () {
-      yield* patiently(database);
+      yield* noStatementTimeout(database);
       yield { sql: recordsText(database, spread, first, last, whole), params: [] };
       yield {
         sql: `INSERT INTO transfer (id, debit, credit, amount, code, at) SELECT id, account, 'revenue', cost-shortfall, capability, finished_at
@@ -64,7 +64,7 @@ export async function makeHistory(
 /** However long it takes. */
 export function countOf(database: Database, table: string): Promise<number> {
   return database.transact(function* () {
-    yield* patiently(database);
+    yield* noStatementTimeout(database);
     const [row] = yield { sql: `SELECT COUNT(*) AS n FROM ${table}`, params: [] };
     return Number(row?.['n']);
   });
@@ -80,7 +80,7 @@ async function people(database: Database, at: number): Promise<Pick<Spread, 'use
     await database.transact(function* () {
       for (let n = 0; n < userCount; n++) {
         const user = yield* createUser({ name: `user ${n}`, role: 'user', at: at + n });
-        yield* createAccount({ id: user.id, kind: 'user' });
+        yield* createAccountTx({ id: user.id, kind: 'user' });
         for (let key = 0; key < keysEach; key++)
           yield* createKey({
             userId: user.id,
@@ -173,7 +173,7 @@ function recordsText(
 async function fund(database: Database, { users, from }: History): Promise<void> {
   const left = 100_000_000_000n;
   await database.transact(function* () {
-    yield* patiently(database);
+    yield* noStatementTimeout(database);
     for (const user of users) {
       const [sum] = yield {
         sql: 'SELECT COALESCE(SUM(cost-shortfall), 0) AS cost FROM usage WHERE account=$1',

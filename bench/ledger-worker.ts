@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../src/base/clock.ts';
 import { requestId } from '../src/base/id.ts';
-import type { ReserveAsk } from '../src/ledger/contract.ts';
+import type { ReserveRequest } from '../src/ledger/contract.ts';
 import { ledgerProcedures } from '../src/ledger/procedures.ts';
 import { openTill } from '../src/ledger/till.ts';
 import { open } from '../src/storage/open.ts';
@@ -62,7 +62,7 @@ async function work({ url, seconds, atOnce, accounts }: Work): Promise<Done> {
   const until = performance.now() + seconds * 1000;
   let drawn = 0;
   const client = async (n: number): Promise<void> => {
-    const ask: ReserveAsk = {
+    const ask: ReserveRequest = {
       account: `user-${n % accounts}`,
       limits: [],
       want: 2n * cost,

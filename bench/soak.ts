@@ -11,7 +11,7 @@ import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { check } from '../src/ledger/check.ts';
-import { proofs } from '../src/proofs.ts';
+import { proofs } from '../src/app/schema.ts';
 import type { Database } from '../src/storage/database.ts';
 import { open } from '../src/storage/open.ts';
 import { newCustomer, newTestKey } from '../test/support/customer.ts';

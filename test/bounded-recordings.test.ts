@@ -1,29 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { parseChat } from '../src/api/chat.ts';
 import { parseCompletion } from '../src/api/completions.ts';
-import { parseEmbeddings } from '../src/api/embeddings.ts';
-import { parseMessages } from '../src/api/messages-endpoint.ts';
-import { parseRerank } from '../src/api/rerank.ts';
+import { parseEmbeddings, parseRerank } from '../src/api/vectors.ts';
+import { parseMessages } from '../src/api/messages.ts';
 import { parseResponse } from '../src/api/responses.ts';
 import type { Quantities } from '../src/base/quantities.ts';
 import { Refusal } from '../src/base/refusal.ts';
 import { type Bundled, defaultUsdRatePpm, loadBundled } from '../src/catalog/bundled.ts';
 import { inputTokens, outputTokens, type Price, tariffOf } from '../src/catalog/price.ts';
 import type { Model } from '../src/catalog/snapshot.ts';
-import { type Admitted, countedText, sizeInTokens, tokensPerMedium } from '../src/gateway/admit.ts';
+import { type Admission, countText, sizeInTokens, tokensPerMedium } from '../src/gateway/admit.ts';
 import {
   type BoundBasis,
-  bounded,
+  boundUsage,
   isCountable,
   isWithin,
   outputMost,
   thinkingMost,
-} from '../src/gateway/bound.ts';
-import { Purse } from '../src/gateway/purse.ts';
-import type { ClientRequest } from '../src/gateway/request.ts';
+} from '../src/gateway/pricing/bound.ts';
+import { ReservedFunds } from '../src/gateway/pricing/reserved-funds.ts';
+import type { ApiRequest } from '../src/gateway/accept.ts';
 import {
   type Adapter,
-  type Call,
+  type VendorCall,
   isFault,
   type StreamMeter,
   type Vendor,
@@ -46,7 +45,7 @@ const principal = { userId: 'u', keyId: 'k', group: 'g', limit: undefined, expir
 const price: Price = { rates: { input: 1n, output: 1n }, tiers: [], by: undefined };
 const tariff = tariffOf(price, 1_000_000n);
 type Dict = Record<string, unknown>;
-type Parse = (body: Dict, bytes: Buffer) => ClientRequest;
+type Parse = (body: Dict, bytes: Buffer) => ApiRequest;
 
 /** How a recorded request comes in at our door, and who reads its answer. */
 interface Side {
@@ -133,7 +132,7 @@ function playerOf({ vendor }: Recording, side: Side): Vendor {
   const known = vendors.get(vendor);
   const home = vendors.get(side.home);
   if (home === undefined) throw new Error(`nobody plays ${side.home}`);
-  const speaks = known?.speaks[side.capability];
+  const speaks = known?.adapters[side.capability];
   const foreign = side.capability === 'chat' && side.endpoint !== 'chat';
   if (known === undefined || speaks === undefined || foreign) return home;
   if (side.endpoint === 'chat' && 'ask' in speaks && !/chat\/completions/.test(pathOf(speaks)))
@@ -187,7 +186,7 @@ interface Heard {
 function heard(
   recording: Recording,
   adapter: Adapter | WholeAdapter,
-  call: Call,
+  call: VendorCall,
 ): Heard | undefined {
   if (!recording.streamed) {
     const answer = adapter.read(recording.reply, 'application/json', call);
@@ -202,11 +201,11 @@ function heard(
 }
 
 function boundsOf(
-  request: ClientRequest,
+  request: ApiRequest,
   model: Model,
   vendor: Vendor,
   upstreamModel: string,
-): BoundBasis & { readonly purse: Purse } {
+): BoundBasis & { readonly funds: ReservedFunds } {
   const media = { inputTokens: request.mediaCount * tokensPerMedium, output: false };
   const offer = {
     model,
@@ -219,7 +218,7 @@ function boundsOf(
       limits: { rpm: undefined, tpm: undefined, concurrency: undefined },
     },
   };
-  const admitted: Admitted = {
+  const admitted: Admission = {
     offer,
     tariff,
     textTokens: sizeInTokens(request),
@@ -235,9 +234,14 @@ function boundsOf(
     settle: none,
     release: () => {},
   };
-  const purse = new Purse(reservation, admitted, 1, outputMost(request, admitted));
-  if (vendor.thinksBeyondLimit === true) purse.allowThinking(thinkingMost(request, admitted));
-  return { request, admitted, purse, readsBeyond: vendor.readsBeyond?.(upstreamModel) ?? false };
+  const funds = new ReservedFunds(reservation, admitted, 1, outputMost(request, admitted));
+  if (vendor.thinksBeyondLimit === true) funds.allowThinking(thinkingMost(request, admitted));
+  return {
+    request,
+    admitted,
+    funds,
+    readsBeyond: vendor.readsBeyond?.(upstreamModel) ?? false,
+  };
 }
 
 /** What the measured tolerances rest on: docs/decisions/0021-bounded-by-the-request.md. */
@@ -268,7 +272,7 @@ async function measure(
   if (answered > limit && limit < 16) figures.least = Math.max(figures.least, answered);
   if (readsBeyond || !isCountable(request)) figures.uncounted += 1;
   else if (request.mediaCount === 0) {
-    const text = await countedText(admitted, request);
+    const text = await countText(admitted, request);
     figures.added = Math.max(figures.added, input - Math.max(sizeInTokens(request), text));
     if (text > 1_000) figures.factor = Math.max(figures.factor, input / text);
   }
@@ -283,7 +287,7 @@ async function judge(
   const asked = side.asked(recording);
   if (asked === undefined) return undefined;
   const body: Dict = { ...asked, model: 'public/model' };
-  let request: ClientRequest;
+  let request: ApiRequest;
   try {
     request = side.parse(body, Buffer.from(JSON.stringify(body)));
   } catch (error) {
@@ -301,12 +305,12 @@ async function judge(
   const bounds = boundsOf(request, modelOf(bundled, recording), by, modelNamed(recording));
   figures.judged += 1;
   await measure(bounds, quantities, outputBytes);
-  const { purse } = bounds;
-  if (purse.isPast(outputBytes))
-    return `${outputBytes} bytes for at most ${purse.outputMost} tokens`;
+  const { funds } = bounds;
+  if (funds.isPast(outputBytes))
+    return `${outputBytes} bytes for at most ${funds.outputMost} tokens`;
   if (isWithin(bounds, quantities)) return undefined;
   figures.exact += 1;
-  const { reported, quantities: charged } = await bounded(bounds, quantities);
+  const { reported, quantities: charged } = await boundUsage(bounds, quantities);
   if (reported === undefined) return undefined;
   return `${modelNamed(recording)} reported ${JSON.stringify(reported)}, charged ${JSON.stringify(charged)}`;
 }

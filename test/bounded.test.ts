@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { recordedCatalogue } from '../src/catalog/recorded.ts';
+import { storedCatalog } from '../src/catalog/stored-catalog.ts';
 import { check, houseLosses } from '../src/ledger/check.ts';
-import { migrations } from '../src/migrations.ts';
+import { migrations } from '../src/app/schema.ts';
 import { vendors } from '../src/providers/index.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { recordColumns } from '../src/usage/record.ts';
@@ -91,7 +91,7 @@ forEachDatabase((_name, openFresh, fresh) => {
     ]);
     expect(await check(database)).toMatchObject({ ok: true, problems: [] });
     expect(await houseLosses(database)).toBe(0n);
-    const { channels } = await recordedCatalogue(database);
+    const { channels } = await storedCatalog(database);
     expect(channels.map(({ name, billsCancelledInput }) => [name, billsCancelledInput])).toEqual([
       ['a', undefined],
     ]);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { parseYuan } from '../src/base/money.ts';
 import { check } from '../src/ledger/check.ts';
-import { proofs } from '../src/proofs.ts';
+import { proofs } from '../src/app/schema.ts';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { type Browser, newBrowser } from './support/console.ts';
 import { hello, oneModel, startGateway } from './support/running.ts';

@@ -3,9 +3,9 @@ import { forEachDatabase } from './databases.ts';
 import { askPlain, newBrowser } from './support/console.ts';
 import { hello, oneModel, startGateway, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
-import { operatorRows } from '../src/console/operator-rows.ts';
+import { operatorRoutes } from '../src/console/operator/routes.ts';
 import { startOperatorConsole } from './support/console-operator.ts';
-import { migrations } from '../src/migrations.ts';
+import { migrations } from '../src/app/schema.ts';
 
 /** Effective in every process within a second; the rest is for a busy machine. */
 const soon = { timeout: 5_000, interval: 50 };
@@ -276,7 +276,7 @@ forEachDatabase((_name, openFresh, fresh) => {
     );
     const user = await newBrowser(url, database);
     // The rows are only counted: none of what they need is asked.
-    const rows = operatorRows(Object.create(null));
+    const rows = operatorRoutes(Object.create(null));
     expect(rows.length).toBeGreaterThan(40);
     for (const { method, path, role } of rows) {
       const at = path.replace(/:\w+/g, 'x');

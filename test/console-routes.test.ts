@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { consolePath } from '../src/console/door.ts';
+import { consolePath } from '../src/console/server.ts';
 import { setUserState } from '../src/accounts/users.ts';
 import { sqliteUrl } from './databases.ts';
 import { askPlain, newBrowser } from './support/console.ts';

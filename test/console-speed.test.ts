@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { measurePages } from '../bench/console-pages.ts';
 import { makeHistory } from '../bench/history.ts';
 import { check } from '../src/ledger/check.ts';
-import { migrations } from '../src/migrations.ts';
-import { rollUp } from '../src/usage/hours.ts';
+import { migrations } from '../src/app/schema.ts';
+import { rollUp } from '../src/usage/rollup.ts';
 import { forEachDatabase } from './databases.ts';
 
 /** The full size is `npm run bench:console`'s; `npm run test:long` has a twentieth of it. */

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { systemClock } from '../src/base/clock.ts';
 import { readConfiguration } from '../src/catalog/config.ts';
-import { serves } from '../src/main.ts';
+import { serves } from '../src/app/gateway.ts';
 import { vendors } from '../src/providers/index.ts';
 import { sqliteUrl } from './databases.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
@@ -195,7 +195,9 @@ describe('what runs the gateway', () => {
     );
     const { services } = parse(read('deploy/docker/compose.yaml'));
     const unit = /^TimeoutStopSec=(\d+)$/m.exec(read('deploy/systemd/tollgate.service'))?.[1];
-    const drainSeconds = Number(/^const drainMs = (\d+)_000;$/m.exec(read('src/main.ts'))?.[1]);
+    const drainSeconds = Number(
+      /^const drainMs = (\d+)_000;$/m.exec(read('src/app/gateway.ts'))?.[1],
+    );
     for (const seconds of [
       deployment.spec.template.spec.terminationGracePeriodSeconds,
       Number.parseInt(services.gateway.stop_grace_period, 10),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { membersOf, tooMuch } from '../src/api/json-shape.ts';
+import { membersOf, exceedsJsonLimits } from '../src/api/request-body.ts';
 import { sqliteUrl } from './databases.ts';
 import { oneModel, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
@@ -74,7 +74,7 @@ test('R9: of a member that stands there twice, at whatever depth, only the one t
     expect(answer.status, `${name}: ${sent}`).toBe(200);
     const text = vendor.received.at(-1)?.text ?? '';
     const written = { members: 0 };
-    expect(tooMuch(Buffer.from(text), [], written)).toBeUndefined();
+    expect(exceedsJsonLimits(Buffer.from(text), [], written)).toBeUndefined();
     expect(written.members, text).toBe(membersOf(JSON.parse(text)));
     expect(JSON.parse(text)).toEqual(usual);
   }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
 import { buildSnapshot } from '../src/catalog/build-snapshot.ts';
-import { load, record } from '../src/catalog/recording.ts';
+import { loadCatalog, recordConfiguration } from '../src/catalog/catalog-store.ts';
 import type { Snapshot } from '../src/catalog/snapshot.ts';
-import { countTokens } from '../src/gateway/count.ts';
-import { listFees, serves } from '../src/main.ts';
+import { countTokens } from '../src/gateway/pricing/tokens.ts';
+import { listFees, serves } from '../src/app/gateway.ts';
 import { openSealer } from '../src/storage/seal.ts';
 import { type Sabotage, sabotages } from './gateway/sabotage.ts';
 import { type History, live } from './gateway/simulation.ts';
@@ -68,8 +68,8 @@ describe(`histories of the gateway, from seed ${firstSeed}`, { timeout }, () => 
   beforeAll(async () => {
     const { database } = await Stage.open();
     const sealer = openSealer(randomBytes(32));
-    await record(database, await configurationFrom(sold), sealer, systemClock);
-    snapshot = buildSnapshot(await load(database, sealer), serves, listFees());
+    await recordConfiguration(database, await configurationFrom(sold), sealer, systemClock);
+    snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, listFees());
     await database.close();
     // What is loaded when it is needed would make the first history another one.
     await countTokens('a');

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { isFault } from '../src/providers/adapter.ts';
-import { geminiChat } from '../src/providers/wire/gemini.ts';
+import { geminiChat } from '../src/providers/formats/gemini/adapter.ts';
 import { chatCall } from './support/chat-call.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

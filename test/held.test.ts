@@ -9,12 +9,12 @@ import { held, taken } from './support/held.ts';
 it('a vendor under watch is the same vendor', () => {
   const vendor = vendors.get('groq');
   if (vendor === undefined) throw new Error('no such vendor');
-  const { speaks: _, ...rest } = vendor;
+  const { adapters: _, ...rest } = vendor;
   expect(held(vendor)).toMatchObject(rest);
 });
 
 it('what a vendor would refuse is found as an adapter asks, by any client format', () => {
-  const chat = vendors.get('groq')?.speaks.chat;
+  const chat = vendors.get('groq')?.adapters.chat;
   chat?.ask(chatCall({ temperature: 0.5 }, 'openai/gpt-oss-120b'));
   expect(taken()).toEqual([]);
   chat?.ask(chatCall({ member_of_nobody: 1 }, 'openai/gpt-oss-120b'));

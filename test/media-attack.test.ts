@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { pictureOf } from '../sim/media/png.ts';
 import { wav } from '../sim/media/wav.ts';
-import type { TaskLimits } from '../src/gateway/tasks/limits.ts';
+import type { TaskLimits } from '../src/gateway/tasks/parts.ts';
 import { type FreshDatabase, forEachDatabase } from './databases.ts';
 import { aFilm, quickTasks } from './support/film-vendor.ts';
 import { type Running, startRunning } from './support/running.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { mediaMigrations } from '../src/media/migrations.ts';
+import { mediaMigrations } from '../src/media/file-table.ts';
 import { readFileRow } from '../src/media/files.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { forEachDatabase } from './databases.ts';

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
 import { loadBundled } from '../src/catalog/bundled.ts';
-import { recordedCatalogue } from '../src/catalog/recorded.ts';
+import { storedCatalog } from '../src/catalog/stored-catalog.ts';
 import { readNewApi } from '../src/imports/new-api.ts';
-import type { ImportReport } from '../src/imports/report.ts';
-import { openSource, SourceError } from '../src/imports/source.ts';
-import { takeIn } from '../src/imports/take-in.ts';
+import type { ImportSummary } from '../src/imports/report.ts';
+import { openSource, ImportSourceError } from '../src/imports/source.ts';
+import { runImport } from '../src/imports/importer.ts';
 import { check } from '../src/ledger/check.ts';
-import { migrations } from '../src/migrations.ts';
-import { proofs } from '../src/proofs.ts';
+import { migrations, proofs } from '../src/app/schema.ts';
 import { vendors } from '../src/providers/index.ts';
 import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
@@ -43,7 +42,7 @@ const channel = (id: number, more: Rows[string][number] = {}) => ({
 /** A database with these rows, taken into a fresh installation. */
 async function imported(
   rows: Rows,
-): Promise<{ readonly report: ImportReport; readonly database: Database }> {
+): Promise<{ readonly report: ImportSummary; readonly database: Database }> {
   const place = await sqliteUrl();
   await makeNewApiDatabase(place, { users: [user(1)], ...rows });
   const source = await openSource(place);
@@ -66,13 +65,13 @@ async function imported(
       bundled,
       at,
     };
-    return { report: await takeIn(database, await readNewApi(source), wish), database };
+    return { report: await runImport(database, await readNewApi(source), wish), database };
   } finally {
     await source.close();
   }
 }
 
-const notesOn = ({ notes }: ImportReport, what: string): readonly string[] =>
+const notesOn = ({ notes }: ImportSummary, what: string): readonly string[] =>
   notes.filter((one) => one.what === what).map(({ note }) => note);
 
 test('a balance that no account could hold stays behind with its user, and nobody else does', async () => {
@@ -138,7 +137,7 @@ test('channels keep their order whatever their priorities are, and their weights
   ];
   const { report, database } = await imported({ channels });
   expect(report.channels).toMatchObject({ taken: 4, left: 0 });
-  const made = (await recordedCatalogue(database)).channels;
+  const made = (await storedCatalog(database)).channels;
   expect(made.map(({ name, priority, weight }) => [name, priority, weight])).toEqual([
     ['c1', 0, 1_000_000],
     ['c2', 2, 1],
@@ -165,7 +164,7 @@ test('names and addresses are one line, whatever stood there', async () => {
   ]);
   expect(notesOn(report, 'user 1 (u1)')).toEqual(['its e-mail address is none']);
   expect(report.leftOut.map(({ what }) => what)).toEqual(['group vip\r\nx']);
-  expect((await recordedCatalogue(database)).channels.map(({ name }) => name)).toEqual([
+  expect((await storedCatalog(database)).channels.map(({ name }) => name)).toEqual([
     'main Bcc: x@y.example',
   ]);
   await database.close();
@@ -232,7 +231,7 @@ test('what cannot be read is told in one sentence, without the password', async 
   const database = await open(ours);
   await migrate(database, migrations);
   const source = await openSource(ours);
-  await expect(readNewApi(source)).rejects.toThrow(SourceError);
+  await expect(readNewApi(source)).rejects.toThrow(ImportSourceError);
   await source.close();
   await database.close();
 });

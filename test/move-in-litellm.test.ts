@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSim } from '../sim/index.ts';
-import { recordedCatalogue } from '../src/catalog/recorded.ts';
-import { importPrices } from '../src/cli/catalogue.ts';
+import { storedCatalog } from '../src/catalog/stored-catalog.ts';
+import { importPricesCommand } from '../src/cli/catalogue.ts';
 import { importLitellm } from '../src/cli/import-litellm.ts';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { configurationFrom, startRunning } from './support/running.ts';
@@ -187,14 +187,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
     });
     const { prices } = await files('http://127.0.0.1:1');
     const env = { DATABASE_URL: databaseUrl, TOLLGATE_USD_RATE: '7' };
-    const told = JSON.parse(await printed(() => importPrices(prices, { json: true }, env)));
+    const told = JSON.parse(await printed(() => importPricesCommand(prices, { json: true }, env)));
     expect(told).toMatchObject({
       applied: true,
       changed: [{ id: 'gpt-4o' }],
       refused: [],
       without: ['gpt-4o-mini', 'house'],
     });
-    const { models } = await recordedCatalogue(running.gateway.database);
+    const { models } = await storedCatalog(running.gateway.database);
     expect(models.find(({ id }) => id === 'gpt-4o')?.price).toEqual({
       rates: { input: 17_500_000_000n, cached_input: 8_750_000_000n, output: 70_000_000_000n },
       tiers: [
@@ -204,7 +204,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     });
     expect(models.find(({ id }) => id === 'gpt-4o-mini')?.price.rates.input).toBe(1_000_000_000n);
     expect(
-      JSON.parse(await printed(() => importPrices(prices, { json: true }, env))),
+      JSON.parse(await printed(() => importPricesCommand(prices, { json: true }, env))),
     ).toMatchObject({ applied: false, changed: [] });
   });
 });

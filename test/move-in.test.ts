@@ -4,14 +4,13 @@ import { listIdentities } from '../src/accounts/identities.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { formatYuan } from '../src/base/money.ts';
 import { loadBundled } from '../src/catalog/bundled.ts';
-import { recordedCatalogue } from '../src/catalog/recorded.ts';
-import type { Worth } from '../src/imports/foreign.ts';
-import { readNewApi } from '../src/imports/new-api.ts';
-import type { ImportReport } from '../src/imports/report.ts';
-import { openSource, SourceError } from '../src/imports/source.ts';
-import { takeIn } from '../src/imports/take-in.ts';
+import { storedCatalog } from '../src/catalog/stored-catalog.ts';
+import { type UnitWorth, readNewApi } from '../src/imports/new-api.ts';
+import type { ImportSummary } from '../src/imports/report.ts';
+import { openSource, ImportSourceError } from '../src/imports/source.ts';
+import { runImport } from '../src/imports/importer.ts';
 import { check } from '../src/ledger/check.ts';
-import { proofs } from '../src/proofs.ts';
+import { proofs } from '../src/app/schema.ts';
 import { vendors } from '../src/providers/index.ts';
 import type { Database } from '../src/storage/database.ts';
 import { openSealer } from '../src/storage/seal.ts';
@@ -142,7 +141,7 @@ const installation = (vendor: string) => ({
   ],
 });
 
-const worth: Worth = {
+const worth: UnitWorth = {
   perDollar: { numerator: 500_000n, denominator: 1n },
   rate: { numerator: 73n, denominator: 10n },
 };
@@ -151,13 +150,13 @@ async function importInto(
   database: Database,
   source: string,
   { apply = true, origin = 'new-api' } = {},
-): Promise<ImportReport> {
+): Promise<ImportSummary> {
   const opened = await openSource(source);
   try {
     const at = systemClock.now();
     const bundled = await loadBundled({ usdRatePpm: 7_300_000n, today: '2026-11-21' });
     const sealer = openSealer(masterKey);
-    return await takeIn(database, await readNewApi(opened), {
+    return await runImport(database, await readNewApi(opened), {
       origin,
       worth,
       apply,
@@ -274,7 +273,7 @@ forEachDatabase((name, _openFresh, fresh) => {
   test('groups, prices and channels are what they were; what stays behind is told', async () => {
     const { source, database } = await start();
     const report = await importInto(database, source);
-    const { groups, models, channels } = await recordedCatalogue(database);
+    const { groups, models, channels } = await storedCatalog(database);
     expect(groups.map(({ name: group, multiplierPpm }) => [group, multiplierPpm])).toEqual([
       ['default', 1_000_000n],
       ['vip', 850_000n],
@@ -405,14 +404,14 @@ test('one-api is known by its columns, and its channels by its own numbers', asy
     channels: { taken: 1 },
     withoutSignIn: 1,
   });
-  expect((await recordedCatalogue(database)).channels).toMatchObject([
+  expect((await storedCatalog(database)).channels).toMatchObject([
     { name: 'm', vendor: 'mistral' },
   ]);
 });
 
 test('what cannot be read says why', async () => {
   await expect(openSource('mysql://root@localhost/oneapi')).rejects.toThrow(/MySQL is not read/);
-  await expect(openSource('/nowhere/one-api.db')).rejects.toThrow(SourceError);
+  await expect(openSource('/nowhere/one-api.db')).rejects.toThrow(ImportSourceError);
   const url = await sqliteUrl();
   const source = await (async () => {
     await makeNewApiDatabase(url, {});

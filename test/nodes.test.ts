@@ -3,9 +3,9 @@ import { setKeyLimits, setKeyStatus } from '../src/accounts/keys.ts';
 import { changeKey, userKey } from '../src/accounts/user-keys.ts';
 import { setUserState } from '../src/accounts/users.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { record } from '../src/catalog/recording.ts';
-import type { Gateway } from '../src/main.ts';
-import { migrations } from '../src/migrations.ts';
+import { recordConfiguration } from '../src/catalog/catalog-store.ts';
+import type { Gateway } from '../src/app/gateway.ts';
+import { migrations } from '../src/app/schema.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { openSealer } from '../src/storage/seal.ts';
 import { onPostgres } from './databases.ts';
@@ -64,7 +64,7 @@ onPostgres((_name, _openFresh, fresh) => {
           body: JSON.stringify(hello),
         }),
       configure: async (change) => {
-        await record(
+        await recordConfiguration(
           here.gateway.database,
           await configurationFrom(change(configuration)),
           openSealer(masterKey),

@@ -6,10 +6,10 @@ import { simConfig } from '../sim/catalog.ts';
 import { wav } from '../sim/media/wav.ts';
 import { parseChat } from '../src/api/chat.ts';
 import { parseCompletion } from '../src/api/completions.ts';
-import { parseEmbeddings } from '../src/api/embeddings.ts';
-import { parseMessages } from '../src/api/messages-endpoint.ts';
-import { examples, nameOf, type openApi } from '../src/api/openapi/document.ts';
-import type { Operation } from '../src/api/openapi/operation.ts';
+import { parseEmbeddings } from '../src/api/vectors.ts';
+import { parseMessages } from '../src/api/messages.ts';
+import { examples, routeName, type openApi } from '../src/api/openapi/document.ts';
+import type { Operation } from '../src/api/openapi/schema.ts';
 import { operations } from '../src/api/openapi/operations.ts';
 import { parseResponse } from '../src/api/responses.ts';
 import { refusals } from '../src/base/refusal.ts';
@@ -85,7 +85,10 @@ describe('the document', () => {
   test('has every endpoint that is served, and no other', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) =>
-        nameOf({ method: method === 'get' ? 'GET' : method === 'post' ? 'POST' : 'DELETE', path }),
+        routeName({
+          method: method === 'get' ? 'GET' : method === 'post' ? 'POST' : 'DELETE',
+          path,
+        }),
       ),
     );
     expect(described.map((name) => name.replace(/\{.*?\}/g, '…')).sort()).toEqual(

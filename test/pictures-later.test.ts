@@ -44,7 +44,7 @@ ${channels
   .join('\n')}
 `;
 
-const quick: GatewayLimits['later'] = {
+const quick: GatewayLimits['asyncJobs'] = {
   totalMs: 4_000,
   goneAfterMs: 300,
   everyMsMin: 20,
@@ -93,14 +93,14 @@ const later = [
 onSqlite((_, __, fresh) => {
   const start = async (
     channels: readonly Channel[],
-    limits: Partial<GatewayLimits['later']> = {},
+    limits: Partial<GatewayLimits['asyncJobs']> = {},
     yuan = '100',
   ): Promise<Running> =>
     startRunning({
       databaseUrl: (await fresh()).url,
       configuration: configuration(channels),
       yuan,
-      limits: { later: { ...quick, ...limits } },
+      limits: { asyncJobs: { ...quick, ...limits } },
     });
 
   describe('every painter, through the openai package', () => {
@@ -358,7 +358,7 @@ onSqlite((_, __, fresh) => {
     const running = await startRunning({
       databaseUrl: (await fresh()).url,
       configuration: text,
-      limits: { later: quick },
+      limits: { asyncJobs: quick },
     });
     expect((await asked(running, { n: 6, size: '1792x1024' })).data).toHaveLength(6);
     // Two megapixels each, of which the second is begun.

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Measure, measures, type Quantities } from '../src/base/quantities.ts';
 import { Refusal } from '../src/base/refusal.ts';
-import { isFault, type Told } from '../src/providers/adapter.ts';
-import { priceDemand } from '../src/providers/price-demand.ts';
-import { anthropicNative } from '../src/providers/wire/anthropic-native.ts';
-import { openaiResponses } from '../src/providers/wire/openai-responses.ts';
+import { isFault, type PricingFacts } from '../src/providers/adapter.ts';
+import { billableFeatures } from '../src/providers/billable-features.ts';
+import { anthropicNative } from '../src/providers/formats/anthropic-messages/native.ts';
+import { openaiResponses } from '../src/providers/formats/openai-responses/adapter.ts';
 import { callAs, play } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 
@@ -99,7 +99,7 @@ function taken(
   body: Readonly<Record<string, unknown>>,
 ): 'free' | 'priced' | 'refused' {
   try {
-    return priceDemand(capability, body, 'm') === undefined ? 'free' : 'priced';
+    return billableFeatures(capability, body, 'm') === undefined ? 'free' : 'priced';
   } catch (error) {
     if (error instanceof Refusal) return 'refused';
     throw error;
@@ -322,7 +322,7 @@ describe.skipIf(recordingsFolder === undefined)('all recordings', () => {
 
 interface Got {
   readonly quantities: Quantities;
-  readonly told: Told | undefined;
+  readonly told: PricingFacts | undefined;
 }
 
 /** What an adapter tells of a recorded answer; undefined where it is none, or has no usage. */
@@ -335,12 +335,12 @@ function readBy(
     const { meter } = play(adapter, call, [recording.reply]);
     return meter.fault !== undefined || meter.quantities === undefined
       ? undefined
-      : { quantities: meter.quantities, told: meter.told };
+      : { quantities: meter.quantities, told: meter.pricingFacts };
   }
   const answer = adapter.read(recording.reply, 'application/json', call);
   return isFault(answer) || answer.quantities === undefined
     ? undefined
-    : { quantities: answer.quantities, told: answer.told };
+    : { quantities: answer.quantities, told: answer.pricingFacts };
 }
 
 const tokensOnly: readonly Measure[] = measures.slice(0, measures.indexOf('image'));

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Ask } from '../src/providers/adapter.ts';
+import type { VendorRequest } from '../src/providers/adapter.ts';
 
 /** One exchange of a vendor's recorded traffic. */
 export interface Recording {
@@ -168,5 +168,5 @@ export function recordedRequests(folder: string): RecordedRequest[] {
 }
 
 /** All of what would be sent: large bodies are asked for in pieces. */
-export const sentBy = ({ body, rest = [] }: Ask): string =>
+export const sentBy = ({ body, rest = [] }: VendorRequest): string =>
   Buffer.concat([body, ...rest.filter((part) => Buffer.isBuffer(part))]).toString('utf8');

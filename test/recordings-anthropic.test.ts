@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Call } from '../src/providers/adapter.ts';
-import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
+import type { VendorCall } from '../src/providers/adapter.ts';
+import { anthropicMessages } from '../src/providers/formats/anthropic-messages/adapter.ts';
 import { advisedMeaning, chatRequest, messagesSaid } from './messages-meaning.ts';
 import { type Recording, sentBy } from './recorded-traffic.ts';
 import { conversation, replayTranslated } from './replay-translated.ts';
@@ -8,7 +8,7 @@ import { conversation, replayTranslated } from './replay-translated.ts';
 const chat = anthropicMessages();
 
 /** The recorded request, said in chat's words, arrives as it was recorded. */
-function checkRequest({ request }: Recording, call: Call): void {
+function checkRequest({ request }: Recording, call: VendorCall): void {
   const native = { ...request };
   const sent: Record<string, unknown> = JSON.parse(sentBy(chat.ask(call)));
   const { model, temperature, thinking } = native;

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Readable } from 'node:stream';
-import { parseSpeech } from '../src/api/speech.ts';
-import { parseTranscription, transcriptionLimits } from '../src/api/transcriptions.ts';
-import type { SoundCapability } from '../src/base/capability.ts';
+import { parseSpeech, parseTranscription, transcriptionLimits } from '../src/api/audio.ts';
+import type { AudioCapability } from '../src/base/capability.ts';
 import { type Form, readForm } from '../src/http/multipart.ts';
-import { Spools } from '../src/http/spool.ts';
-import { type Call, isFault, type SoundAdapter } from '../src/providers/adapter.ts';
+import { SpoolPool } from '../src/http/spool.ts';
+import { type VendorCall, isFault, type AudioAdapter } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
-import type { ListenWish } from '../src/providers/sound-wish.ts';
+import type { TranscriptionRequest } from '../src/providers/media-request.ts';
 import { readForm as readSent } from '../sim/sound/form.ts';
 import { wav } from '../sim/media/wav.ts';
 import { everyOffset } from './cuts.ts';
@@ -15,15 +14,15 @@ import { type Recording, recordingsAt, recordingsFolder } from './recorded-traff
 import { callAs, replays } from './replay.ts';
 
 const suite = replays('sound');
-const spools = new Spools();
+const spools = new SpoolPool();
 const principal = { keyId: 'k', userId: 'u', group: 'g', limit: undefined, expiresAt: undefined };
 const all: Recording[] =
   recordingsFolder === undefined
     ? []
     : ['audio', 'tts'].flatMap((endpoint) => recordingsAt(recordingsFolder ?? '', endpoint));
 
-function adapterOf({ vendor }: Recording, capability: SoundCapability): SoundAdapter {
-  const adapter = (vendors.get(vendor) ?? vendors.get('openai-compatible'))?.speaks[capability];
+function adapterOf({ vendor }: Recording, capability: AudioCapability): AudioAdapter {
+  const adapter = (vendors.get(vendor) ?? vendors.get('openai-compatible'))?.adapters[capability];
   if (adapter === undefined) throw new Error(`${vendor} has no ${capability}`);
   return adapter;
 }
@@ -37,10 +36,12 @@ const heard = (reply: Buffer): Record<string, unknown> | undefined => {
 };
 
 /** What somebody asked who sent this form, or one with nothing but a recording. */
-async function listenOf({
-  sent,
-  request,
-}: Recording): Promise<{ wish: ListenWish; model: string; stream: boolean; form: boolean }> {
+async function listenOf({ sent, request }: Recording): Promise<{
+  wish: TranscriptionRequest;
+  model: string;
+  stream: boolean;
+  form: boolean;
+}> {
   // Some were kept as text, with the file in base64 in its place.
   const text = sent.bytes.toString('latin1');
   const file = /\r?\nb64:([\w+/=]+)/.exec(text);
@@ -122,14 +123,14 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
         heard(recording.reply) === undefined && !recording.streamed
           ? { ...known.wish, returns: 'srt' as const }
           : known.wish;
-      const call: Call = {
+      const call: VendorCall = {
         ...callAs(
           { streamed: known.stream },
           { model: 'm' },
           known.model || 'recorded-model',
           'id-1',
         ),
-        listen: wish,
+        transcription: wish,
       };
       if (known.form && recording.status === 200) expectSameForm(recording, adapter, call);
       if (recording.status >= 400)
@@ -143,7 +144,7 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
       const answer = adapter.read(recording.reply, recording.headers['content-type'] ?? '', call);
       if (isFault(answer)) throw new Error(answer.message);
       const written = answer.body.toString('utf8');
-      expect(call.listen?.returns === 'srt' ? written : JSON.parse(written).text).toBe(
+      expect(call.transcription?.returns === 'srt' ? written : JSON.parse(written).text).toBe(
         textIn(recording),
       );
       const seconds = /"seconds":(\d+)|"prompt_audio_seconds":(\d+)/.exec(
@@ -154,7 +155,9 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
       if (recording.vendor === 'deepgram' || recording.vendor === 'elevenlabs')
         for (const returns of ['srt', 'verbose_json', 'diarized_json'] as const)
           expect(
-            isFault(adapter.read(recording.reply, '', { ...call, listen: { ...wish, returns } })),
+            isFault(
+              adapter.read(recording.reply, '', { ...call, transcription: { ...wish, returns } }),
+            ),
           ).toBe(false);
     });
   });
@@ -181,10 +184,10 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
           request['model'] ?? /model=([^&]+)/.exec(recording.url)?.[1] ?? 'recorded-model',
         );
         const bytes = Buffer.from(JSON.stringify({ ...body, model: 'public/model' }));
-        const call: Call = {
+        const call: VendorCall = {
           ...callAs({ streamed: true }, { ...body, model: 'public/model' }, model, 'id-1'),
           bytes,
-          speak,
+          speech: speak,
         };
         if (recording.request !== undefined) {
           const { path, body: sent } = adapter.ask(call);
@@ -208,10 +211,10 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
 });
 
 /** The vendor is sent what the client sent: each field, and the recording byte by byte. */
-function expectSameForm(recording: Recording, adapter: SoundAdapter, call: Call): void {
+function expectSameForm(recording: Recording, adapter: AudioAdapter, call: VendorCall): void {
   const { path, headers, body, rest = [] } = adapter.ask(call);
   expect(recording.url).toContain(path);
-  const file = call.listen?.file;
+  const file = call.transcription?.file;
   const whole = Buffer.concat([
     body,
     ...rest.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from('FILE'))),
@@ -233,7 +236,7 @@ function expectSameForm(recording: Recording, adapter: SoundAdapter, call: Call)
   expect(file?.size).toBeGreaterThan(1_000);
 }
 
-function expectStream(recording: Recording, adapter: SoundAdapter, call: Call): void {
+function expectStream(recording: Recording, adapter: AudioAdapter, call: VendorCall): void {
   const clean = recording.reply
     .toString('utf8')
     .replaceAll('\r\n', '\n')

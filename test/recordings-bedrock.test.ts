@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Call } from '../src/providers/adapter.ts';
-import { bedrockConverse as chat } from '../src/providers/wire/bedrock-converse.ts';
+import type { VendorCall } from '../src/providers/adapter.ts';
+import { bedrockConverse as chat } from '../src/providers/formats/bedrock-converse/adapter.ts';
 import { chatRequest, converseMeaning, converseSaid } from './converse-meaning.ts';
 import type { Recording } from './recorded-traffic.ts';
 import { conversation, replayTranslated } from './replay-translated.ts';
@@ -25,7 +25,7 @@ function framed(recording: Recording): Recording {
 const modelOf = ({ url }: Recording): string | undefined => /\/model\/([^/]+)\//.exec(url)?.[1];
 
 /** The recorded request, said in chat's words, arrives as it was recorded. */
-function checkRequest(recording: Recording, call: Call): void {
+function checkRequest(recording: Recording, call: VendorCall): void {
   const native = { ...recording.request };
   const ask = chat.ask(call);
   const sent: Record<string, unknown> = JSON.parse(ask.body.toString('utf8'));

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { Call } from '../src/providers/adapter.ts';
-import { cohereChat as chat } from '../src/providers/wire/cohere-chat.ts';
+import type { VendorCall } from '../src/providers/adapter.ts';
+import { cohereChat as chat } from '../src/providers/formats/cohere/adapter.ts';
 import { chatRequest, cohereMeaning, cohereSaid } from './cohere-meaning.ts';
 import type { Recording } from './recorded-traffic.ts';
 import { conversation, replayTranslated } from './replay-translated.ts';
 
 /** The recorded request, said in chat's words, arrives as it was recorded. */
-function checkRequest({ request }: Recording, call: Call): void {
+function checkRequest({ request }: Recording, call: VendorCall): void {
   const ask = chat.ask(call);
   expect(ask.path).toBe('/chat');
   expect(cohereSaid(JSON.parse(ask.body.toString('utf8')))).toEqual(cohereSaid({ ...request }));

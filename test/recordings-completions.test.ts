@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../src/api/check.ts';
+import { parseJson } from '../src/api/request-body.ts';
 import { parseCompletion } from '../src/api/completions.ts';
 import { Refusal } from '../src/base/refusal.ts';
 import type { Random } from '../src/base/random.ts';
-import { type Adapter, type Call, isFault, type Vendor } from '../src/providers/adapter.ts';
+import { type Adapter, type VendorCall, isFault, type Vendor } from '../src/providers/adapter.ts';
 import { adaptersOf } from '../src/providers/bridges/index.ts';
 import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, streamMeaning } from './chat-meaning.ts';
@@ -36,7 +36,7 @@ const foreign =
       );
 const suite = replays('completion');
 
-function callOf(recording: Recording): Call {
+function callOf(recording: Recording): VendorCall {
   const asked =
     recording.request?.['prompt'] === undefined ? { prompt: 'Go on.' } : recording.request;
   const body = { ...asked, model: 'public/model' };
@@ -61,8 +61,8 @@ function completionsOf(vendor: Vendor): Adapter {
 /** A vendor that has nothing but this chat. */
 function overChat(recording: Recording): Vendor {
   const vendor = vendorOf(recording);
-  const chat = vendor.speaks.chat;
-  return chat === undefined ? vendor : { ...vendor, speaks: { chat } };
+  const chat = vendor.adapters.chat;
+  return chat === undefined ? vendor : { ...vendor, adapters: { chat } };
 }
 
 /**
@@ -145,7 +145,7 @@ function checkRequest(recording: Recording): void {
 
 /** What chat says, a completion says, thoughts and calls left out. */
 function checkBridged(recording: Recording, random: Random): boolean {
-  const { chat } = vendorOf(recording).speaks;
+  const { chat } = vendorOf(recording).adapters;
   if (recording.status >= 400 || chat === undefined) return false;
   const call = {
     ...callAs(

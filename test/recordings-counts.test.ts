@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultKind } from '../src/base/fault.ts';
-import { type Call, type Inquiry, isFault } from '../src/providers/adapter.ts';
+import { type VendorCall, type BaseAdapter, isFault } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { chatRequest as chatOfConverse, converseSaid } from './converse-meaning.ts';
 import { chatRequest as chatOfGemini, geminiSaid } from './gemini-meaning.ts';
@@ -94,9 +94,9 @@ const textOf = (content: unknown): unknown => (Array.isArray(content) ? content[
 
 function check(recording: Recording): void {
   const { endpoint, body, model, same } = questionOf(recording);
-  const inquiry: Inquiry | undefined = vendors.get(recording.vendor)?.counts?.[endpoint];
+  const inquiry: BaseAdapter | undefined = vendors.get(recording.vendor)?.counts?.[endpoint];
   if (inquiry === undefined) throw new Error('nobody counts this');
-  const call: Call = callAs({ streamed: false }, { ...body }, model);
+  const call: VendorCall = callAs({ streamed: false }, { ...body }, model);
   if (recording.status >= 400) return checkFault(recording, inquiry);
   const ask = inquiry.ask(call);
   same(JSON.parse(ask.body.toString('utf8')));
@@ -114,7 +114,7 @@ function check(recording: Recording): void {
   );
 }
 
-function checkFault({ status, headers, reply }: Recording, inquiry: Inquiry): void {
+function checkFault({ status, headers, reply }: Recording, inquiry: BaseAdapter): void {
   const said = reply.toString('utf8');
   const { kind } = inquiry.fault(status, headers, said);
   // A model that the vendor does not count for is counted here.

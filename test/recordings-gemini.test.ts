@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Call } from '../src/providers/adapter.ts';
-import { geminiChat as chat } from '../src/providers/wire/gemini.ts';
+import type { VendorCall } from '../src/providers/adapter.ts';
+import { geminiChat as chat } from '../src/providers/formats/gemini/adapter.ts';
 import { chatRequest, geminiMeaning, geminiSaid } from './gemini-meaning.ts';
 import type { Recording } from './recorded-traffic.ts';
 import { replayTranslated, sameMeaning } from './replay-translated.ts';
@@ -15,7 +15,7 @@ function asked({ request, url }: Recording): Record<string, unknown> | undefined
 }
 
 /** The recorded request, said in chat's words, arrives as it was recorded. */
-function checkRequest({ request, url }: Recording, call: Call): void {
+function checkRequest({ request, url }: Recording, call: VendorCall): void {
   const { path, body } = chat.ask(call);
   expect(geminiSaid(JSON.parse(body.toString('utf8')))).toEqual(geminiSaid({ ...request }));
   expect(url.replace(/\$alt=[^&]*&?|alt=sse/g, '')).toContain(path.slice(0, path.indexOf(':')));

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, type Call, isFault, isLater } from '../src/providers/adapter.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  isFault,
+  isPending,
+} from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
-import type { GivenImage, ImageWish } from '../src/providers/image-wish.ts';
+import type { InputImage, ImageRequest } from '../src/providers/media-request.ts';
 import { readPicture } from '../src/media/picture.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 import { callAs, replays } from './replay.ts';
@@ -16,7 +21,7 @@ interface Part {
 }
 
 /** What a vendor's own request asks for, as a client would ask it. */
-function wishOf(recording: Recording): ImageWish {
+function wishOf(recording: Recording): ImageRequest {
   const { request = {} } = recording;
   const parts: readonly Part[] = [request['contents'] ?? []]
     .flat()
@@ -36,7 +41,7 @@ function wishOf(recording: Recording): ImageWish {
   };
 }
 
-function given(reference: { url?: string; image_url?: { url: string } }): GivenImage {
+function given(reference: { url?: string; image_url?: { url: string } }): InputImage {
   const bytes = Buffer.from(
     (reference.url ?? reference.image_url?.url ?? '').replace(/^data:[^,]*,/, ''),
     'base64',
@@ -47,7 +52,7 @@ function given(reference: { url?: string; image_url?: { url: string } }): GivenI
 }
 
 /** The recorded request, its model read from wherever it stands. */
-function callOf(recording: Recording): Call {
+function callOf(recording: Recording): VendorCall {
   const { request = {}, url } = recording;
   const model = String(request['model'] ?? /models\/([^:]+):/.exec(url)?.[1] ?? 'dall-e-2');
   const { model: _, contents: __, generationConfig: ___, ...said } = request;
@@ -58,7 +63,9 @@ function callOf(recording: Recording): Call {
 }
 
 function replay(recording: Recording, way: 'images' | 'image_edits'): void {
-  const adapter = (vendors.get(recording.vendor) ?? vendors.get('openai-compatible'))?.speaks[way];
+  const adapter = (vendors.get(recording.vendor) ?? vendors.get('openai-compatible'))?.adapters[
+    way
+  ];
   if (adapter === undefined) throw new Error(`${recording.vendor} makes no ${way}`);
   const call = callOf(recording);
   const ask = adapter.ask(call);
@@ -83,7 +90,7 @@ function replay(recording: Recording, way: 'images' | 'image_edits'): void {
     return;
   }
   const answer = adapter.read(recording.reply, 'application/json', call);
-  if (isLater(answer) || isFault(answer))
+  if (isPending(answer) || isFault(answer))
     throw new Error('kind' in answer ? answer.message : 'it comes later');
   sameAnswer(recording, answer);
 }
@@ -110,7 +117,7 @@ function sameWords({ request = {}, vendor }: Recording, body: Buffer): void {
   }
 }
 
-function sameAnswer({ reply }: Recording, answer: Answer): void {
+function sameAnswer({ reply }: Recording, answer: VendorAnswer): void {
   const told = JSON.parse(reply.toString('utf8'));
   const parts: readonly Part[] = (told.candidates ?? []).flatMap(
     ({ content }: { content: { parts: Part[] } }) => content.parts,
@@ -165,9 +172,9 @@ describe.skipIf(recordingsFolder === undefined)('recorded pictures', () => {
 
   it('are read in the same meaning where their request was not kept, and so are refusals in disguise', () =>
     suite.each('read', unasked, (recording) => {
-      const adapter = vendors.get('openai-compatible')?.speaks.image_variations;
+      const adapter = vendors.get('openai-compatible')?.adapters.image_variations;
       const answer = adapter?.read(recording.reply, 'application/json', callOf(recording));
-      if (answer === undefined || isLater(answer)) throw new Error('nobody reads it');
+      if (answer === undefined || isPending(answer)) throw new Error('nobody reads it');
       if (isFault(answer))
         expect(answer).toMatchObject({ kind: 'bad_request', param: 'response_format' });
       else sameAnswer(recording, answer);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../src/api/check.ts';
-import { parseMessages } from '../src/api/messages-endpoint.ts';
+import { parseJson } from '../src/api/request-body.ts';
+import { parseMessages } from '../src/api/messages.ts';
 import { isToolMeasure, type Quantities } from '../src/base/quantities.ts';
 import type { Random } from '../src/base/random.ts';
-import { type Adapter, type Call, isFault } from '../src/providers/adapter.ts';
+import { type Adapter, type VendorCall, isFault } from '../src/providers/adapter.ts';
 import { messagesOverChat } from '../src/providers/bridges/messages-over-chat.ts';
 import { vendors } from '../src/providers/index.ts';
-import { anthropicMessages } from '../src/providers/wire/anthropic-messages.ts';
-import { anthropicNative as nativeAdapter } from '../src/providers/wire/anthropic-native.ts';
+import { anthropicMessages } from '../src/providers/formats/anthropic-messages/adapter.ts';
+import { anthropicNative as nativeAdapter } from '../src/providers/formats/anthropic-messages/native.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
 import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
 import { fewCuts } from './cuts.ts';
@@ -40,7 +40,7 @@ const chats =
 const done = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 const suite = replays('messages natively and over chat');
 
-function callFrom(recording: Recording): Call {
+function callFrom(recording: Recording): VendorCall {
   const body = { ...bodyOf(recording), model: 'public/model' };
   const call = callAs(
     recording,
@@ -170,7 +170,8 @@ function checkRoundTrip(recording: Recording): boolean {
 }
 
 function chatOf(vendor: string): Adapter {
-  const chat = vendors.get(vendor)?.speaks.chat ?? vendors.get('openai-compatible')?.speaks.chat;
+  const chat =
+    vendors.get(vendor)?.adapters.chat ?? vendors.get('openai-compatible')?.adapters.chat;
   if (chat === undefined) throw new Error('nobody plays this');
   return chat;
 }

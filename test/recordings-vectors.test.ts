@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WholeCapability } from '../src/base/capability.ts';
 import type { Fault } from '../src/base/fault.ts';
-import { type Call, isFault, type WholeAdapter } from '../src/providers/adapter.ts';
+import { type VendorCall, isFault, type WholeAdapter } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 import { callAs, replays } from './replay.ts';
@@ -13,12 +13,12 @@ const all = (endpoint: string): Recording[] =>
 
 /** Vendors that we do not know by name are played by the one that is anybody. */
 function adapterFor({ vendor }: Recording, capability: WholeCapability): WholeAdapter {
-  const adapter = (vendors.get(vendor) ?? vendors.get('openai-compatible'))?.speaks[capability];
+  const adapter = (vendors.get(vendor) ?? vendors.get('openai-compatible'))?.adapters[capability];
   if (adapter === undefined) throw new Error(`${vendor} has no ${capability}`);
   return adapter;
 }
 
-function callOf(recording: Recording, request: Record<string, unknown>): Call {
+function callOf(recording: Recording, request: Record<string, unknown>): VendorCall {
   const named =
     recording.request?.['model'] ??
     /\/models?\/([^/:]+(?::\d)?)(?::\w+|\/invoke)/.exec(decodeURIComponent(recording.url))?.[1];
@@ -41,7 +41,7 @@ function checkFault({ status }: Recording, { kind, message }: Fault): void {
 
 function sent(
   adapter: WholeAdapter,
-  call: Call,
+  call: VendorCall,
 ): { readonly path: string; readonly body: Record<string, unknown> } {
   const { path, body } = adapter.ask(call);
   return {
@@ -50,7 +50,7 @@ function sent(
   };
 }
 
-function read(adapter: WholeAdapter, recording: Recording, call: Call) {
+function read(adapter: WholeAdapter, recording: Recording, call: VendorCall) {
   const answer = adapter.read(recording.reply, 'application/json', call);
   if (isFault(answer)) throw new Error(`${answer.kind}: ${answer.message}`);
   return { answer, body: JSON.parse(answer.body.toString('utf8')) };

@@ -19,11 +19,11 @@ it.runIf(recordingsFolder !== undefined)(
     suite.each('polls', at('video'), ({ url, reply }) => {
       const [, path = '', upstreamModel = ''] = veo.exec(url) ?? [];
       if (path === '') return false;
-      const adapter = vendors.get('gemini')?.speaks.video;
+      const adapter = vendors.get('gemini')?.adapters.video;
       if (adapter === undefined) throw new Error('no videos');
       const task = { upstreamId: path.slice(1), upstreamModel, seconds: 4 };
       expect(adapter.poll(task)).toMatchObject({ method: 'GET', path });
-      const polled = adapter.polled(reply, task);
+      const polled = adapter.readPoll(reply, task);
       if (isTaskFault(polled)) throw new Error(polled.message);
       const done = /"done": true/.test(reply.toString('utf8'));
       expect(polled.state).toBe(done ? 'completed' : 'running');

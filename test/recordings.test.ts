@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isMeasure, isToolMeasure, type Quantities } from '../src/base/quantities.ts';
 import type { Random } from '../src/base/random.ts';
-import { type Adapter, type Call, isFault } from '../src/providers/adapter.ts';
+import { type Adapter, type VendorCall, isFault } from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
@@ -19,16 +19,16 @@ const hello = callOf({
  * that is anybody.
  */
 function adapterOf(vendor: string): Adapter {
-  const own = vendors.get(vendor)?.speaks.chat;
+  const own = vendors.get(vendor)?.adapters.chat;
   const adapter =
     own?.ask(hello).path === '/chat/completions'
       ? own
-      : vendors.get('openai-compatible')?.speaks.chat;
+      : vendors.get('openai-compatible')?.adapters.chat;
   if (!adapter) throw new Error(`nobody plays ${vendor}`);
   return adapter;
 }
 
-function callOf({ request, streamed }: Pick<Recording, 'request' | 'streamed'>): Call {
+function callOf({ request, streamed }: Pick<Recording, 'request' | 'streamed'>): VendorCall {
   const upstreamModel =
     typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
   return callAs({ streamed }, { messages: [], ...request, model: 'public/model' }, upstreamModel);

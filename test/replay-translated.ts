@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Random } from '../src/base/random.ts';
 import type { FaultKind } from '../src/base/fault.ts';
-import { type Adapter, type Call, isFault } from '../src/providers/adapter.ts';
+import { type Adapter, type VendorCall, isFault } from '../src/providers/adapter.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
 import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
@@ -18,13 +18,13 @@ export interface TranslatedFormat {
   /** The recorded request in chat's words; undefined where chat has none. */
   readonly chatRequest: (recording: Recording) => Record<string, unknown> | undefined;
   /** The recorded request, said in chat's words, arrives as it was recorded. */
-  readonly checkRequest: (recording: Recording, call: Call) => void;
+  readonly checkRequest: (recording: Recording, call: VendorCall) => void;
   /** Compares what a client of chat is told with what was recorded. */
   readonly same?: (got: Meaning, want: Meaning) => void;
   /** Whether a whole reply with a good status is no answer. */
   readonly failed?: (want: Meaning, recording: Recording) => boolean;
   /** How the call reads the answer, where that is not how it asked. */
-  readonly reader?: (call: Call) => Call;
+  readonly reader?: (call: VendorCall) => VendorCall;
   /** The faults that a status may mean. */
   readonly faults: (recording: Recording) => readonly FaultKind[];
 }
@@ -59,7 +59,7 @@ export function replayTranslated(format: TranslatedFormat): void {
   const all = recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, endpoint);
   const recordings = all.map(format.prepare ?? ((one) => one));
   const suite = replays(endpoint);
-  const callOf = (recording: Recording): Call =>
+  const callOf = (recording: Recording): VendorCall =>
     callAs(
       recording,
       format.chatRequest(recording) ?? { messages: [{ role: 'user', content: 'Go on.' }] },

@@ -3,7 +3,12 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from 'vitest';
 import { type Random, seededRandom } from '../src/base/random.ts';
-import type { Adapter, Call, StreamMeter, StreamTranslator } from '../src/providers/adapter.ts';
+import type {
+  Adapter,
+  VendorCall,
+  StreamMeter,
+  StreamTranslator,
+} from '../src/providers/adapter.ts';
 import { cuts } from './cuts.ts';
 import type { Recording } from './recorded-traffic.ts';
 
@@ -70,7 +75,7 @@ export function callAs(
   body: Record<string, unknown>,
   upstreamModel: string,
   answerId = 'chatcmpl-replayed',
-): Call {
+): VendorCall {
   return {
     body,
     bytes: Buffer.from(JSON.stringify(body)),
@@ -92,7 +97,7 @@ export interface Played {
   readonly translator: StreamTranslator;
 }
 
-export function play(adapter: Adapter, call: Call, pieces: Iterable<Buffer>): Played {
+export function play(adapter: Adapter, call: VendorCall, pieces: Iterable<Buffer>): Played {
   const translator = adapter.stream(call);
   let text = '';
   for (const piece of pieces) text += translator.push(piece);
@@ -106,7 +111,7 @@ export function play(adapter: Adapter, call: Call, pieces: Iterable<Buffer>): Pl
 /** A recorded stream says the same however a network cuts it. */
 export function expectSameAtEveryCut(
   adapter: Adapter,
-  call: Call,
+  call: VendorCall,
   { reply }: Recording,
   text: string,
   random: Random,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../src/base/refusal.ts';
 import type { Random } from '../src/base/random.ts';
-import type { Adapter, Call } from '../src/providers/adapter.ts';
+import type { Adapter, VendorCall } from '../src/providers/adapter.ts';
 import { isFault } from '../src/providers/adapter.ts';
-import { chatOverResponses } from '../src/providers/wire/openai-responses-chat.ts';
+import { chatOverResponses } from '../src/providers/formats/openai-responses/chat.ts';
 import { vendors } from '../src/providers/index.ts';
 import { responsesOverChat } from '../src/providers/bridges/responses-over-chat.ts';
-import { openaiChat } from '../src/providers/wire/openai-chat.ts';
-import { openaiResponses } from '../src/providers/wire/openai-responses.ts';
+import { openaiChat } from '../src/providers/formats/openai-chat/adapter.ts';
+import { openaiResponses } from '../src/providers/formats/openai-responses/adapter.ts';
 import { answerMeaning, streamMeaning } from './chat-meaning.ts';
 import { type Recording, recordingsFolder, recordingsAt, sentBy } from './recorded-traffic.ts';
 import { fewCuts } from './cuts.ts';
@@ -26,7 +26,7 @@ const recordings =
 const schema = openSchema();
 const suite = replays('responses');
 
-function callOf(recording: Recording): Call {
+function callOf(recording: Recording): VendorCall {
   const { request } = recording;
   const model = typeof request?.['model'] === 'string' ? request['model'] : 'recorded-model';
   return callAs(recording, { ...request, model: 'public/model' }, model, 'resp_replayed');
@@ -110,7 +110,7 @@ function checkNative(recording: Recording, random: Random): void {
  * What was asked arrives as it was asked, natively; over chat, what chat has no word for is refused
  * by its place, and nothing else.
  */
-function checkRequests(native: Adapter, call: Call): void {
+function checkRequests(native: Adapter, call: VendorCall): void {
   if (typeof call.body['input'] !== 'string' && !Array.isArray(call.body['input'])) return;
   const { model, store, ...sent } = JSON.parse(sentBy(native.ask(call)));
   const { model: _, store: __, previous_response_id: ___, background: ____, ...said } = call.body;
@@ -191,9 +191,9 @@ function checkBridged(recording: Recording, random: Random): void {
  * client of chat.
  */
 function checkForeign(recording: Recording): void {
-  const chat = vendors.get(recording.vendor)?.speaks.chat;
+  const chat = vendors.get(recording.vendor)?.adapters.chat;
   if (chat === undefined || recording.status >= 400) return;
-  const call: Call = {
+  const call: VendorCall = {
     ...callOf(recording),
     body: { model: 'public/model', input: 'Hi', messages: [] },
   };

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redact, sign } from '../sim/anthropic/thought.ts';
 import { type Sim, startSim } from '../sim/index.ts';
 import { Refusal } from '../src/base/refusal.ts';
-import type { Adapter, Ask } from '../src/providers/adapter.ts';
-import { cohereChat } from '../src/providers/wire/cohere-chat.ts';
-import { geminiChat } from '../src/providers/wire/gemini.ts';
+import type { Adapter, VendorRequest } from '../src/providers/adapter.ts';
+import { cohereChat } from '../src/providers/formats/cohere/adapter.ts';
+import { geminiChat } from '../src/providers/formats/gemini/adapter.ts';
 import {
   chatRecordings,
   type Recording,
@@ -204,7 +204,11 @@ describe.skipIf(recordingsFolder === undefined)(
 );
 
 /** Undefined where we refuse it ourselves: the model cannot be told such a thing. */
-function askOf(adapter: Adapter, { request = {} }: Recording, model: string): Ask | undefined {
+function askOf(
+  adapter: Adapter,
+  { request = {} }: Recording,
+  model: string,
+): VendorRequest | undefined {
   const stream = request['stream'] === true;
   try {
     return adapter.ask(chatCall({ ...request }, model, { stream, streamUpstream: stream }));

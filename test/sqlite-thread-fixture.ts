@@ -1,19 +1,19 @@
-import type { Script } from '../src/storage/database.ts';
+import type { Transaction } from '../src/storage/database.ts';
 import { serveSqlite } from '../src/storage/sqlite-thread.ts';
 
 serveSqlite({
-  *add({ id, n }: { readonly id: string; readonly n: bigint }): Script<bigint> {
+  *add({ id, n }: { readonly id: string; readonly n: bigint }): Transaction<bigint> {
     const rows = yield {
       sql: 'INSERT INTO counter VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET n = counter.n + excluded.n RETURNING n',
       params: [id, n],
     };
     return BigInt(rows[0]?.['n'] ?? 0n);
   },
-  *fail(): Script<void> {
+  *fail(): Transaction<void> {
     yield { sql: "INSERT INTO counter VALUES ('a', 1)", params: [] };
     throw new Error('out of sorts');
   },
-  *die(): Script<void> {
+  *die(): Transaction<void> {
     yield { sql: "INSERT INTO counter VALUES ('z', 1)", params: [] };
     process.exit(1);
   },

@@ -1,4 +1,4 @@
-import type { ThreadOptions } from '../src/storage/sqlite-link.ts';
+import type { ThreadOptions } from '../src/storage/sqlite.ts';
 
 /**
  * SQLite's thread from sources. Node 20 cannot run TypeScript, and `--import tsx` does nothing in a

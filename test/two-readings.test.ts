@@ -4,7 +4,12 @@ import { anthropic } from '../sim/anthropic/anthropic.ts';
 import { bedrock } from '../sim/bedrock/bedrock.ts';
 import { vendors as simulated } from '../sim/vendors.ts';
 import type { FaultKind } from '../src/base/fault.ts';
-import { type Adapter, type Answer, type Call, isFault } from '../src/providers/adapter.ts';
+import {
+  type Adapter,
+  type VendorAnswer,
+  type VendorCall,
+  isFault,
+} from '../src/providers/adapter.ts';
 import { vendors } from '../src/providers/index.ts';
 
 /**
@@ -26,7 +31,7 @@ const tool = {
   },
 };
 
-function callOf(upstreamModel: string, stream: boolean, more: object = {}): Call {
+function callOf(upstreamModel: string, stream: boolean, more: object = {}): VendorCall {
   const body = {
     model: 'public',
     messages: [{ role: 'user', content: question }],
@@ -55,9 +60,9 @@ describe.each(
   [...simulated, anthropic, bedrock].map((dialect) => [dialect.vendor, dialect] as const),
 )('%s', (name, { prefix }) => {
   const vendor = vendors.get(name);
-  const adapter = vendor?.speaks.chat;
+  const adapter = vendor?.adapters.chat;
 
-  async function post(call: Call, secret = 'sk-sim') {
+  async function post(call: VendorCall, secret = 'sk-sim') {
     if (vendor === undefined || adapter === undefined) throw new Error(`no vendor ${name}`);
     const { path, headers, body } = adapter.ask(call);
     const response = await fetch(sim.url + prefix + path, {
@@ -74,7 +79,7 @@ describe.each(
     };
   }
 
-  async function whole(call: Call): Promise<Answer> {
+  async function whole(call: VendorCall): Promise<VendorAnswer> {
     const { adapter: speaks, status, headers, received } = await post(call);
     const answer =
       status === 200
@@ -84,7 +89,7 @@ describe.each(
     return answer;
   }
 
-  async function streamed(call: Call) {
+  async function streamed(call: VendorCall) {
     const { adapter: speaks, received } = await post(call);
     return translate(speaks, call, received);
   }
@@ -177,12 +182,12 @@ describe.each(
   });
 });
 
-function sum(quantities: Answer['quantities']): number {
+function sum(quantities: VendorAnswer['quantities']): number {
   return Object.values(quantities ?? {}).reduce((total, amount) => total + amount, 0);
 }
 
 /** The client's side of a vendor's stream that arrives in pieces of 61 bytes. */
-function translate(adapter: Adapter, call: Call, received: Buffer) {
+function translate(adapter: Adapter, call: VendorCall, received: Buffer) {
   const translator = adapter.stream(call);
   let sent = '';
   for (let at = 0; at < received.length; at += 61)

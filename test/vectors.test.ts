@@ -86,7 +86,7 @@ describe('C5: token ids for vendors that read text', () => {
 
   const readers = vectorModels.filter(
     ({ kind, vendor }) =>
-      kind === 'embedding' && vendors.get(vendor)?.speaks.embeddings?.textOnly === true,
+      kind === 'embedding' && vendors.get(vendor)?.adapters.embeddings?.textOnly === true,
   );
 
   test.each(readers.map(({ id }) => id))('%s gives the vectors of the text', async (model) => {

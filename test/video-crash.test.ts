@@ -6,10 +6,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { type Random, seededRandom } from '../src/base/random.ts';
-import { taskProof } from '../src/gateway/tasks/proof.ts';
-import { releaseTasks } from '../src/gateway/tasks/rows.ts';
+import { taskProof } from '../src/gateway/tasks/migrations.ts';
+import { releaseTasks } from '../src/gateway/tasks/queries.ts';
 import { check } from '../src/ledger/check.ts';
-import { openAnswerMemory } from '../src/recall/answers.ts';
+import { openIdempotencyStore } from '../src/memory/idempotency.ts';
 import type { Database } from '../src/storage/database.ts';
 import { open } from '../src/storage/open.ts';
 import { forEachDatabase } from './databases.ts';
@@ -145,7 +145,7 @@ forEachDatabase((name, _openFresh, fresh) => {
       if (name === 'postgres')
         await Promise.all([
           releaseTasks(database),
-          openAnswerMemory(database, systemClock).release(),
+          openIdempotencyStore(database, systemClock).release(),
         ]);
       gateway = await startProcess(options);
     }

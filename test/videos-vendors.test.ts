@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { simServiceAccount } from '../sim/google/token.ts';
 import { startSim } from '../sim/index.ts';
-import type { TaskLimits } from '../src/gateway/tasks/limits.ts';
+import type { TaskLimits } from '../src/gateway/tasks/parts.ts';
 import { sqliteUrl } from './databases.ts';
 import { onTestFinished } from 'vitest';
 import { type Running, startRunning } from './support/running.ts';

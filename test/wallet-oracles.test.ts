@@ -8,11 +8,15 @@ import { newPair, privatePem, publicPem } from '../sim/wallets/keys.ts';
 import { chinaTime } from '../sim/wallets/trade.ts';
 import { wechatBill } from '../sim/wallets/wechat-bill.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { AlipayCaller } from '../src/payments/wallets/alipay-call.ts';
-import { noticeHolds, signedPart, signRequest } from '../src/payments/wallets/alipay-signature.ts';
+import {
+  AlipayCaller,
+  noticeHolds,
+  signedPart,
+  signRequest,
+} from '../src/payments/wallets/alipay-call.ts';
 import { publicKeyFrom, rsaSign } from '../src/payments/wallets/rsa.ts';
-import { readWechatBill } from '../src/payments/wallets/wechat-bill.ts';
-import { authorize, sealHolds, sealOf, unseal } from '../src/payments/wallets/wechat-signature.ts';
+import { readWechatBill } from '../src/payments/wallets/wechat-pay.ts';
+import { authorize, sealHolds, sealOf, unseal } from '../src/payments/wallets/wechat-call.ts';
 
 // Three readings of the wallets' documents: ours, the simulator's, and that of the packages which
 // others pay with.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database, Migration, Row, Script, SqlValue } from '../storage/database.ts';
+import type { Database, Migration, Row, Transaction, SqlValue } from '../storage/database.ts';
 import { orderedId } from './keys.ts';
 
 export const announcementsMigrations: readonly Migration[] = [
@@ -64,7 +64,7 @@ export function* addAnnouncement(
     madeWith,
     at,
   }: { readonly author: string; readonly madeWith: string; readonly at: number },
-): Script<{ readonly announcement: Announcement; readonly made: boolean }> {
+): Transaction<{ readonly announcement: Announcement; readonly made: boolean }> {
   const key = createHash('sha256')
     .update(JSON.stringify([author, madeWith]))
     .digest('hex');
@@ -76,7 +76,7 @@ export function* addAnnouncement(
   return { announcement: announcementOf(row), made: inserted.length > 0 };
 }
 
-export function* findAnnouncement(id: string): Script<Announcement | undefined> {
+export function* findAnnouncement(id: string): Transaction<Announcement | undefined> {
   const [row] = yield { sql: 'SELECT * FROM announcement WHERE id=$1', params: [id] };
   return row && announcementOf(row);
 }
@@ -86,7 +86,7 @@ export function* changeAnnouncement(
   id: string,
   version: number,
   wanted: NewAnnouncement,
-): Script<Announcement | undefined> {
+): Transaction<Announcement | undefined> {
   const sets = columns.split(', ').map((column, index) => `${column}=$${index + 3}`);
   const [row] = yield {
     sql: `UPDATE announcement SET version=version+1, ${sets.join(', ')} WHERE id=$1 AND version=$2 RETURNING *`,
@@ -95,7 +95,7 @@ export function* changeAnnouncement(
   return row && announcementOf(row);
 }
 
-export function* removeAnnouncement(id: string): Script<boolean> {
+export function* removeAnnouncement(id: string): Transaction<boolean> {
   return (
     (yield { sql: 'DELETE FROM announcement WHERE id=$1 RETURNING id', params: [id] }).length > 0
   );

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { type Act, auditMigrations, auditPage, writeAudit } from './audit.ts';
+import { type AuditedAction, auditMigrations, auditPage, writeAudit } from './audit.ts';
 
-const act = (changed: Partial<Act> = {}): Act => ({
+const act = (changed: Partial<AuditedAction> = {}): AuditedAction => ({
   actorKind: 'operator',
   actor: 'usr_op',
   action: 'channel.update',

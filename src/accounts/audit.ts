@@ -1,15 +1,14 @@
-import { appendOnly } from '../storage/append-only.ts';
-import type { Database, Migration, Row, Script } from '../storage/database.ts';
-import { Where } from '../storage/where.ts';
+import { appendOnly, WhereClause } from '../storage/sql.ts';
+import type { Database, Migration, Row, Transaction } from '../storage/database.ts';
 import { orderedId } from './keys.ts';
 
 /** Who did it: somebody at the console, a command on the server, or the program itself. */
 export type ActorKind = 'user' | 'operator' | 'command' | 'system';
 
-export type Facts = Readonly<Record<string, unknown>>;
+export type AuditFacts = Readonly<Record<string, unknown>>;
 
 /** Something that was done and that somebody may ask about later. */
-export interface Act {
+export interface AuditedAction {
   readonly actorKind: ActorKind;
   /** The user's id; undefined where nobody is one. */
   readonly actor: string | undefined;
@@ -21,8 +20,8 @@ export interface Act {
   /**
    * What was and what is, by member; equal members are left out, secrets are the word `changed`.
    */
-  readonly before?: Facts | undefined;
-  readonly after?: Facts | undefined;
+  readonly before?: AuditFacts | undefined;
+  readonly after?: AuditFacts | undefined;
   readonly reason?: string | undefined;
   readonly ip?: string | undefined;
 }
@@ -31,7 +30,7 @@ export interface Act {
 export const byCommand = { actorKind: 'command', actor: undefined } as const;
 
 /** `at` is wall clock, ms. */
-export interface AuditEntry extends Act {
+export interface AuditRecord extends AuditedAction {
   readonly id: string;
   readonly at: number;
 }
@@ -62,7 +61,7 @@ export const auditMigrations: readonly Migration[] = [
 ];
 
 /** Part of the transaction that does what is told: neither is there without the other. */
-export function* writeAudit(at: number, act: Act): Script<string> {
+export function* writeAudit(at: number, act: AuditedAction): Transaction<string> {
   const id = orderedId('aud_', at);
   const { before, after } = differing(act.before, act.after);
   yield {
@@ -78,8 +77,8 @@ export function* writeAudit(at: number, act: Act): Script<string> {
 
 /** What was made or removed is told whole, what was changed by its differences. */
 function differing(
-  before: Facts | undefined,
-  after: Facts | undefined,
+  before: AuditFacts | undefined,
+  after: AuditFacts | undefined,
 ): { readonly before?: string; readonly after?: string } {
   if (before === undefined || after === undefined)
     return {
@@ -90,12 +89,12 @@ function differing(
   const differ = names.filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
-  const only = (facts: Facts): string =>
+  const only = (facts: AuditFacts): string =>
     JSON.stringify(Object.fromEntries(differ.map((name) => [name, facts[name] ?? null])));
   return { before: only(before), after: only(after) };
 }
 
-export interface AuditQuestion {
+export interface AuditQuery {
   readonly actor?: string | undefined;
   /** The action or, with a dot at its end, all actions that begin so: `channel.`. */
   readonly action?: string | undefined;
@@ -112,9 +111,9 @@ export interface AuditQuestion {
 /** What was done, newest first. */
 export async function auditPage(
   database: Database,
-  question: AuditQuestion,
-): Promise<readonly AuditEntry[]> {
-  const where = new Where();
+  question: AuditQuery,
+): Promise<readonly AuditRecord[]> {
+  const where = new WhereClause();
   where.add('actor=?', question.actor);
   where.add('target=?', question.target);
   where.add('account=?', question.account);
@@ -133,13 +132,13 @@ export async function auditPage(
   return rows.map(entryOf);
 }
 
-function entryOf(row: Row): AuditEntry {
+function entryOf(row: Row): AuditRecord {
   const text = (name: string): string | undefined =>
     typeof row[name] === 'string' ? row[name] : undefined;
-  const facts = (name: string): Facts | undefined => {
+  const facts = (name: string): AuditFacts | undefined => {
     const json = text(name);
     // Written by `writeAudit`.
-    return json === undefined ? undefined : (JSON.parse(json) as Facts);
+    return json === undefined ? undefined : (JSON.parse(json) as AuditFacts);
   };
   const kind = text('actor_kind');
   return {

@@ -1,8 +1,10 @@
-import type { Database, Row, Script } from '../storage/database.ts';
+import { randomText } from '../base/id.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { hashOf } from './keys.ts';
 import { type User, userOf } from './users.ts';
 
 /** A person as a provider of sign-ins knows them. */
-export interface Person {
+export interface ProviderProfile {
   readonly provider: string;
   /** The provider's own number, never a name that can be given to another. */
   readonly subject: string;
@@ -21,12 +23,12 @@ export interface Identity {
 }
 
 /** Whose identity it is. What the provider says of the person now is written down. */
-export function* recognise({
+export function* userOfIdentity({
   provider,
   subject,
   formerly,
   name,
-}: Person): Script<User | undefined> {
+}: ProviderProfile): Transaction<User | undefined> {
   const [row] = yield {
     sql: `UPDATE identities SET name = $1, subject = $2 WHERE provider = $3 AND subject =
       (SELECT subject FROM identities WHERE provider = $3 AND subject IN ($2, $4) ORDER BY CASE subject WHEN $2 THEN 0 ELSE 1 END LIMIT 1) RETURNING user_id`,
@@ -43,10 +45,10 @@ export function* recognise({
  */
 export function* linkIdentity(
   userId: string,
-  person: Person,
+  person: ProviderProfile,
   at: number,
-): Script<'linked' | 'taken' | 'other'> {
-  const known = yield* recognise(person);
+): Transaction<'linked' | 'taken' | 'other'> {
+  const known = yield* userOfIdentity(person);
   if (known !== undefined) return known.id === userId ? 'linked' : 'taken';
   const { provider, subject, name } = person;
   const made = yield {
@@ -65,7 +67,7 @@ export function* linkIdentity(
 export function* unlinkIdentity(
   userId: string,
   provider: string,
-): Script<'unlinked' | 'last' | 'absent'> {
+): Transaction<'unlinked' | 'last' | 'absent'> {
   // Two at once, each for the other's sake, would leave none: the user's row makes them wait for
   // each other.
   yield { sql: 'UPDATE users SET frozen = frozen WHERE id = $1', params: [userId] };
@@ -107,4 +109,55 @@ export async function operatorCanSignIn(
   const places = providers.map((_, i) => `$${i + 1}`).join(', ');
   const sql = `SELECT provider FROM identities JOIN users ON users.id = user_id WHERE role = 'operator' AND frozen = 0 AND provider IN (${places}) LIMIT 1`;
   return (await database.query(sql, providers)).length > 0;
+}
+
+/** Long enough to copy it from a terminal into a browser. */
+export const linkLifeMs = 15 * 60_000;
+const secretPattern = /^[A-Za-z0-9]{43}$/;
+
+/**
+ * A secret that signs its user in once. Undefined when there is no such user. Times are wall clock,
+ * ms.
+ */
+export function* makeLink(
+  userId: string,
+  at: number,
+): Transaction<{ readonly secret: string; readonly expiresAt: number } | undefined> {
+  const secret = randomText(43);
+  const expiresAt = at + linkLifeMs;
+  const sql = `INSERT INTO sign_in_links (hash, user_id, created_at, expires_at) SELECT $1, id, $3, $4 FROM users WHERE id = $2 RETURNING hash`;
+  const made = yield { sql, params: [hashOf(secret), userId, at, expiresAt] };
+  return made.length === 0 ? undefined : { secret, expiresAt };
+}
+
+/** Whom it would sign in now; undefined: nobody. Looking uses nothing up. */
+export async function linkHolder(
+  database: Database,
+  secret: string,
+  at: number,
+): Promise<User | undefined> {
+  if (!secretPattern.test(secret)) return undefined;
+  const sql =
+    'SELECT u.* FROM sign_in_links l JOIN users u ON u.id = l.user_id WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > $2';
+  const [row] = await database.query(sql, [hashOf(secret), at]);
+  return row && userOf(row);
+}
+
+/** Uses the link up, and says whose it is. Undefined when it was used, is over or never was. */
+export function* useLink(secret: string, at: number): Transaction<User | undefined> {
+  if (!secretPattern.test(secret)) return undefined;
+  const sql =
+    'UPDATE sign_in_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING user_id';
+  const [link] = yield { sql, params: [hashOf(secret), at] };
+  if (link === undefined) return undefined;
+  const [row] = yield { sql: 'SELECT * FROM users WHERE id = $1', params: [link['user_id'] ?? ''] };
+  return row && userOf(row);
+}
+
+/** The operator who was made first and is not suspended. */
+export async function firstOperator(database: Database): Promise<User | undefined> {
+  const [row] = await database.query(
+    "SELECT * FROM users WHERE role = 'operator' AND frozen = 0 ORDER BY id LIMIT 1",
+  );
+  return row && userOf(row);
 }

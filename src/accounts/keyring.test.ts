@@ -4,7 +4,7 @@ import { relayTo } from '../../test/relay.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
 import { changesMigrations, watchChanges } from '../storage/changes.ts';
-import type { Database, Script } from '../storage/database.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import { type LiveKeyring, openKeyring } from './keyring.ts';
 import { createKey, hashOf, keysTopic, listKeys, type NewKey, setKeyStatus } from './keys.ts';
 import { accountsMigrations } from './migrations.ts';
@@ -195,7 +195,7 @@ onSqlite((_, openFresh) => {
     const db = await openFresh({ migrations });
     const { user } = await makeKey(db);
     const secrets = Array.from({ length: many }, () => `sk-${randomText(48)}`);
-    await db.transact(function* (): Script<void> {
+    await db.transact(function* (): Transaction<void> {
       const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, created_at) VALUES ($1, $2, '', 'default', $3, 'sk-ab', 'wxyz', 'active', 1)`;
       for (const [i, secret] of secrets.entries())
         yield { sql, params: [`key_${i}`, user.id, hashOf(secret)] };

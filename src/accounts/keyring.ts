@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
-import { confinesOf, termColumns, termsOf } from './key-terms.ts';
+import { constraintsOf, termColumns, termsOf, type Keyring, type Principal } from './principal.ts';
 import { hashOf, keysTopic, looksLikeKey } from './keys.ts';
-import type { Keyring, Principal } from './principal.ts';
 
 /**
  * Keys that one process remembers; those used longest ago are forgotten first, and looked up again
@@ -19,7 +18,7 @@ const forgetMax = 10_000;
 const recordUseEveryMs = 60_000;
 const recordUseBatch = 100;
 
-interface Held {
+interface CachedKey {
   readonly principal: Principal;
   /** Wall clock, ms. */
   usedAt: number;
@@ -40,7 +39,7 @@ class DatabaseKeyring implements LiveKeyring {
   readonly #clock: Clock;
   readonly #heldMax: number;
   /** By hash, those to be forgotten first in front. */
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, CachedKey>();
   /** By hash: until when (steady clock) the database need not be asked again. */
   readonly #unknown = new Map<string, number>();
   readonly #asking = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
@@ -147,7 +146,7 @@ class DatabaseKeyring implements LiveKeyring {
       ...(typeof daily === 'bigint' && { dailyLimit: daily }),
       ...(typeof monthly === 'bigint' && { monthlyLimit: monthly }),
       expiresAt: typeof expiresAt === 'bigint' ? Number(expiresAt) : undefined,
-      ...confinesOf(termsOf(row)),
+      ...constraintsOf(termsOf(row)),
     };
     if (refreshes === this.#refreshes) this.#hold(hash, principal);
     return unlessExpired(principal, this.#clock.now());

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { randomText } from '../base/id.ts';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
-import { type KeyTerms, termColumns, termsOf, termValues } from './key-terms.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { type KeyTerms, termColumns, termsOf, termValues } from './principal.ts';
 
 /** What changes here is heard under this topic. */
 export const keysTopic = 'keys';
@@ -122,7 +122,7 @@ export function* createKey({
   expiresAt,
   at,
   ...terms
-}: NewKey): Script<{ readonly key: Key; readonly secret: string } | undefined> {
+}: NewKey): Transaction<{ readonly key: Key; readonly secret: string } | undefined> {
   const secret = `sk-${randomText(48)}`;
   const sql = `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at,
       ${termColumns.join()})
@@ -164,7 +164,7 @@ export async function listKeys(
 }
 
 /** Whoever's it is. Undefined when there is no such key, or it is deleted. */
-export function* keyById(id: string): Script<Key | undefined> {
+export function* keyById(id: string): Transaction<Key | undefined> {
   const [row] = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE id = $1 AND status <> 'deleted'`,
     params: [id],
@@ -176,7 +176,7 @@ export function* keyById(id: string): Script<Key | undefined> {
  * Effective in every process within a second. Undefined when there is no such key, or it is
  * deleted, which is for ever.
  */
-export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undefined> {
+export function* setKeyStatus(id: string, status: KeyStatus): Transaction<Key | undefined> {
   const [change] = yield bump(keysTopic);
   const sql = `UPDATE api_keys SET status = $1, version = $2 WHERE id = $3 AND status <> 'deleted' RETURNING ${keyColumns}`;
   const [row] = yield { sql, params: [status, change?.['version'] ?? 0n, id] };
@@ -191,7 +191,7 @@ export function* setKeyStatus(id: string, status: KeyStatus): Script<Key | undef
 export function* setKeyLimits(
   id: string,
   { limit, dailyLimit, monthlyLimit }: NewLimits,
-): Script<Key | undefined> {
+): Transaction<Key | undefined> {
   const [change] = yield bump(keysTopic);
   const wanted = [limit ?? null, dailyLimit ?? null, monthlyLimit ?? null];
   const sql = `UPDATE api_keys SET version=$2, spend_limit=COALESCE($3, spend_limit), daily_limit=COALESCE($4, daily_limit), monthly_limit=COALESCE($5, monthly_limit)
@@ -199,4 +199,43 @@ export function* setKeyLimits(
       AND (monthly_limit IS NOT NULL OR CAST($5 AS BIGINT) IS NULL) RETURNING ${keyColumns}`;
   const [row] = yield { sql, params: [id, change?.['version'] ?? 0n, ...wanted] };
   return row && keyOf(row);
+}
+
+/** A key that another gateway made, and that its owner goes on using. */
+interface ImportedKey extends NewKey {
+  readonly secret: string;
+  readonly enabled: boolean;
+  /** Wall clock, ms. */
+  readonly lastUsedAt: number | undefined;
+}
+
+/**
+ * Keeps the hash of a key that was made elsewhere. `there`: it was brought before, as this user's;
+ * `others`: it is somebody else's here; `shapeless`: no key looks like this, and the door would not
+ * let it in.
+ */
+export function* importKey(key: ImportedKey): Transaction<Key | 'there' | 'others' | 'shapeless'> {
+  const { secret, userId, name, group, limit, enabled, expiresAt, at, lastUsedAt } = key;
+  if (!looksLikeKey(secret)) return 'shapeless';
+  const hash = hashOf(secret);
+  const [row] = yield {
+    sql: `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, expires_at, created_at, last_used_at, ${termColumns.join()})
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (hash) DO NOTHING RETURNING ${keyColumns}`,
+    params: [
+      ...[
+        orderedId('key_', at),
+        userId,
+        name,
+        group,
+        hash,
+        secret.slice(0, 5),
+        secret.slice(-4),
+        enabled ? 'active' : 'disabled',
+      ],
+      ...[limit ?? null, expiresAt ?? null, at, lastUsedAt ?? null, ...termValues(key)],
+    ],
+  };
+  if (row !== undefined) return keyOf(row);
+  const [known] = yield { sql: 'SELECT user_id FROM api_keys WHERE hash=$1', params: [hash] };
+  return known?.['user_id'] === userId ? 'there' : 'others';
 }

@@ -1,8 +1,9 @@
 import type { Nano } from '../base/money.ts';
-import type { Confines } from './key-terms.ts';
+import { type Networks, networksOf } from '../http/client-address.ts';
+import type { Row, SqlValue } from '../storage/database.ts';
 
 /** Who is asking: what one API key stands for. Immutable; replaced whole when the key changes. */
-export interface Principal extends Confines {
+export interface Principal extends KeyConstraints {
   readonly keyId: string;
   /** The user's id, which is also the id of the user's ledger account. */
   readonly userId: string;
@@ -25,3 +26,84 @@ export interface Keyring {
   /** Asks the database. `'unavailable'` when it does not answer: a 503, never a 401. */
   lookUp(secret: string): Promise<Principal | 'unknown' | 'unavailable'>;
 }
+
+/** What confines a key, beside its group and its money. What is undefined confines nothing. */
+export interface KeyTerms {
+  /** Of its group's models, by id. */
+  readonly models?: readonly string[] | undefined;
+  /** Addresses and networks from which it may be used. */
+  readonly addresses?: readonly string[] | undefined;
+  /** Requests and tokens in a minute, and requests at once; the group's limits hold as well. */
+  readonly rpm?: number | undefined;
+  readonly tpm?: number | undefined;
+  readonly concurrency?: number | undefined;
+}
+
+/** The same as a principal carries it: read once, asked with each request. */
+interface KeyConstraints {
+  readonly models?: ReadonlySet<string>;
+  readonly addresses?: Networks;
+  readonly allowance?: {
+    readonly rpm: number | undefined;
+    readonly tpm: number | undefined;
+    readonly concurrency: number | undefined;
+  };
+}
+
+/** Models or addresses that one key names at most. */
+export const namedMax = 100;
+
+/** In the order of `termValues`. */
+export const termColumns = ['models', 'addresses', 'rpm', 'tpm', 'concurrency'] as const;
+
+export const termValues = ({
+  models,
+  addresses,
+  rpm,
+  tpm,
+  concurrency,
+}: KeyTerms): readonly SqlValue[] => [
+  listText(models),
+  listText(addresses),
+  rpm ?? null,
+  tpm ?? null,
+  concurrency ?? null,
+];
+
+/** Of a row with these columns. */
+export function termsOf(row: Row): KeyTerms {
+  return {
+    models: listOf(row['models']),
+    addresses: listOf(row['addresses']),
+    rpm: numberOf(row['rpm']),
+    tpm: numberOf(row['tpm']),
+    concurrency: numberOf(row['concurrency']),
+  };
+}
+
+export function constraintsOf({
+  models,
+  addresses,
+  rpm,
+  tpm,
+  concurrency,
+}: KeyTerms): KeyConstraints {
+  return {
+    ...(models !== undefined && { models: new Set(models) }),
+    ...(addresses !== undefined && { addresses: networksOf(addresses) }),
+    ...((rpm ?? tpm ?? concurrency) !== undefined && { allowance: { rpm, tpm, concurrency } }),
+  };
+}
+
+/** Empty lists would let nobody in: they are none. */
+const listText = (list: readonly string[] | undefined): string | null =>
+  list === undefined || list.length === 0 ? null : JSON.stringify(list);
+
+function listOf(value: SqlValue | undefined): readonly string[] | undefined {
+  if (typeof value !== 'string') return undefined;
+  const list: unknown = JSON.parse(value);
+  return Array.isArray(list) ? list.map(String) : undefined;
+}
+
+const numberOf = (value: SqlValue | undefined): number | undefined =>
+  typeof value === 'bigint' ? Number(value) : undefined;

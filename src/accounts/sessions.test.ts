@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase, onSqlite } from '../../test/databases.ts';
 import { newBrowser, signedInAs, startConsole } from '../../test/support/console.ts';
-import { sessionRows } from '../console/session-rows.ts';
-import { migrations } from '../migrations.ts';
-import { expireSignIns } from '../signin/expiry.ts';
+import { sessionRoutes } from '../console/user/sign-in.ts';
+import { migrations } from '../app/schema.ts';
+import { expireSignIns } from '../signin/attempts.ts';
 import { openSite } from '../signin/site.ts';
 import { enrol } from '../signin/enrol.ts';
 import {
@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
 onSqlite((_, openFresh) => {
   test('a user sees the browsers that are signed in, ends any of them at once, and no other user does', async () => {
     const db = await openFresh({ migrations });
-    const url = await startConsole(db, sessionRows({ database: db, site: openSite(undefined) }));
+    const url = await startConsole(db, sessionRoutes({ database: db, site: openSite(undefined) }));
     const mine = await newBrowser(url, db);
     const lost = await signedInAs(url, db, mine.userId);
     const stranger = await newBrowser(url, db);

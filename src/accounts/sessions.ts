@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { randomText } from '../base/id.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
 import { hashOf, orderedId } from './keys.ts';
 import { type Role, type User, userOf } from './users.ts';
 
@@ -20,7 +20,7 @@ const secretPattern = /^[A-Za-z0-9]{43}$/;
 const browserCharactersMax = 300;
 
 /** One signed-in browser. Times are wall clock, ms. */
-export interface Session {
+export interface UserSession {
   readonly id: string;
   readonly userId: string;
   /** How it was signed in: a provider's name, or `link`. */
@@ -43,7 +43,7 @@ export interface NewSession {
 
 const columns = 'id, user_id, way, browser, ip, created_at, seen_at, expires_at';
 
-function sessionOf(row: Row): Session {
+function sessionOf(row: Row): UserSession {
   return {
     id: String(row['id']),
     userId: String(row['user_id']),
@@ -66,7 +66,7 @@ export function* startSession({
   browser,
   ip,
   at,
-}: NewSession): Script<{ readonly session: Session; readonly secret: string }> {
+}: NewSession): Transaction<{ readonly session: UserSession; readonly secret: string }> {
   const secret = randomText(secretCharacters);
   yield {
     sql: `DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY seen_at DESC, id DESC LIMIT $2)`,
@@ -82,8 +82,8 @@ export function* startSession({
   return { session: sessionOf(row), secret };
 }
 
-export interface SignedIn {
-  readonly session: Session;
+export interface ResumedSession {
+  readonly session: UserSession;
   readonly user: User;
 }
 
@@ -91,7 +91,7 @@ export interface SignedIn {
 export async function resumeSession(
   database: Database,
   { secret, ip, at }: { readonly secret: string; readonly ip: string; readonly at: number },
-): Promise<SignedIn | undefined> {
+): Promise<ResumedSession | undefined> {
   if (!secretPattern.test(secret)) return undefined;
   const hash = hashOf(secret);
   const [row] = await database.query(
@@ -117,7 +117,7 @@ export async function resumeSession(
 }
 
 /** What its user is now; undefined: it is over, or the user is suspended. */
-export function* roleIn(sessionId: string, at: number): Script<Role | undefined> {
+export function* roleOfSession(sessionId: string, at: number): Transaction<Role | undefined> {
   const [row] = yield {
     sql: 'SELECT users.* FROM sessions JOIN users ON users.id = user_id WHERE sessions.id = $1 AND frozen = 0 AND expires_at > $2',
     params: [sessionId, at],
@@ -130,7 +130,7 @@ export async function listSessions(
   database: Database,
   userId: string,
   at: number,
-): Promise<readonly Session[]> {
+): Promise<readonly UserSession[]> {
   const sql = `SELECT ${columns} FROM sessions WHERE user_id = $1 AND expires_at > $2 ORDER BY seen_at DESC, id DESC LIMIT ${sessionsMax}`;
   return (await database.query(sql, [userId, at])).map(sessionOf);
 }
@@ -148,6 +148,6 @@ export async function endSession(database: Database, userId: string, id: string)
 }
 
 /** Whoever signs in anew in a browser leaves what was there before. Part of a transaction. */
-export function* endSessionOf(secret: string): Script<void> {
+export function* endSessionOf(secret: string): Transaction<void> {
   yield { sql: 'DELETE FROM sessions WHERE hash = $1', params: [hashOf(secret)] };
 }

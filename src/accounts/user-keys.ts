@@ -1,9 +1,14 @@
 import type { Nano } from '../base/money.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { bump } from '../storage/changes.ts';
-import type { Migration, Script } from '../storage/database.ts';
-import { confinesOf, type KeyTerms, termColumns, termValues } from './key-terms.ts';
-import type { Principal } from './principal.ts';
+import type { Migration, Transaction } from '../storage/database.ts';
+import {
+  constraintsOf,
+  type KeyTerms,
+  termColumns,
+  termValues,
+  type Principal,
+} from './principal.ts';
 import {
   createKey,
   type Key,
@@ -35,7 +40,7 @@ export const keysMax = 1_000;
 export function* createKeyOnce(
   wish: NewKey,
   madeWith: string,
-): Script<
+): Transaction<
   { readonly key: Key; readonly secret: string | undefined } | 'full' | 'other' | undefined
 > {
   const [before] = yield {
@@ -72,7 +77,12 @@ export interface UserKeysPage {
 }
 
 /** Deleted ones are left out. */
-export function* userKeys({ userId, from, order, limit }: UserKeysPage): Script<readonly Key[]> {
+export function* userKeys({
+  userId,
+  from,
+  order,
+  limit,
+}: UserKeysPage): Transaction<readonly Key[]> {
   const newest = order === 'newest';
   const behind = from === undefined ? '' : ` AND id${newest ? '<' : '>'}$3`;
   const rows = yield {
@@ -83,7 +93,7 @@ export function* userKeys({ userId, from, order, limit }: UserKeysPage): Script<
 }
 
 /** Undefined when this user has no such key, or it is deleted. */
-export function* userKey(userId: string, id: string): Script<Key | undefined> {
+export function* userKey(userId: string, id: string): Transaction<Key | undefined> {
   const [row] = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE id=$1 AND user_id=$2 AND status<>'deleted'`,
     params: [id, userId],
@@ -95,7 +105,7 @@ export function* userKey(userId: string, id: string): Script<Key | undefined> {
  * What is left out stays. A limit changes only where there is one: what the key spent before is in
  * no window.
  */
-export interface KeyChange {
+export interface KeyPatch {
   readonly name?: string | undefined;
   readonly status?: KeyStatus | undefined;
   readonly limit?: Nano | undefined;
@@ -111,7 +121,7 @@ export interface KeyChange {
  * Writes the change whatever the key was before: to be yielded after `userKey`, in one transaction.
  * Effective in every process within a second.
  */
-export function* changeKey({ id }: Key, change: KeyChange): Script<Key | undefined> {
+export function* changeKey({ id }: Key, change: KeyPatch): Transaction<Key | undefined> {
   // Its row stays locked until the end: of two who change a key the second sees what the first did.
   const [bumped] = yield bump(keysTopic);
   const columns: Readonly<Record<string, string | bigint | number | null | undefined>> = {
@@ -142,7 +152,7 @@ export function* principalOfKey(
   userId: string,
   id: string,
   now: number,
-): Script<Principal | undefined> {
+): Transaction<Principal | undefined> {
   const key = yield* userKey(userId, id);
   if (key?.status !== 'active' || (key.expiresAt ?? now + 1) <= now) return undefined;
   const { group, limit, dailyLimit, monthlyLimit, expiresAt } = key;
@@ -154,6 +164,6 @@ export function* principalOfKey(
     ...(dailyLimit !== undefined && { dailyLimit }),
     ...(monthlyLimit !== undefined && { monthlyLimit }),
     expiresAt,
-    ...confinesOf(key),
+    ...constraintsOf(key),
   };
 }

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
-import type { Database, Row, Script, SqlValue } from '../storage/database.ts';
+import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
 import { keysTopic, orderedId } from './keys.ts';
 
 export type Role = 'user' | 'operator';
@@ -9,7 +9,7 @@ export type Role = 'user' | 'operator';
 /** Whoever is suspended has no console, and keys that nobody knows. */
 export type UserState = 'active' | 'suspended';
 
-export type Language = 'zh' | 'en';
+export type UserLanguage = 'zh' | 'en';
 
 /** `id` is also the id of the user's ledger account. `createdAt` is wall clock, ms. */
 export interface User {
@@ -20,7 +20,7 @@ export interface User {
   /** IANA name: where the user's days begin. */
   readonly zone: string;
   /** Undefined: the browser's. */
-  readonly language: Language | undefined;
+  readonly language: UserLanguage | undefined;
   /** Below it the user is told that the balance is low; undefined: never. */
   readonly lowBalance: Nano | undefined;
   /** Where that is told; undefined: nowhere but in the console. */
@@ -36,7 +36,7 @@ export interface User {
 export interface UserChange {
   readonly name?: string;
   readonly zone?: string;
-  readonly language?: Language | null;
+  readonly language?: UserLanguage | null;
   readonly lowBalance?: Nano | null;
   readonly email?: string | null;
   readonly shortcuts?: boolean;
@@ -49,7 +49,7 @@ export interface NewUser {
   readonly at: number;
 }
 
-const columns =
+const userColumns =
   'id, name, role, frozen, zone, language, low_balance, email, shortcuts, version, created_at';
 
 /** Of a row with the columns of `users`. */
@@ -71,15 +71,15 @@ export function userOf(row: Row): User {
 }
 
 /** Part of a transaction: whoever makes a user makes the ledger account of the same id in it. */
-export function* createUser({ name, role, at }: NewUser): Script<User> {
-  const sql = `INSERT INTO users (id, name, role, created_at) VALUES ($1, $2, $3, $4) RETURNING ${columns}`;
+export function* createUser({ name, role, at }: NewUser): Transaction<User> {
+  const sql = `INSERT INTO users (id, name, role, created_at) VALUES ($1, $2, $3, $4) RETURNING ${userColumns}`;
   const [row] = yield { sql, params: [orderedId('usr_', at), name, role, at] };
   assert(row !== undefined, 'an INSERT returns its row');
   return userOf(row);
 }
 
 export async function findUser(database: Database, id: string): Promise<User | undefined> {
-  const [row] = await database.query(`SELECT ${columns} FROM users WHERE id = $1`, [id]);
+  const [row] = await database.query(`SELECT ${userColumns} FROM users WHERE id = $1`, [id]);
   return row && userOf(row);
 }
 
@@ -89,7 +89,7 @@ export async function listUsers(
   { after = '', limit }: { readonly after?: string; readonly limit: number },
 ): Promise<readonly User[]> {
   const rows = await database.query(
-    `SELECT ${columns} FROM users WHERE id > $1 ORDER BY id LIMIT $2`,
+    `SELECT ${userColumns} FROM users WHERE id > $1 ORDER BY id LIMIT $2`,
     [after, limit],
   );
   return rows.map(userOf);
@@ -100,7 +100,7 @@ export function* changeUser(
   userId: string,
   version: number,
   change: UserChange,
-): Script<User | undefined> {
+): Transaction<User | undefined> {
   const { name, zone, language, lowBalance, email, shortcuts } = change;
   const given: readonly (readonly [column: string, value: SqlValue | undefined])[] = [
     ['name', name],
@@ -112,7 +112,7 @@ export function* changeUser(
   ];
   const set = given.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
   const sql = `UPDATE users SET version = version + 1${set.map(({ column }, i) => `, ${column} = $${i + 3}`).join('')}
-    WHERE id = $1 AND version = $2 RETURNING ${columns}`;
+    WHERE id = $1 AND version = $2 RETURNING ${userColumns}`;
   const [row] = yield { sql, params: [userId, version, ...set.map(({ value }) => value)] };
   return row && userOf(row);
 }
@@ -121,9 +121,9 @@ export function* changeUser(
  * A suspended user's keys are unknown in every process within a second. Undefined when there is no
  * such user.
  */
-export function* setUserState(userId: string, state: UserState): Script<User | undefined> {
+export function* setUserState(userId: string, state: UserState): Transaction<User | undefined> {
   const [change] = yield bump(keysTopic);
-  const sql = `UPDATE users SET frozen = $1, version = version + 1 WHERE id = $2 RETURNING ${columns}`;
+  const sql = `UPDATE users SET frozen = $1, version = version + 1 WHERE id = $2 RETURNING ${userColumns}`;
   const [row] = yield { sql, params: [state === 'suspended' ? 1 : 0, userId] };
   yield {
     sql: 'UPDATE api_keys SET version = $1 WHERE user_id = $2',
@@ -133,8 +133,119 @@ export function* setUserState(userId: string, state: UserState): Script<User | u
 }
 
 /** Undefined when there is no such user. */
-export function* setUserRole(userId: string, role: Role): Script<User | undefined> {
-  const sql = `UPDATE users SET role = $1, version = version + 1 WHERE id = $2 RETURNING ${columns}`;
+export function* setUserRole(userId: string, role: Role): Transaction<User | undefined> {
+  const sql = `UPDATE users SET role = $1, version = version + 1 WHERE id = $2 RETURNING ${userColumns}`;
   const [row] = yield { sql, params: [role, userId] };
   return row && userOf(row);
+}
+
+/**
+ * A user with what operators ask about first. `lastSeenAt`: wall clock, ms, of any of the user's
+ * browsers.
+ */
+export interface UserOverview {
+  readonly user: User;
+  readonly signIns: readonly string[];
+  readonly keys: number;
+  readonly lastSeenAt: number | undefined;
+}
+
+interface UserQuery {
+  /** The id, or a part of the name, whatever its case. */
+  readonly q?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly state?: UserState | undefined;
+  readonly id?: string | undefined;
+  /** The id of the last one of the page before. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** Users, those made last first. */
+export function* userPage({
+  q,
+  role,
+  state,
+  id,
+  before,
+  limit,
+}: UserQuery): Transaction<readonly UserOverview[]> {
+  const params: SqlValue[] = [];
+  const place = (value: SqlValue): string => `$${params.push(value)}`;
+  const conditions = [
+    ...(q === undefined || q === ''
+      ? []
+      : [
+          `(u.id=${place(q)} OR LOWER(u.name) LIKE ${place(`%${escaped(q.toLowerCase())}%`)} ESCAPE '!')`,
+        ]),
+    ...(role === undefined ? [] : [`u.role=${place(role)}`]),
+    ...(state === undefined ? [] : [`u.frozen=${place(state === 'suspended' ? 1 : 0)}`]),
+    ...(id === undefined ? [] : [`u.id=${place(id)}`]),
+    ...(before === undefined ? [] : [`u.id<${place(before)}`]),
+  ];
+  const rows = yield {
+    sql: `SELECT u.*, (SELECT COUNT(*) FROM api_keys k WHERE k.user_id=u.id AND k.status='active') AS active_keys,
+        (SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id=u.id) AS last_seen_at
+      FROM users u ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY u.id DESC LIMIT ${place(limit)}`,
+    params,
+  };
+  const ways = yield* signInsOf(rows.map((row) => String(row['id'])));
+  return rows.map((row) => overviewOf(row, ways));
+}
+
+const escaped = (text: string): string => text.replace(/[!%_]/g, '!$&');
+
+function* signInsOf(ids: readonly string[]): Transaction<readonly Row[]> {
+  if (ids.length === 0) return [];
+  const places = ids.map((_, index) => `$${index + 1}`).join();
+  return yield {
+    sql: `SELECT user_id, provider FROM identities WHERE user_id IN (${places}) ORDER BY provider`,
+    params: ids,
+  };
+}
+
+function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
+  const seen = row['last_seen_at'] ?? null;
+  return {
+    user: userOf(row),
+    signIns: ways
+      .filter((way) => way['user_id'] === row['id'])
+      .map((way) => String(way['provider'])),
+    keys: Number(row['active_keys']),
+    lastSeenAt: seen === null ? undefined : Number(seen),
+  };
+}
+
+/** Of those of them that are users. */
+export async function userNames(
+  database: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return new Map();
+  const places = wanted.map((_, index) => `$${index + 1}`).join();
+  const rows = await database.query(`SELECT id, name FROM users WHERE id IN (${places})`, wanted);
+  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
+}
+
+/**
+ * Whether somebody is an operator at this very moment. Until the transaction ends no other passes
+ * here: of two who act on each other, one has lost.
+ */
+export function* stillOperator(id: string): Transaction<boolean> {
+  yield bump(keysTopic);
+  const rows = yield {
+    sql: "SELECT id FROM users WHERE id=$1 AND role='operator' AND frozen=0",
+    params: [id],
+  };
+  return rows.length > 0;
+}
+
+/** Operators who are not suspended, but for this one. */
+export function* otherOperators(id: string): Transaction<number> {
+  const [row] = yield {
+    sql: "SELECT COUNT(*) AS others FROM users WHERE role='operator' AND frozen=0 AND id<>$1",
+    params: [id],
+  };
+  return Number(row?.['others'] ?? 0);
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { parseChat } from './chat.ts';
-import { type Body, parseJson } from './check.ts';
-import { goDuration } from './limit-headers.ts';
+import { type RequestBody, parseJson } from './request-body.ts';
+import { goDuration } from './response-headers.ts';
 
 const principal = {
   keyId: 'k',
@@ -13,7 +13,7 @@ const principal = {
 };
 const hello = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
 
-function refusedBy(body: Body): Refusal {
+function refusedBy(body: RequestBody): Refusal {
   try {
     parseChat('req_0', principal, body, Buffer.from(JSON.stringify(body)));
   } catch (error) {
@@ -23,7 +23,7 @@ function refusedBy(body: Body): Refusal {
   throw new Error(`accepted: ${JSON.stringify(body)}`);
 }
 
-const wrong: readonly (readonly [string, Body, string])[] = [
+const wrong: readonly (readonly [string, RequestBody, string])[] = [
   ['no model', { messages: hello.messages }, 'model'],
   ['an empty model', { ...hello, model: '' }, 'model'],
   ['a model that is no string', { ...hello, model: 4 }, 'model'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Refusal, refusals } from '../base/refusal.ts';
-import type { Body } from './check.ts';
+import type { RequestBody } from './request-body.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
 
 const principal = {
@@ -11,10 +11,10 @@ const principal = {
   expiresAt: undefined,
 };
 const hello = { model: 'm', prompt: 'Once upon a time' };
-const parsed = (body: Body) =>
+const parsed = (body: RequestBody) =>
   parseCompletion('req_0', principal, body, Buffer.from(JSON.stringify(body)));
 
-function refusedBy(body: Body): Refusal {
+function refusedBy(body: RequestBody): Refusal {
   try {
     parsed(body);
   } catch (error) {
@@ -24,7 +24,7 @@ function refusedBy(body: Body): Refusal {
   throw new Error(`accepted: ${JSON.stringify(body)}`);
 }
 
-const wrong: readonly (readonly [string, Body, string])[] = [
+const wrong: readonly (readonly [string, RequestBody, string])[] = [
   ['no model', { ...hello, model: undefined }, 'model'],
   ['no prompt', { model: 'm' }, 'prompt'],
   ['a prompt that is null', { ...hello, prompt: null }, 'prompt'],

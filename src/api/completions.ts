@@ -1,14 +1,14 @@
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
-import type { ClientRequest } from '../gateway/request.ts';
+import type { ApiRequest } from '../gateway/accept.ts';
 import { checkSampling, checkStreamOptions, choicesMax, completionFormat } from './chat.ts';
 import {
-  type Body,
+  type RequestBody,
   optionalBoolean,
   optionalInteger,
   refuseType,
   requiredString,
-} from './check.ts';
+} from './request-body.ts';
 
 export const bestOfMax = 20;
 export const promptsMax = 2_048;
@@ -24,15 +24,15 @@ export const completionsFormat = completionFormat('text_completion');
 export function parseCompletion(
   id: string,
   principal: Principal,
-  body: Body,
+  body: RequestBody,
   bytes: Buffer,
-): ClientRequest {
+): ApiRequest {
   const model = requiredString(body, 'model');
   const prompts = checkPrompt(body['prompt']);
   const stream = optionalBoolean(body, 'stream') ?? false;
   const streamOptions = checkStreamOptions(body, stream);
   const outputTokensAsked = optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER);
-  const answers = checkAnswers(body, stream);
+  const answers = checkChoices(body, stream);
   checkWriting(body);
   return {
     id,
@@ -48,7 +48,7 @@ export function parseCompletion(
     media: new Map(),
     mediaCount: 0,
     mediaBytes: 0,
-    text: () => textOf(body['prompt']),
+    text: () => completionText(body['prompt']),
     answerId: `cmpl-${id.slice(4)}`,
   };
 }
@@ -94,7 +94,7 @@ function checkPrompt(prompt: unknown): number {
  * How many answers are written for each prompt: of `best_of` only `n` are told, but all are paid
  * for.
  */
-function checkAnswers(body: Body, stream: boolean): number {
+function checkChoices(body: RequestBody, stream: boolean): number {
   const n = optionalInteger(body, 'n', 1, choicesMax) ?? 1;
   const bestOf = optionalInteger(body, 'best_of', 1, bestOfMax) ?? n;
   if (bestOf < n)
@@ -110,7 +110,7 @@ function checkAnswers(body: Body, stream: boolean): number {
   return bestOf;
 }
 
-function checkWriting(body: Body): void {
+function checkWriting(body: RequestBody): void {
   checkSampling(body);
   optionalInteger(body, 'logprobs', 0, logprobsMax);
   optionalBoolean(body, 'echo');
@@ -120,10 +120,10 @@ function checkWriting(body: Body): void {
 }
 
 /** A word for each token that came as a number: it is counted, never sent. */
-const tokenWord = ' a';
+const wordPerToken = ' a';
 
-function textOf(prompt: unknown): string {
+function completionText(prompt: unknown): string {
   if (typeof prompt === 'string') return prompt;
-  if (typeof prompt === 'number') return tokenWord;
-  return Array.isArray(prompt) ? prompt.map(textOf).join('') : '';
+  if (typeof prompt === 'number') return wordPerToken;
+  return Array.isArray(prompt) ? prompt.map(completionText).join('') : '';
 }

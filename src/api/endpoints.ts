@@ -1,37 +1,42 @@
 import type { DefaultModels } from '../catalog/configuration.ts';
-import { offerTo } from '../gateway/allowed.ts';
-import type { ClientFormat } from '../gateway/client-format.ts';
-import type { Parts } from '../gateway/parts.ts';
-import { countInput } from '../gateway/inquire.ts';
+import { offerTo } from '../gateway/models/offers.ts';
+import type { ClientFormat } from '../gateway/accept.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
+import { countInput } from '../gateway/count-tokens.ts';
 import { run } from '../gateway/run.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
-import type { Submissions } from '../gateway/submissions.ts';
-import type { ResponseMemory } from '../recall/responses.ts';
-import { audioEndpoints } from './audio-endpoints.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
+import type { ResponseStore } from '../memory/responses.ts';
+import { audioEndpoints } from './audio.ts';
 import { chatFormat, parseChat } from './chat.ts';
-import { parseJson } from './check.ts';
+import { parseJson } from './request-body.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
-import { messagesConvention } from './convention.ts';
-import type { Endpoint, Visit } from './door.ts';
-import type { FileDesk } from './files.ts';
-import { embeddingsFormat, parseEmbeddings } from './embeddings.ts';
-import { messagesFormat, parseMessages, parseQuestion, renderCount } from './messages-endpoint.ts';
-import { once } from './idempotency.ts';
-import { imageSpools } from './images-body.ts';
+import { messagesConvention } from './client-convention.ts';
+import type { Endpoint, RequestContext } from './entry.ts';
+import type { FileHandler } from './file-handler.ts';
+import {
+  embeddingsFormat,
+  parseEmbeddings,
+  parseRerank,
+  rerankFormat,
+  moderationsFormat,
+  parseModeration,
+} from './vectors.ts';
+import { messagesFormat, parseMessages, parseTokenCount, renderTokenCount } from './messages.ts';
+import { idempotent } from './idempotency.ts';
+import { imageSpools } from './image-request.ts';
 import { imagesEndpoints } from './images.ts';
 import { getModel, listModels, modelsConvention } from './models.ts';
-import { moderationsFormat, parseModeration } from './moderations.ts';
-import { parseRerank, rerankFormat } from './rerank.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
 import { videoEndpoints } from './video.ts';
 import { videosEndpoints } from './videos-alias.ts';
 
 /** What endpoints work with beside the pipeline. */
 export interface EndpointParts {
-  readonly memory: ResponseMemory;
-  readonly submissions: Submissions;
+  readonly memory: ResponseStore;
+  readonly submissions: IdempotentRequests;
   readonly tasks: Tasks;
-  readonly desk: FileDesk;
+  readonly desk: FileHandler;
   readonly defaultModels?: DefaultModels | undefined;
 }
 
@@ -39,15 +44,15 @@ const noDefaults: DefaultModels = { image: [], video: [] };
 
 /** The interface, row by row. */
 export function endpointsOf(
-  parts: Parts,
+  parts: GatewayParts,
   { memory, submissions, tasks, desk, defaultModels = noDefaults }: EndpointParts,
 ): readonly Endpoint[] {
-  const usualVideo = ({ principal }: Pick<Visit, 'principal'>): string | undefined =>
+  const usualVideo = ({ principal }: Pick<RequestContext, 'principal'>): string | undefined =>
     defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
   return [
-    once(submissions, ask(parts, '/chat/completions', parseChat, chatFormat)),
-    once(submissions, ask(parts, '/completions', parseCompletion, completionsFormat)),
-    once(submissions, {
+    idempotent(submissions, ask(parts, '/chat/completions', parseChat, chatFormat)),
+    idempotent(submissions, ask(parts, '/completions', parseCompletion, completionsFormat)),
+    idempotent(submissions, {
       method: 'POST',
       path: '/messages',
       convention: messagesConvention,
@@ -69,14 +74,14 @@ export function endpointsOf(
         const { body, bytes } = parseJson(request.body, request.headers['content-type']);
         return countInput(
           parts,
-          parseQuestion(id, principal, request.headers, body, bytes),
+          parseTokenCount(id, principal, request.headers, body, bytes),
           reply,
           messagesFormat,
-          renderCount,
+          renderTokenCount,
         );
       },
     },
-    once(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
+    idempotent(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
     ask(parts, '/moderations', parseModeration, moderationsFormat),
     ask(parts, '/rerank', parseRerank, rerankFormat),
     ...imagesEndpoints(parts, submissions, imageSpools(), defaultModels.image),
@@ -106,7 +111,12 @@ export function endpointsOf(
 }
 
 /** A question in JSON whose parser needs nothing but its body. */
-function ask(parts: Parts, path: string, parse: typeof parseChat, format: ClientFormat): Endpoint {
+function ask(
+  parts: GatewayParts,
+  path: string,
+  parse: typeof parseChat,
+  format: ClientFormat,
+): Endpoint {
   return {
     method: 'POST',
     path,

@@ -1,5 +1,9 @@
-import { type Refusal, refusals } from '../base/refusal.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Clock } from '../base/clock.ts';
+import { requestId } from '../base/id.ts';
+import { type Refusal, refusals, refusal, type RefusalName } from '../base/refusal.ts';
+import type { LimitReached } from '../gateway/admit.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { UnreadableAnswer } from '../http/server.ts';
 
 /**
  * How one convention writes what the table of refusals says: as the body of an answer, and as an
@@ -81,7 +85,7 @@ export function statusOf(refusal: Refusal): number {
 
 /** Sends the refusal as the whole answer. */
 export function sendRefusal(
-  reply: Reply,
+  reply: ClientResponse,
   refusal: Refusal,
   envelope: Envelope,
   requestId: string,
@@ -96,3 +100,58 @@ export function sendRefusal(
   if (refusal.refusal === 'insufficient_quota') reply.header('x-should-retry', 'false');
   reply.whole(status, 'application/json', envelope.body(refusal, requestId));
 }
+
+export function limitRefusal({ overrun, requested }: LimitReached): Refusal {
+  const seconds = Math.max(1, Math.ceil(overrun.retryAfterMs / 1_000));
+  const name = {
+    requests: 'rate_limit_requests',
+    tokens: 'rate_limit_tokens',
+    concurrency: 'rate_limit_concurrency',
+  } as const;
+  return refusal(
+    name[overrun.over],
+    { limit: overrun.limit, requested, seconds },
+    overrun.retryAfterMs,
+  );
+}
+
+/** Why the framework could not take a body; undefined when that is no fault of the client's. */
+export function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refusal('request_too_large', { limit });
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
+    return refusal('malformed_json', { why: 'its length is not what content-length says.' });
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return refusal('wrong_content_type', { got: 'none', expected: 'application/json' });
+  return undefined;
+}
+
+/** Enough of a wrong key to recognise it, too little to use it. */
+export function maskSecret(secret: string): string {
+  return secret.length < 12 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;
+}
+
+const unreadableRefusals: Readonly<Record<Parameters<UnreadableAnswer>[0], RefusalName>> = {
+  malformed: 'malformed_request',
+  host: 'host_header',
+  expectation: 'expectation_failed',
+  late: 'request_timeout',
+  'head too large': 'head_too_large',
+  'bad url': 'unknown_url',
+};
+
+/** What `unknown_url` goes on with where there is such an endpoint at another path. */
+export const endpointHint = (path: string): string =>
+  `. It is ${path} here: check the base address that your client was given.`;
+
+/**
+ * What came is no request that an endpoint could see: refused in the shape that all refusals have,
+ * with an id of its own.
+ */
+export const answerUnreadable =
+  (clock: Clock): UnreadableAnswer =>
+  (problem, values = {}) => {
+    const why = refusal(unreadableRefusals[problem], values);
+    const id = requestId(clock.now());
+    return { status: statusOf(why), body: chatEnvelope.body(why, id), id };
+  };

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { refuse } from '../base/refusal.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
-import type { Entered, OpenSubmission, Submissions } from '../gateway/submissions.ts';
-import { KeptReply } from '../http/kept-reply.ts';
-import type { Reply } from '../http/reply.ts';
-import type { KeptAnswer, Submission } from '../recall/answers.ts';
-import type { Endpoint, Visit } from './door.ts';
+import type {
+  ClaimedKey,
+  OpenIdempotentRequest,
+  IdempotentRequests,
+} from '../gateway/idempotency.ts';
+import { RecordingResponse, type ClientResponse } from '../http/client-response.ts';
+import type { StoredAnswer, IdempotentRequest } from '../memory/idempotency.ts';
+import type { Endpoint, RequestContext } from './entry.ts';
 
 const header = 'idempotency-key';
 const keyCharsMax = 255;
@@ -22,7 +25,7 @@ const lookMs = { first: 50, most: 1_000 };
  * The endpoint for submissions that may carry an Idempotency-Key: with it they happen once, and are
  * answered the same for a day. Without it nothing is different.
  */
-export function once(submissions: Submissions, endpoint: Endpoint): Endpoint {
+export function idempotent(submissions: IdempotentRequests, endpoint: Endpoint): Endpoint {
   const { handle } = endpoint;
   return {
     ...endpoint,
@@ -34,9 +37,9 @@ export function once(submissions: Submissions, endpoint: Endpoint): Endpoint {
 }
 
 /** The same for an endpoint that has read the body itself; `content` tells all that was in it. */
-export function onceRead(
-  submissions: Submissions,
-  visit: Visit,
+export function idempotentAfterRead(
+  submissions: IdempotentRequests,
+  visit: RequestContext,
   content: string,
   handle: Endpoint['handle'],
 ): void | Promise<void> {
@@ -45,8 +48,8 @@ export function onceRead(
 }
 
 async function submitOnce(
-  submissions: Submissions,
-  visit: Visit,
+  submissions: IdempotentRequests,
+  visit: RequestContext,
   handle: Endpoint['handle'],
   digest: string,
 ): Promise<void> {
@@ -64,39 +67,39 @@ async function submitOnce(
 }
 
 /** Thrown where a submission turns out to be somebody else's. */
-class Taken extends Error {}
+class TakenByAnother extends Error {}
 
 /**
  * Answers a submission that nobody has entered yet. It is written down once nothing stands in its
  * way: what is refused before that leaves nothing behind.
  */
 async function isNew(
-  submissions: Submissions,
-  submission: Submission,
-  visit: Visit,
+  submissions: IdempotentRequests,
+  submission: IdempotentRequest,
+  visit: RequestContext,
   handle: Endpoint['handle'],
 ): Promise<boolean> {
-  if (await away(submission, submissions.known(submission))) return false;
+  if (await orUnavailable(submission, submissions.known(submission))) return false;
   const answering = new Answering(visit, async () => {
     const entered = await enter(submissions, submission);
-    if (entered.kind !== 'mine') throw new Taken();
+    if (entered.kind !== 'mine') throw new TakenByAnother();
     return entered.submission;
   });
   try {
     await answering.run(handle);
     return true;
   } catch (error) {
-    if (error instanceof Taken) return false;
+    if (error instanceof TakenByAnother) return false;
     throw error;
   }
 }
 
 /** Waits while another request is at it, unless too many do. */
 async function answeredOrMine(
-  submissions: Submissions,
-  submission: Submission,
-  reply: Reply,
-): Promise<Entered | 'left'> {
+  submissions: IdempotentRequests,
+  submission: IdempotentRequest,
+  reply: ClientResponse,
+): Promise<ClaimedKey | 'left'> {
   const entered = await enter(submissions, submission);
   if (entered.kind !== 'running') return entered;
   return (
@@ -107,10 +110,10 @@ async function answeredOrMine(
 }
 
 async function untilAnswered(
-  submissions: Submissions,
-  submission: Submission,
-  reply: Reply,
-): Promise<Entered | 'left'> {
+  submissions: IdempotentRequests,
+  submission: IdempotentRequest,
+  reply: ClientResponse,
+): Promise<ClaimedKey | 'left'> {
   let pauseMs = lookMs.first;
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     pauseMs = Math.min(lookMs.most, pauseMs * 1.5);
@@ -121,10 +124,12 @@ async function untilAnswered(
   }
 }
 
-const enter = (submissions: Submissions, submission: Submission): Promise<Entered> =>
-  away(submission, submissions.enter(submission));
+const enter = (
+  submissions: IdempotentRequests,
+  submission: IdempotentRequest,
+): Promise<ClaimedKey> => orUnavailable(submission, submissions.enter(submission));
 
-const away = <T>({ id }: Submission, asked: Promise<T>): Promise<T> =>
+const orUnavailable = <T>({ id }: IdempotentRequest, asked: Promise<T>): Promise<T> =>
   asked.catch(() =>
     refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs),
   );
@@ -134,12 +139,12 @@ const away = <T>({ id }: Submission, asked: Promise<T>): Promise<T> =>
  * it is said to run.
  */
 class Answering {
-  readonly #visit: Visit;
-  readonly #enter: () => Promise<OpenSubmission>;
-  #submission: OpenSubmission | undefined;
+  readonly #visit: RequestContext;
+  readonly #enter: () => Promise<OpenIdempotentRequest>;
+  #submission: OpenIdempotentRequest | undefined;
   #renewing: NodeJS.Timeout | undefined;
 
-  constructor(visit: Visit, enter: () => Promise<OpenSubmission>) {
+  constructor(visit: RequestContext, enter: () => Promise<OpenIdempotentRequest>) {
     this.#visit = visit;
     this.#enter = enter;
   }
@@ -155,7 +160,7 @@ class Answering {
   };
 
   async run(handle: Endpoint['handle']): Promise<void> {
-    const reply = new KeptReply(this.#visit.reply, this.begin, async (answer) =>
+    const reply = new RecordingResponse(this.#visit.reply, this.begin, async (answer) =>
       this.#submission?.keep(answer),
     );
     try {
@@ -169,14 +174,14 @@ class Answering {
   }
 }
 
-function replay(reply: Reply, { contentType, body }: KeptAnswer): void {
+function replay(reply: ClientResponse, { contentType, body }: StoredAnswer): void {
   reply.header('idempotent-replayed', 'true');
   if (contentType === 'application/json') return reply.whole(200, contentType, body);
   reply.startStream();
   reply.end(Buffer.from(body).toString('latin1'));
 }
 
-function keyOf({ request }: Visit): string {
+function keyOf({ request }: RequestContext): string {
   const key = request.headers[header];
   if (typeof key !== 'string' || key === '' || key.length > keyCharsMax)
     refuse('invalid_value', {
@@ -187,7 +192,7 @@ function keyOf({ request }: Visit): string {
 }
 
 /** What is asked: where, and every byte of it. */
-function digestOf({ request }: Visit, body: unknown): string {
+function digestOf({ request }: RequestContext, body: unknown): string {
   return createHash('sha256')
     .update(`${request.method} ${request.url}\n`)
     .update(Buffer.isBuffer(body) || typeof body === 'string' ? body : '')

@@ -1,57 +1,63 @@
 import type { Principal } from '../accounts/principal.ts';
-import type { PicturedCapability } from '../base/capability.ts';
-import { refuse } from '../base/refusal.ts';
+import type { ImageCapability } from '../base/capability.ts';
+import { jsonText } from '../base/json-edit.ts';
+import { refuse, type Refusal, refusals } from '../base/refusal.ts';
 import type { Offer } from '../catalog/snapshot.ts';
-import { offerTo } from '../gateway/allowed.ts';
-import { endpointFor } from '../gateway/kinds.ts';
-import type { Parts } from '../gateway/parts.ts';
-import type { ClientRequest } from '../gateway/request.ts';
+import type { ApiRequest, ClientFormat } from '../gateway/accept.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
+import { offerTo, endpointFor } from '../gateway/models/offers.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { run } from '../gateway/run.ts';
-import type { Submissions } from '../gateway/submissions.ts';
-import type { Spools } from '../http/spool.ts';
-import type { ImageWish } from '../providers/image-wish.ts';
-import { type Body, parseJson, requiredString } from './check.ts';
-import type { Asked, Endpoint, Visit } from './door.ts';
-import { onceRead, once } from './idempotency.ts';
-import { type ImagesBody, readImagesBody } from './images-body.ts';
-import { imagesFormat } from './images-events.ts';
-import { type Given, givenImages } from './images-given.ts';
-import { readPrompt, readWish, sizedAs } from './images-wish.ts';
+import type { SpoolPool } from '../http/spool.ts';
+import type { ImageRequest } from '../providers/media-request.ts';
+import type { HttpRequest, Endpoint, RequestContext } from './entry.ts';
+import { idempotentAfterRead, idempotent } from './idempotency.ts';
+import {
+  type ImagesBody,
+  readImagesBody,
+  type InputImages,
+  readInputImages,
+  parseImagePrompt,
+  parseImageOptions,
+  estimateImageUsage,
+} from './image-request.ts';
+import { type RequestBody, parseJson, requiredString } from './request-body.ts';
+import { limitHeaders } from './response-headers.ts';
 
 /** Models that are asked in words for what older ones did unasked. */
 const variation =
   'Make a variation of this picture: the same subject in the same style, composed anew.';
-const nothingGiven: Given = { images: [], mask: undefined };
+const noInputImages: InputImages = { images: [], mask: undefined };
 const none: ReadonlyMap<string, string> = new Map();
 
 /** What makes pictures: of words, of words and pictures, of a picture alone. */
 export function imagesEndpoints(
-  parts: Parts,
-  submissions: Submissions,
-  spools: Spools,
+  parts: GatewayParts,
+  submissions: IdempotentRequests,
+  spools: SpoolPool,
   defaultModels: readonly string[],
 ): readonly Endpoint[] {
   return [
-    once(submissions, {
+    idempotent(submissions, {
       method: 'POST',
       path: '/images/generations',
       handle: (visit) => generate(parts, defaultModels, visit),
     }),
-    given(parts, defaultModels, submissions, spools, '/images/edits', 'image_edits'),
-    given(parts, defaultModels, submissions, spools, '/images/variations', 'image_variations'),
+    editOrVary(parts, defaultModels, submissions, spools, '/images/edits', 'image_edits'),
+    editOrVary(parts, defaultModels, submissions, spools, '/images/variations', 'image_variations'),
   ];
 }
 
 async function generate(
-  parts: Parts,
+  parts: GatewayParts,
   defaultModels: readonly string[],
-  { id, principal, request, reply }: Visit,
+  { id, principal, request, reply }: RequestContext,
 ): Promise<void> {
   const { body, bytes } = parseJson(request.body, request.headers['content-type']);
   const offer = offered(parts, defaultModels, principal, 'images', body);
   const terms = offer.model.image ?? {};
-  const wish = readWish(body, terms, readPrompt(body, terms), nothingGiven);
+  const wish = parseImageOptions(body, terms, parseImagePrompt(body, terms), noInputImages);
   await haveRoom(parts, id, principal, wish);
   return run(
     parts,
@@ -61,11 +67,11 @@ async function generate(
   );
 }
 
-function given(
-  parts: Parts,
+function editOrVary(
+  parts: GatewayParts,
   defaultModels: readonly string[],
-  submissions: Submissions,
-  spools: Spools,
+  submissions: IdempotentRequests,
+  spools: SpoolPool,
   path: string,
   capability: 'image_edits' | 'image_variations',
 ): Endpoint {
@@ -77,7 +83,7 @@ function given(
       const sent = await readImagesBody(visit.request.body, visit.request.headers, spools);
       if (sent === 'left') return;
       try {
-        await onceRead(submissions, visit, sent.digest, (inner) =>
+        await idempotentAfterRead(submissions, visit, sent.digest, (inner) =>
           edit(parts, defaultModels, inner, capability, sent),
         );
       } finally {
@@ -88,9 +94,9 @@ function given(
 }
 
 async function edit(
-  parts: Parts,
+  parts: GatewayParts,
   defaultModels: readonly string[],
-  visit: Visit,
+  visit: RequestContext,
   capability: 'image_edits' | 'image_variations',
   sent: ImagesBody,
 ): Promise<void> {
@@ -98,16 +104,16 @@ async function edit(
   const { body, bytes, files } = sent;
   const offer = offered(parts, defaultModels, principal, capability, body);
   const terms = offer.model.image ?? {};
-  const prompt = capability === 'image_variations' ? variation : readPrompt(body, terms);
+  const prompt = capability === 'image_variations' ? variation : parseImagePrompt(body, terms);
   // All words are looked at before anything is downloaded for them.
-  readWish(body, terms, prompt, nothingGiven);
+  parseImageOptions(body, terms, prompt, noInputImages);
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
-  const pictures = await givenImages(body, files, parts.downloads, leaving.signal).finally(() =>
+  const pictures = await readInputImages(body, files, parts.downloads, leaving.signal).finally(() =>
     reply.onLeave(undefined),
   );
   if (leaving.signal.aborted) return;
-  const wish = readWish(body, terms, prompt, pictures);
+  const wish = parseImageOptions(body, terms, prompt, pictures);
   await haveRoom(parts, id, principal, wish);
   await run(
     parts,
@@ -119,10 +125,10 @@ async function edit(
 
 /** Nobody is asked, and paid, for a picture that there is no room for. */
 async function haveRoom(
-  { files }: Parts,
+  { files }: GatewayParts,
   id: string,
   { userId }: Principal,
-  { returns }: ImageWish,
+  { returns }: ImageRequest,
 ): Promise<void> {
   if (returns === 'b64_json') return;
   const room = await files.room(userId);
@@ -133,11 +139,11 @@ async function haveRoom(
 
 /** What the client asks for, if it is something that makes pictures in this way. */
 function offered(
-  parts: Parts,
+  parts: GatewayParts,
   defaultModels: readonly string[],
   principal: Principal,
-  capability: PicturedCapability,
-  body: Body,
+  capability: ImageCapability,
+  body: RequestBody,
 ): Offer {
   const { model: named } = body;
   const id =
@@ -164,10 +170,10 @@ function offered(
 
 /** The first model of the defaults that this key can use and that makes pictures in this way. */
 function defaultModel(
-  parts: Parts,
+  parts: GatewayParts,
   defaultModels: readonly string[],
   principal: Principal,
-  capability: PicturedCapability,
+  capability: ImageCapability,
 ): string {
   for (const id of defaultModels) {
     const offer = offerTo(parts.catalog(), principal, id);
@@ -182,23 +188,23 @@ function defaultModel(
 }
 
 const makes = (
-  { lanes }: Parts,
+  { channelClients: lanes }: GatewayParts,
   { candidates }: Pick<Offer, 'candidates'>,
-  capability: PicturedCapability,
+  capability: ImageCapability,
 ): boolean => candidates.some(({ channel }) => lanes.of(channel).adapter(capability) !== undefined);
 
 const sees = ({ model: { modalities } }: Offer): boolean =>
   modalities?.in.includes('image') !== false;
 
-interface Understood {
+interface ImageCall {
   readonly id: string;
   readonly principal: Principal;
-  readonly request: Asked;
-  readonly capability: PicturedCapability;
+  readonly request: HttpRequest;
+  readonly capability: ImageCapability;
   readonly offer: Offer;
-  readonly body: Body;
+  readonly body: RequestBody;
   readonly bytes: Buffer;
-  readonly wish: ImageWish;
+  readonly wish: ImageRequest;
 }
 
 function asRequest({
@@ -210,8 +216,8 @@ function asRequest({
   body,
   bytes,
   wish,
-}: Understood): ClientRequest {
-  const sized = sizedAs(wish, model);
+}: ImageCall): ApiRequest {
+  const sized = estimateImageUsage(wish, model);
   return {
     id,
     principal,
@@ -233,4 +239,45 @@ function asRequest({
     text: () => wish.prompt,
     answerId: `img-${id.slice(4)}`,
   };
+}
+
+/**
+ * A stream of pictures ends with its last picture; what goes wrong is an event of its own (OpenAPI
+ * description of the Images API, 2026-08).
+ */
+const imagesFormat = (kind: 'image_generation' | 'image_edit'): ClientFormat => ({
+  done: '',
+  keepAlive: ': keep-alive\n\n',
+  errorEvent,
+  limitHeaders,
+  wholeAsEvents: (answer) => completed(answer, kind),
+});
+
+function errorEvent(refusal: Refusal): string {
+  const { type, code } = refusals[refusal.refusal];
+  return `event: error\ndata: ${jsonText({ type: 'error', error: { type, code, message: refusal.message, param: refusal.param } })}\n\n`;
+}
+
+/** One event for each picture; the last one tells the usage. */
+function completed(answer: Buffer, kind: string): string {
+  const { created, data = [], usage, ...more }: ImagesAnswer = JSON.parse(answer.toString('utf8'));
+  const type = `${kind}.completed`;
+  const facts = Object.fromEntries(
+    ['size', 'quality', 'background', 'output_format'].flatMap((name) =>
+      name in more ? [[name, more[name]]] : [],
+    ),
+  );
+  return data
+    .map((picture, i) => {
+      const told = i === data.length - 1 && usage !== undefined ? { usage } : {};
+      return `event: ${type}\ndata: ${jsonText({ type, ...picture, created_at: created, ...facts, ...told })}\n\n`;
+    })
+    .join('');
+}
+
+interface ImagesAnswer {
+  readonly created: number;
+  readonly data?: readonly object[];
+  readonly usage?: object;
+  readonly [more: string]: unknown;
 }

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Model, Snapshot } from '../catalog/snapshot.ts';
-import { offerTo } from '../gateway/allowed.ts';
-import { messagesVersionHeader } from '../providers/wire/messages-headers.ts';
-import { chatConvention, type Convention, messagesConvention } from './convention.ts';
-import type { Asked } from './door.ts';
+import { offerTo } from '../gateway/models/offers.ts';
+import { messagesVersionHeader } from '../providers/formats/anthropic-messages/models.ts';
+import { chatConvention, type ClientConvention, messagesConvention } from './client-convention.ts';
+import type { HttpRequest } from './entry.ts';
 
 /** Of one page in Anthropic's shape (platform.claude.com/docs/en/api/models/list, 2026-11). */
 const pageDefault = 20;
@@ -15,7 +15,7 @@ export const modelsPageMax = 1_000;
  * Both conventions have `/v1/models`: the client's headers tell which one it speaks, and the key
  * may come in either header.
  */
-export const modelsConvention: Convention = {
+export const modelsConvention: ClientConvention = {
   ...chatConvention,
   credential: messagesConvention.credential,
   spokenBy: (headers) => (speaksMessages(headers) ? messagesConvention : modelsConvention),
@@ -57,7 +57,7 @@ const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d
 export function listModels(
   snapshot: Snapshot,
   { group, models }: Principal,
-  { url, headers }: Pick<Asked, 'url' | 'headers'>,
+  { url, headers }: Pick<HttpRequest, 'url' | 'headers'>,
 ): string {
   const reached = snapshot
     .listing(group)
@@ -116,7 +116,7 @@ function indexOf(all: readonly Model[], query: URLSearchParams, param: string): 
 export function getModel(
   snapshot: Snapshot,
   who: Principal,
-  { headers }: Pick<Asked, 'headers'>,
+  { headers }: Pick<HttpRequest, 'headers'>,
   id: string,
 ): string {
   const offer = offerTo(snapshot, who, id);

@@ -1,27 +1,29 @@
-import { refuse } from '../base/refusal.ts';
-import { offerTo } from '../gateway/allowed.ts';
-import { countInput } from '../gateway/inquire.ts';
-import type { Parts } from '../gateway/parts.ts';
+import { refuse, Refusal, refusals } from '../base/refusal.ts';
+import type { ApiRequest } from '../gateway/accept.ts';
+import { countInput } from '../gateway/count-tokens.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
+import { offerTo } from '../gateway/models/offers.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
-import type { Submissions } from '../gateway/submissions.ts';
-import { summaryTask } from '../providers/bridges/compaction.ts';
-import type { ResponseMemory } from '../recall/responses.ts';
-import { parseJson } from './check.ts';
-import type { Endpoint, Visit } from './door.ts';
-import { once } from './idempotency.ts';
+import { ClientResponse } from '../http/client-response.ts';
+import { NullResponse } from '../http/response-writer.ts';
+import type { ResponseStore, StoredResponse } from '../memory/responses.ts';
+import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
+import { responseObject } from '../providers/bridges/response-object.ts';
+import type { Endpoint, RequestContext } from './entry.ts';
+import { idempotent } from './idempotency.ts';
+import { parseJson, type RequestBody } from './request-body.ts';
+import { storedResponseOf, loadConversation } from './responses-conversation.ts';
 import { parseInput, parseResponse, responsesFormat } from './responses.ts';
-import { runInBackground } from './responses-background.ts';
-import { keptFrom, recall } from './responses-recall.ts';
-import { storedEndpoints } from './responses-stored.ts';
 
 /** `/v1/responses`, row by row. */
 export function responsesEndpoints(
-  parts: Parts,
-  memory: ResponseMemory,
-  submissions: Submissions,
+  parts: GatewayParts,
+  memory: ResponseStore,
+  submissions: IdempotentRequests,
 ): readonly Endpoint[] {
   return [
-    once(submissions, {
+    idempotent(submissions, {
       method: 'POST',
       path: '/responses',
       handle: (visit) => create(parts, memory, visit),
@@ -41,19 +43,24 @@ export function responsesEndpoints(
 }
 
 async function create(
-  parts: Parts,
-  memory: ResponseMemory,
-  { id, principal, request, reply }: Visit,
+  parts: GatewayParts,
+  memory: ResponseStore,
+  { id, principal, request, reply }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const alone = parseResponse(id, principal, sent.body, sent.bytes);
-  const { body, bytes, own } = await recall(memory, principal.userId, sent.body, sent.bytes);
+  const { body, bytes, own } = await loadConversation(
+    memory,
+    principal.userId,
+    sent.body,
+    sent.bytes,
+  );
   const asked = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
   if (body['background'] === true && !asked.stream)
     return runInBackground(parts, memory, asked, own(), reply);
   if (body['store'] === false) return run(parts, asked, reply, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
-    const kept = keptFrom(last, own());
+    const kept = storedResponseOf(last, own());
     if (kept) await memory.keep(principal.userId, kept);
   };
   return run(parts, Object.assign({}, asked, { keep }), reply, responsesFormat);
@@ -63,13 +70,13 @@ async function create(
  * POST /v1/responses/input_tokens: as the vendor counts where it tells, else counted here; free.
  */
 async function inputTokens(
-  parts: Parts,
-  memory: ResponseMemory,
-  { id, principal, request, reply }: Visit,
+  parts: GatewayParts,
+  memory: ResponseStore,
+  { id, principal, request, reply }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   parseInput(id, principal, sent.body, sent.bytes);
-  const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
+  const { body, bytes } = await loadConversation(memory, principal.userId, sent.body, sent.bytes);
   return countInput(
     parts,
     parseInput(id, principal, body, bytes),
@@ -84,20 +91,20 @@ async function inputTokens(
  * result; else the model summarizes the conversation.
  */
 async function compact(
-  parts: Parts,
-  memory: ResponseMemory,
-  { id, principal, request, reply }: Visit,
+  parts: GatewayParts,
+  memory: ResponseStore,
+  { id, principal, request, reply }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
   const offer = offerTo(parts.catalog(), principal, model);
   if (offer === undefined) refuse('model_not_found', { model, param: 'model' });
-  if (!offer.candidates.some(({ channel }) => parts.lanes.of(channel).adapter('compact')))
+  if (!offer.candidates.some(({ channel }) => parts.channelClients.of(channel).adapter('compact')))
     refuse('invalid_value', {
       param: 'model',
       why: `conversations with '${model}' cannot be compacted.`,
     });
-  const { body, bytes } = await recall(memory, principal.userId, sent.body, sent.bytes);
+  const { body, bytes } = await loadConversation(memory, principal.userId, sent.body, sent.bytes);
   const asked = parseInput(id, principal, body, bytes);
   const text = (): string => `${summaryTask}\n${asked.text()}`;
   return run(parts, { ...asked, capability: 'compact', text }, reply, responsesFormat);
@@ -105,3 +112,202 @@ async function compact(
 
 const renderCount = (tokens: number): string =>
   JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens });
+
+const pageDefault = 20;
+export const storedResponsesPageMax = 100;
+
+/** What clients ask of responses that are remembered. Another account's are not there. */
+function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/responses/:id',
+      handle: async (visit) => sendJson(visit, (await foundResponse(memory, visit)).body),
+    },
+    {
+      method: 'DELETE',
+      path: '/responses/:id',
+      handle: async (visit) => {
+        const id = idOf(visit);
+        if (!(await memory.forget(visit.principal.userId, id)))
+          refuse('response_not_found', { id });
+        sendJson(visit, { id, object: 'response', deleted: true });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/responses/:id/cancel',
+      handle: async (visit) => {
+        const { body } = await foundResponse(memory, visit);
+        if (body['background'] !== true)
+          refuse('invalid_value', {
+            param: 'response_id',
+            why: 'only a response in the background can be cancelled.',
+          });
+        const cancelled = await memory.cancel(visit.principal.userId, idOf(visit));
+        if (cancelled === undefined) refuse('response_not_found', { id: idOf(visit) });
+        sendJson(visit, cancelled.body);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/responses/:id/input_items',
+      handle: async (visit) => {
+        const { input, previous } = await foundResponse(memory, visit);
+        const before =
+          previous === undefined ? [] : await memory.conversation(visit.principal.userId, previous);
+        sendJson(visit, pageOf([...(before ?? []), ...input], queryOf(visit)));
+      },
+    },
+  ];
+}
+
+async function foundResponse(
+  memory: ResponseStore,
+  visit: RequestContext,
+): Promise<NonNullable<Awaited<ReturnType<ResponseStore['find']>>>> {
+  const id = idOf(visit);
+  const response = await memory.find(visit.principal.userId, id);
+  if (response === undefined) refuse('response_not_found', { id });
+  return response;
+}
+
+function sendJson({ reply }: RequestContext, body: unknown): void {
+  reply.whole(200, 'application/json', JSON.stringify(body));
+}
+
+function idOf({ request: { params } }: RequestContext): string {
+  if (
+    typeof params === 'object' &&
+    params !== null &&
+    'id' in params &&
+    typeof params.id === 'string'
+  )
+    return params.id;
+  throw new Error('the route of a response has an id');
+}
+
+const queryOf = ({ request }: RequestContext): URLSearchParams =>
+  new URLSearchParams(request.url.split('?')[1] ?? '');
+
+/**
+ * A page of items, newest first unless asked otherwise; `after` is the last item of the page
+ * before.
+ */
+function pageOf(items: readonly RequestBody[], query: URLSearchParams): object {
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc')
+    refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
+  const limit = Number(query.get('limit') ?? pageDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > storedResponsesPageMax)
+    refuse('out_of_range', {
+      param: 'limit',
+      expected: `between 1 and ${storedResponsesPageMax}`,
+      got: query.get('limit') ?? '',
+    });
+  const sorted = order === 'asc' ? [...items] : items.toReversed();
+  // Empty, it says nothing.
+  const after = query.get('after') || null;
+  const at = after === null ? 0 : sorted.findIndex((item) => item['id'] === after) + 1;
+  if (after !== null && at === 0)
+    refuse('invalid_value', { param: 'after', why: `there is no item with id '${after}'.` });
+  const data = sorted.slice(at, at + limit);
+  const ids = { first_id: data[0]?.['id'] ?? null, last_id: data.at(-1)?.['id'] ?? null };
+  return { object: 'list', data, ...ids, has_more: at + limit < sorted.length };
+}
+
+/** How often a running response tells that it runs, and hears whether it was cancelled. */
+const renewEveryMs = 2_000;
+
+/**
+ * Answers that the response is queued as soon as its money is set aside, and runs it. What is
+ * refused before that is refused like any other request, and nothing of it is remembered. Resolves
+ * when it has ended, so that a node which is drained waits for it.
+ */
+async function runInBackground(
+  parts: GatewayParts,
+  memory: ResponseStore,
+  request: ApiRequest,
+  own: readonly RequestBody[],
+  reply: ClientResponse,
+): Promise<void> {
+  const { principal, model, answerId, body } = request;
+  const createdAt = parts.clock.now();
+  const frame = (
+    rest: Pick<Parameters<typeof responseObject>[1], 'status' | 'error'>,
+  ): StoredResponse => ({
+    id: answerId,
+    status: rest.status,
+    previous:
+      typeof body['previous_response_id'] === 'string' ? body['previous_response_id'] : undefined,
+    input: own,
+    body: responseObject(
+      { answerId, created: Math.floor(createdAt / 1_000), publicModel: model, body },
+      { output: [], ...rest },
+    ),
+  });
+  let queued = false;
+  const queue = async (): Promise<void> => {
+    await reply.begin?.();
+    const response = frame({ status: 'queued' });
+    await memory.begin(principal.userId, response);
+    queued = true;
+    reply.onLeave(undefined);
+    reply.whole(200, 'application/json', JSON.stringify(response.body));
+  };
+  try {
+    await deliver(parts, memory, request, own, reply, queue);
+  } catch (error) {
+    if (!queued) throw error;
+    await memory.finish(principal.userId, frame({ status: 'failed', error: failureOf(error) }));
+    if (!(error instanceof Refusal)) throw error;
+  }
+}
+
+async function deliver(
+  parts: GatewayParts,
+  memory: ResponseStore,
+  request: ApiRequest,
+  own: readonly RequestBody[],
+  client: ClientResponse,
+  queue: () => Promise<void>,
+): Promise<void> {
+  const { userId } = request.principal;
+  const wire = new NullResponse();
+  client.onLeave(() => wire.destroy());
+  let renewing: NodeJS.Timeout | undefined;
+  const begin = async (): Promise<void> => {
+    await queue();
+    renewing = setInterval(() => {
+      void memory.renew(request.answerId, 'in_progress').then(
+        (running) => running || wire.destroy(),
+        // The database may come back before the lease ends.
+        () => {},
+      );
+    }, renewEveryMs);
+    await memory.renew(request.answerId, 'in_progress');
+  };
+  const keep = async (last: Buffer): Promise<void> => {
+    const kept = storedResponseOf(last, own);
+    if (kept) await memory.finish(userId, kept);
+  };
+  try {
+    await run(
+      parts,
+      { ...request, stream: false, begin, keep },
+      new ClientResponse(wire, []),
+      responsesFormat,
+    );
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+function failureOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (!(error instanceof Refusal))
+    return {
+      code: 'server_error',
+      message: 'The server had an error while processing your request.',
+    };
+  return { code: refusals[error.refusal].code ?? 'server_error', message: error.message };
+}

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../base/refusal.ts';
-import type { Body } from './check.ts';
-import { parseEmbeddings } from './embeddings.ts';
-import { parseModeration } from './moderations.ts';
-import { parseRerank } from './rerank.ts';
+import type { RequestBody } from './request-body.ts';
+import { parseEmbeddings, parseRerank, parseModeration } from './vectors.ts';
 
 const principal = {
   keyId: 'k',
@@ -14,10 +12,10 @@ const principal = {
 };
 const parsers = { embeddings: parseEmbeddings, moderations: parseModeration, rerank: parseRerank };
 type Endpoint = keyof typeof parsers;
-const parsed = (endpoint: Endpoint, body: Body) =>
+const parsed = (endpoint: Endpoint, body: RequestBody) =>
   parsers[endpoint]('req_0', principal, body, Buffer.from(JSON.stringify(body)));
 
-function paramOf(endpoint: Endpoint, body: Body): string | null {
+function paramOf(endpoint: Endpoint, body: RequestBody): string | null {
   try {
     parsed(endpoint, body);
   } catch (error) {
@@ -31,7 +29,7 @@ const vectors = { model: 'm', input: 'Hi' };
 const search = { model: 'm', query: 'q', documents: ['a'] };
 const many = (count: number): string[] => Array.from({ length: count }, () => 'x');
 
-test.each<[string, Endpoint, Body, string]>([
+test.each<[string, Endpoint, RequestBody, string]>([
   ['no model', 'embeddings', { input: 'Hi' }, 'model'],
   ['no input', 'embeddings', { model: 'm' }, 'input'],
   ['input that is null', 'embeddings', { ...vectors, input: null }, 'input'],

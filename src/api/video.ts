@@ -1,21 +1,31 @@
 import { randomText } from '../base/id.ts';
 import { refuse } from '../base/refusal.ts';
-import { taskKeptMs } from '../gateway/tasks/rows.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
+import { taskKeptMs } from '../gateway/tasks/queries.ts';
+import type { VideoSubmission } from '../gateway/tasks/submit.ts';
 import type { Task } from '../gateway/tasks/task.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
-import type { VideoRequest } from '../gateway/tasks/wish.ts';
-import type { Submissions } from '../gateway/submissions.ts';
 import type { Files } from '../media/files.ts';
-import { type Body, parseJson, refuseType, requiredString } from './check.ts';
-import type { Endpoint, Visit } from './door.ts';
-import { once } from './idempotency.ts';
-import { limitHeaders } from './limit-headers.ts';
-import { checkWish } from './video-wish.ts';
+import { readPicture } from '../media/picture.ts';
+import type { VideoImage, VideoRequest } from '../providers/task-adapter.ts';
+import type { Endpoint, RequestContext } from './entry.ts';
+import { idempotent } from './idempotency.ts';
+import {
+  type RequestBody,
+  parseJson,
+  refuseType,
+  requiredString,
+  isJsonObject,
+  optionalArray,
+  optionalBoolean,
+  optionalInteger,
+} from './request-body.ts';
+import { limitHeaders } from './response-headers.ts';
 
 /** Lengths of models of which the catalogue names none: the interface's own. */
-export const usualDurations: readonly number[] = [5, 10, 15, 20];
+export const videoDurations: readonly number[] = [5, 10, 15, 20];
 
-export const names: VideoRequest['names'] = {
+export const videoParamNames: VideoSubmission['names'] = {
   duration: 'duration',
   size: 'size',
   aspect_ratio: 'aspect_ratio',
@@ -29,10 +39,10 @@ export const names: VideoRequest['names'] = {
 export function videoEndpoints(
   tasks: Tasks,
   files: Files,
-  submissions: Submissions,
+  submissions: IdempotentRequests,
 ): readonly Endpoint[] {
   return [
-    once(submissions, {
+    idempotent(submissions, {
       method: 'POST',
       path: '/video/generations',
       handle: (visit) => submit(tasks, visit),
@@ -42,13 +52,13 @@ export function videoEndpoints(
       path: '/video/generations/:id',
       handle: async (visit) => {
         const task = await foundTask(tasks, visit, 'task_id');
-        sendJson(visit, await shown(task, files, visit.request.headers.host));
+        sendJson(visit, await taskResource(task, files, visit.request.headers.host));
       },
     },
   ];
 }
 
-async function submit(tasks: Tasks, visit: Visit): Promise<void> {
+async function submit(tasks: Tasks, visit: RequestContext): Promise<void> {
   const { body } = parseJson(visit.request.body, visit.request.headers['content-type']);
   const { id, createdAt } = await tasks.submit(parseVideo(visit, body), (pass) =>
     limitHeaders(pass, visit.reply),
@@ -56,9 +66,12 @@ async function submit(tasks: Tasks, visit: Visit): Promise<void> {
   sendJson(visit, { id, status: 'pending', created_at: unixSeconds(createdAt) });
 }
 
-function parseVideo({ id, principal, request, reply: { begin } }: Visit, body: Body): VideoRequest {
+function parseVideo(
+  { id, principal, request, reply: { begin } }: RequestContext,
+  body: RequestBody,
+): VideoSubmission {
   const model = requiredString(body, 'model');
-  const wish = checkWish(body);
+  const wish = parseVideoOptions(body);
   const seconds = checkDuration(body['duration']);
   const { async: asynchronous } = body;
   if (asynchronous === undefined || asynchronous === null)
@@ -77,9 +90,9 @@ function parseVideo({ id, principal, request, reply: { begin } }: Visit, body: B
     model,
     seconds,
     wish,
-    usualDurations,
+    usualDurations: videoDurations,
     moreSeconds: [],
-    names,
+    names: videoParamNames,
     idempotencyKey,
     begin,
   };
@@ -96,20 +109,20 @@ function checkDuration(duration: unknown): number | undefined {
 export const newTaskId = (): string => `video_${randomText(24)}`;
 
 /** Validated where it is read first. */
-export function keyIn({ headers }: Visit['request']): string | undefined {
+export function keyIn({ headers }: RequestContext['request']): string | undefined {
   const key = headers['idempotency-key'];
   return typeof key === 'string' ? key : undefined;
 }
 
 /** The task that the path names: of this account, and not a day old. */
-export async function foundTask(tasks: Tasks, visit: Visit, param: string): Promise<Task> {
+export async function foundTask(tasks: Tasks, visit: RequestContext, param: string): Promise<Task> {
   const id = idIn(visit);
   const task = await tasks.find(visit.principal.userId, id);
   if (task === undefined) refuse('task_not_found', { id, param });
   return task;
 }
 
-export function idIn({ request: { params } }: Visit): string {
+export function idIn({ request: { params } }: RequestContext): string {
   if (
     typeof params === 'object' &&
     params !== null &&
@@ -128,7 +141,7 @@ const statuses = {
   failed: 'failed',
 } as const;
 
-async function shown(task: Task, files: Files, host: string | undefined): Promise<object> {
+async function taskResource(task: Task, files: Files, host: string | undefined): Promise<object> {
   const file = task.file === undefined ? undefined : await files.find(task.account, task.file);
   return {
     id: task.id,
@@ -149,6 +162,147 @@ async function shown(task: Task, files: Files, host: string | undefined): Promis
 
 export const unixSeconds = (ms: number): number => Math.floor(ms / 1_000);
 
-export function sendJson({ reply }: Visit, body: object): void {
+export function sendJson({ reply }: RequestContext, body: object): void {
   reply.whole(200, 'application/json', JSON.stringify(body));
+}
+
+/** As in the convention (wire-formats §7, row 32). */
+export const promptCharsMax = 32_000;
+const imagesMax = 16;
+const imagePattern = /^(?:https?:\/\/|data:(image\/[\w.+-]+);base64,)/;
+/** What we can look at; whether any other picture is one, is the vendor's to say. */
+const knownTypes = /^image\/(?:png|jpe?g|webp|gif)$/;
+
+/**
+ * The members that every way to ask for a video has. Throws the Refusal that names what is wrong.
+ */
+export function checkPrompt(body: RequestBody): string {
+  const prompt = requiredString(body, 'prompt');
+  if (prompt.trim() === '')
+    refuse('invalid_value', { param: 'prompt', why: 'it must not be empty.' });
+  if (prompt.length > promptCharsMax)
+    refuse('out_of_range', {
+      param: 'prompt',
+      expected: `of at most ${promptCharsMax} characters`,
+      got: prompt.length,
+    });
+  return prompt;
+}
+
+/** `1280x720`. */
+export function checkSize(body: RequestBody): string | undefined {
+  return pattern(
+    body,
+    'size',
+    /^[1-9]\d{1,4}x[1-9]\d{1,4}$/,
+    'it is a width and a height in pixels, such as 1280x720.',
+  );
+}
+
+export function optionalString(body: RequestBody, param: string): string | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') refuseType(param, 'a string', value);
+  return value;
+}
+
+function pattern(
+  body: RequestBody,
+  param: string,
+  allowed: RegExp,
+  why: string,
+): string | undefined {
+  const value = optionalString(body, param);
+  if (value !== undefined && !allowed.test(value)) refuse('invalid_value', { param, why });
+  return value;
+}
+
+/** A picture by its address or as a data URL. */
+export function checkImage(value: unknown, param: string): string {
+  const url = isJsonObject(value) ? (value['url'] ?? value['image_url']) : value;
+  if (typeof url !== 'string') refuseType(param, 'an address or a data URL', url);
+  const [head, type] = imagePattern.exec(url) ?? [];
+  if (head === undefined)
+    refuse('invalid_value', {
+      param,
+      why: 'it is neither an address (https://…) nor an image as a data URL.',
+    });
+  if (type !== undefined && (knownTypes.test(type) || url.length === head.length)) {
+    const picture = readPicture(Buffer.from(url.slice(head.length), 'base64'));
+    if (typeof picture === 'string') refuse('invalid_value', { param, why: picture });
+  }
+  return url;
+}
+
+/**
+ * Members of `/v1/video/generations` that are read here; all others go on as they are, to vendors
+ * of the same words.
+ */
+const read = new Set([
+  'model',
+  'prompt',
+  'async',
+  'duration',
+  'size',
+  'aspect_ratio',
+  'resolution',
+  'negative_prompt',
+  'seed',
+  'audio',
+  'image',
+  'image_url',
+  'last_image',
+  'images',
+  'reference_images',
+]);
+
+/** What `/v1/video/generations` says beside its required members. */
+function parseVideoOptions(body: RequestBody): Omit<VideoRequest, 'seconds'> {
+  return {
+    prompt: checkPrompt(body),
+    negativePrompt: optionalString(body, 'negative_prompt'),
+    size: checkSize(body),
+    aspectRatio: pattern(
+      body,
+      'aspect_ratio',
+      /^\d{1,2}:\d{1,2}$/,
+      'it is a width and a height, such as 16:9.',
+    ),
+    resolution: pattern(
+      body,
+      'resolution',
+      /^(?:\d{3,4}p|[248]k)$/i,
+      'it is such as 720p, 1080p or 4k.',
+    )?.toLowerCase(),
+    audio: optionalBoolean(body, 'audio'),
+    seed: optionalInteger(body, 'seed', 0, Number.MAX_SAFE_INTEGER),
+    images: imagesIn(body),
+    more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
+  };
+}
+
+function imagesIn(body: RequestBody): readonly VideoImage[] {
+  const images: VideoImage[] = [];
+  const one = (param: string, role: VideoImage['role']): void => {
+    const value = body[param];
+    if (value !== undefined && value !== null) images.push({ role, url: checkImage(value, param) });
+  };
+  one('image', 'first');
+  if (images.length === 0) one('image_url', 'first');
+  for (const param of ['images', 'reference_images']) {
+    const list = optionalArray(body, param) ?? [];
+    // A list of one is the picture to begin with.
+    const role =
+      param === 'images' && list.length === 1 && images.length === 0 ? 'first' : 'reference';
+    for (const [i, value] of list.entries())
+      images.push({ role, url: checkImage(value, `${param}[${i}]`) });
+  }
+  one('last_image', 'last');
+  if (images.length > imagesMax)
+    refuse('out_of_range', {
+      param: 'images',
+      expected: `of at most ${imagesMax} images`,
+      got: images.length,
+    });
+  return images;
 }

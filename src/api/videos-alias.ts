@@ -1,37 +1,39 @@
 import { refuse } from '../base/refusal.ts';
-import { taskKeptMs } from '../gateway/tasks/rows.ts';
-import type { SubmittedTask } from '../gateway/tasks/submit.ts';
+import { taskKeptMs } from '../gateway/tasks/queries.ts';
+import type { SubmittedTask, VideoSubmission } from '../gateway/tasks/submit.ts';
 import type { Task } from '../gateway/tasks/task.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
-import type { VideoRequest } from '../gateway/tasks/wish.ts';
-import type { Submissions } from '../gateway/submissions.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { isForm, readForm } from '../http/multipart.ts';
-import { Spools } from '../http/spool.ts';
+import { SpoolPool } from '../http/spool.ts';
 import type { Files } from '../media/files.ts';
 import { readPicture } from '../media/picture.ts';
 import type { VideoImage } from '../providers/task-adapter.ts';
-import { type Body, isObject, parseJson, refuseType } from './check.ts';
-import type { Endpoint, Visit } from './door.ts';
-import type { FileDesk } from './files.ts';
-import { onceRead } from './idempotency.ts';
-import { limitHeaders } from './limit-headers.ts';
+import { type RequestBody, isJsonObject, parseJson, refuseType } from './request-body.ts';
+import type { Endpoint, RequestContext } from './entry.ts';
+import type { FileHandler } from './file-handler.ts';
+import { idempotentAfterRead } from './idempotency.ts';
+import { limitHeaders } from './response-headers.ts';
 import {
   foundTask,
   idIn,
   keyIn,
-  names,
+  videoParamNames,
   newTaskId,
   sendJson,
   unixSeconds,
-  usualDurations,
+  videoDurations,
+  checkImage,
+  checkPrompt,
+  checkSize,
+  optionalString,
 } from './video.ts';
-import { checkImage, checkPrompt, checkSize, optionalString } from './video-wish.ts';
 
 /** Lengths of this format (wire-formats §2.1), where a channel's model makes them. */
 const ownSeconds: readonly number[] = [4, 8, 12];
 const secondsMax = 60;
 const pageDefault = 20;
-export const pageMax = 100;
+export const videosPageMax = 100;
 const mebibyte = 1024 * 1024;
 const formLimits = {
   fields: 32,
@@ -54,14 +56,14 @@ const read = new Set([
 ]);
 
 /** The model of a request that names none; undefined: there is none that its key can use. */
-type DefaultModel = (who: Pick<Visit, 'principal'>) => string | undefined;
+type DefaultModel = (who: Pick<RequestContext, 'principal'>) => string | undefined;
 
 /** The same tasks in OpenAI's words: `/v1/videos`. */
 export function videosEndpoints(
   tasks: Tasks,
   files: Files,
-  desk: FileDesk,
-  submissions: Submissions,
+  desk: FileHandler,
+  submissions: IdempotentRequests,
   defaultModel: DefaultModel,
 ): readonly Endpoint[] {
   return [
@@ -101,16 +103,16 @@ export function videosEndpoints(
 
 async function create(
   tasks: Tasks,
-  submissions: Submissions,
+  submissions: IdempotentRequests,
   defaultModel: DefaultModel,
-  visit: Visit,
+  visit: RequestContext,
 ): Promise<void> {
   const { request } = visit;
   const form = isForm(request.headers) ? await formOf(visit) : undefined;
   if (form === 'left') return;
   const body = form ?? parseJson(request.body, request.headers['content-type']).body;
   // A form that is sent again has another boundary, and says the same.
-  await onceRead(submissions, visit, JSON.stringify(body), async (mine) => {
+  await idempotentAfterRead(submissions, visit, JSON.stringify(body), async (mine) => {
     const asked = parse(mine, body, defaultModel);
     const task = await tasks.submit(asked, (pass) => limitHeaders(pass, mine.reply));
     sendJson(mine, resource(task, asked.wish.prompt));
@@ -118,8 +120,8 @@ async function create(
 }
 
 /** A form's fields as the members that they stand for; a file is a data URL. */
-async function formOf({ request }: Visit): Promise<Body | 'left'> {
-  const form = await readForm(request.body, request.headers, formLimits, new Spools());
+async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'> {
+  const form = await readForm(request.body, request.headers, formLimits, new SpoolPool());
   if (form === 'left') return form;
   try {
     const body: Record<string, unknown> = Object.fromEntries(form.fields);
@@ -145,10 +147,10 @@ async function formOf({ request }: Visit): Promise<Body | 'left'> {
 }
 
 function parse(
-  { id, principal, request, reply: { begin } }: Visit,
-  body: Body,
+  { id, principal, request, reply: { begin } }: RequestContext,
+  body: RequestBody,
   defaultModel: DefaultModel,
-): VideoRequest {
+): VideoSubmission {
   const model =
     optionalString(body, 'model') ??
     defaultModel({ principal }) ??
@@ -167,10 +169,19 @@ function parse(
     more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
   };
   return {
-    ...{ id, taskId: newTaskId(), principal, model, wish, usualDurations, idempotencyKey, begin },
+    ...{
+      id,
+      taskId: newTaskId(),
+      principal,
+      model,
+      wish,
+      usualDurations: videoDurations,
+      idempotencyKey,
+      begin,
+    },
     seconds: checkSeconds(body['seconds']),
     moreSeconds: ownSeconds,
-    names: { ...names, duration: 'seconds', image: 'input_reference' },
+    names: { ...videoParamNames, duration: 'seconds', image: 'input_reference' },
   };
 }
 
@@ -187,7 +198,7 @@ function checkSeconds(seconds: unknown): number | undefined {
 
 function imagesIn(reference: unknown): readonly VideoImage[] {
   if (reference === undefined || reference === null) return [];
-  if (isObject(reference) && reference['file_id'] !== undefined)
+  if (isJsonObject(reference) && reference['file_id'] !== undefined)
     refuse('invalid_value', {
       param: 'input_reference',
       why: 'files cannot be referred to by id: send the image, or its address.',
@@ -227,16 +238,16 @@ function resource(task: SubmittedTask | Task, prompt: string | null = null): obj
   };
 }
 
-async function list(tasks: Tasks, visit: Visit): Promise<void> {
+async function list(tasks: Tasks, visit: RequestContext): Promise<void> {
   const query = new URLSearchParams(visit.request.url.split('?')[1] ?? '');
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc')
     refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
   const limit = Number(query.get('limit') ?? pageDefault);
-  if (!Number.isInteger(limit) || limit < 1 || limit > pageMax)
+  if (!Number.isInteger(limit) || limit < 1 || limit > videosPageMax)
     refuse('out_of_range', {
       param: 'limit',
-      expected: `between 1 and ${pageMax}`,
+      expected: `between 1 and ${videosPageMax}`,
       got: query.get('limit') ?? '',
     });
   // Empty, it says nothing.
@@ -253,7 +264,12 @@ async function list(tasks: Tasks, visit: Visit): Promise<void> {
   });
 }
 
-async function content(tasks: Tasks, files: Files, desk: FileDesk, visit: Visit): Promise<void> {
+async function content(
+  tasks: Tasks,
+  files: Files,
+  desk: FileHandler,
+  visit: RequestContext,
+): Promise<void> {
   const variant =
     new URLSearchParams(visit.request.url.split('?')[1] ?? '').get('variant') ?? 'video';
   if (variant !== 'video')

@@ -12,3 +12,65 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
 };
+
+/** Waiting comes in by argument, so that tests can turn time. */
+export interface Timers {
+  /**
+   * Runs `run` once after at least `ms`; what it returns calls that off. Such a timer keeps no
+   * process alive.
+   */
+  after(ms: number, run: () => void): () => void;
+  /**
+   * Runs `run` once everything that has already arrived has been handled: what belongs together
+   * goes together, and waits for nothing.
+   */
+  soon(run: () => void): void;
+}
+
+export const systemTimers: Timers = {
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+  soon(run) {
+    setImmediate(run);
+  },
+};
+
+export function nextTurn(timers: Timers): Promise<void> {
+  return new Promise((resolve) => {
+    timers.soon(resolve);
+  });
+}
+
+export function pause(timers: Timers, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    timers.after(ms, resolve);
+  });
+}
+
+/** How busy this thread is comes in by argument, as time does. */
+export interface ThreadLoad {
+  /** The part of the recent past in which the thread had something to do: 0 (idle) to 1. */
+  busy(): number;
+}
+
+/** The past that is looked back on at least, ms. */
+const loadWindowMs = 100;
+
+class EventLoopLoad implements ThreadLoad {
+  #since = performance.eventLoopUtilization();
+  #busy = 0;
+
+  busy(): number {
+    const past = performance.eventLoopUtilization(this.#since);
+    if (past.active + past.idle >= loadWindowMs) {
+      this.#since = performance.eventLoopUtilization();
+      this.#busy = past.utilization;
+    }
+    return this.#busy;
+  }
+}
+
+export const systemLoad: ThreadLoad = new EventLoopLoad();

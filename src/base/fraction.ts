@@ -6,7 +6,7 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-export const one: Fraction = { numerator: 1n, denominator: 1n };
+export const unity: Fraction = { numerator: 1n, denominator: 1n };
 
 const millionth = 1_000_000n;
 const digitsMax = 30;

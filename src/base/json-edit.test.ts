@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Change,
-  edit,
-  editBytes,
-  elements,
+  type JsonChange,
+  editJson,
+  editJsonBytes,
+  jsonElements,
   jsonText,
-  members,
-  NotJson,
-  type Path,
-  replaceSole,
-  replaceSoles,
+  jsonMembers,
+  JsonSyntaxError,
+  type JsonPath,
+  replaceOnlyMember,
+  replaceOnlyMembers,
 } from './json-edit.ts';
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
-const editText = (text: string, changes: readonly Change[]): string =>
-  utf8(edit(latin1(text), changes));
+const editText = (text: string, changes: readonly JsonChange[]): string =>
+  utf8(editJson(latin1(text), changes));
 
 describe('edit', () => {
   it('keeps numbers, escapes and white space that a parser would not', () => {
@@ -26,63 +26,65 @@ describe('edit', () => {
   });
 
   it('inserts at the end, into nested objects and in place of null', () => {
-    expect(edit('{}', [{ path: ['a'], json: '1' }])).toBe('{"a":1}');
+    expect(editJson('{}', [{ path: ['a'], json: '1' }])).toBe('{"a":1}');
     expect(
-      edit('[{"a":1} ]', [
+      editJson('[{"a":1} ]', [
         { path: [0], after: '2' },
         { path: [0, 'a'], json: '3' },
       ]),
     ).toBe('[{"a":3},2 ]');
-    expect(edit('[1,2]', [{ path: [0], after: '9' }])).toBe('[1,9,2]');
-    expect(edit('{"b":2 }', [{ path: ['a'], json: '1' }])).toBe('{"b":2,"a":1 }');
-    expect(edit('{"b":2}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"b":2,"o":{"i":true}}');
-    expect(edit('{"o":null}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"o":{"i":true}}');
-    expect(edit('{"o":{"k":1}}', [{ path: ['o', 'i'], json: 'true' }])).toBe(
+    expect(editJson('[1,2]', [{ path: [0], after: '9' }])).toBe('[1,9,2]');
+    expect(editJson('{"b":2 }', [{ path: ['a'], json: '1' }])).toBe('{"b":2,"a":1 }');
+    expect(editJson('{"b":2}', [{ path: ['o', 'i'], json: 'true' }])).toBe(
+      '{"b":2,"o":{"i":true}}',
+    );
+    expect(editJson('{"o":null}', [{ path: ['o', 'i'], json: 'true' }])).toBe('{"o":{"i":true}}');
+    expect(editJson('{"o":{"k":1}}', [{ path: ['o', 'i'], json: 'true' }])).toBe(
       '{"o":{"k":1,"i":true}}',
     );
   });
 
   it('removes first, middle, last and only members with their commas', () => {
-    expect(edit('{"a":1, "b":2, "c":3}', [{ path: ['a'] }])).toBe('{"b":2, "c":3}');
-    expect(edit('{"a":1, "b":2, "c":3}', [{ path: ['b'] }])).toBe('{"a":1, "c":3}');
-    expect(edit('{"a":1, "b":2, "c":3}', [{ path: ['c'] }])).toBe('{"a":1, "b":2}');
-    expect(edit('{"a":1, "b":2, "c":3}', [{ path: ['b'] }, { path: ['c'] }])).toBe('{"a":1}');
-    expect(edit('{ "a":1 }', [{ path: ['a'] }])).toBe('{  }');
-    expect(edit('{"a":1}', [{ path: ['a'] }, { path: ['b'], json: '2' }])).toBe('{"b":2}');
+    expect(editJson('{"a":1, "b":2, "c":3}', [{ path: ['a'] }])).toBe('{"b":2, "c":3}');
+    expect(editJson('{"a":1, "b":2, "c":3}', [{ path: ['b'] }])).toBe('{"a":1, "c":3}');
+    expect(editJson('{"a":1, "b":2, "c":3}', [{ path: ['c'] }])).toBe('{"a":1, "b":2}');
+    expect(editJson('{"a":1, "b":2, "c":3}', [{ path: ['b'] }, { path: ['c'] }])).toBe('{"a":1}');
+    expect(editJson('{ "a":1 }', [{ path: ['a'] }])).toBe('{  }');
+    expect(editJson('{"a":1}', [{ path: ['a'] }, { path: ['b'], json: '2' }])).toBe('{"b":2}');
   });
 
   it('removes elements with their commas, and changes others beside them', () => {
-    expect(edit('{"a":[1, 2, 3]}', [{ path: ['a', 0] }])).toBe('{"a":[2, 3]}');
-    expect(edit('{"a":[1, 2, 3]}', [{ path: ['a', 1] }])).toBe('{"a":[1, 3]}');
+    expect(editJson('{"a":[1, 2, 3]}', [{ path: ['a', 0] }])).toBe('{"a":[2, 3]}');
+    expect(editJson('{"a":[1, 2, 3]}', [{ path: ['a', 1] }])).toBe('{"a":[1, 3]}');
     expect(
-      edit('{"a":[1, 2, 3]}', [
+      editJson('{"a":[1, 2, 3]}', [
         { path: ['a', 0], json: '9' },
         { path: ['a', 1] },
         { path: ['a', 2] },
       ]),
     ).toBe('{"a":[9]}');
-    expect(edit('{"a":[1]}', [{ path: ['a', 0] }])).toBe('{"a":[]}');
+    expect(editJson('{"a":[1]}', [{ path: ['a', 0] }])).toBe('{"a":[]}');
   });
 
   it('renames, and renames while it sets', () => {
-    expect(edit('{"max_tokens" : 5}', [{ path: ['max_tokens'], name: 'limit' }])).toBe(
+    expect(editJson('{"max_tokens" : 5}', [{ path: ['max_tokens'], name: 'limit' }])).toBe(
       '{"limit" : 5}',
     );
-    expect(edit('{"max_tokens":5}', [{ path: ['max_tokens'], name: 'limit', json: '3' }])).toBe(
+    expect(editJson('{"max_tokens":5}', [{ path: ['max_tokens'], name: 'limit', json: '3' }])).toBe(
       '{"limit":3}',
     );
-    expect(edit('{"x":5}', [{ path: ['max_tokens'], name: 'limit' }])).toBe('{"x":5}');
+    expect(editJson('{"x":5}', [{ path: ['max_tokens'], name: 'limit' }])).toBe('{"x":5}');
   });
 
   it('changes every occurrence of a duplicate key', () => {
-    expect(edit('{"model":"a","x":1,"model":"b"}', [{ path: ['model'], json: '"c"' }])).toBe(
+    expect(editJson('{"model":"a","x":1,"model":"b"}', [{ path: ['model'], json: '"c"' }])).toBe(
       '{"model":"c","x":1,"model":"c"}',
     );
-    expect(edit('{"model":"a","x":1,"model":"b"}', [{ path: ['model'] }])).toBe('{"x":1}');
+    expect(editJson('{"model":"a","x":1,"model":"b"}', [{ path: ['model'] }])).toBe('{"x":1}');
   });
 
   it('knows escaped and non-ASCII names', () => {
-    expect(edit('{"mod\\u0065l":"a"}', [{ path: ['model'], json: '"b"' }])).toBe(
+    expect(editJson('{"mod\\u0065l":"a"}', [{ path: ['model'], json: '"b"' }])).toBe(
       '{"mod\\u0065l":"b"}',
     );
     expect(
@@ -96,25 +98,29 @@ describe('edit', () => {
 
   it('reaches into arrays', () => {
     const text = '{"messages":[{"role":"user"}, {"tool_calls":[{"id":"x"},{"id":"y"}]}]}';
-    expect(edit(text, [{ path: ['messages', 1, 'tool_calls', 1, 'id'], json: '"z"' }])).toBe(
+    expect(editJson(text, [{ path: ['messages', 1, 'tool_calls', 1, 'id'], json: '"z"' }])).toBe(
       text.replace('"y"', '"z"'),
     );
-    expect(edit(text, [{ path: ['messages', 7, 'id'], json: '"z"' }])).toBe(text);
+    expect(editJson(text, [{ path: ['messages', 7, 'id'], json: '"z"' }])).toBe(text);
     const numbers = '{"input":[1, -2.5e+3,[4,5],"]",{"a":[]},[],[ ],6 ],"model":"m"}';
-    expect(edit(numbers, [{ path: ['model'], json: '"n"' }])).toBe(numbers.replace('"m"', '"n"'));
+    expect(editJson(numbers, [{ path: ['model'], json: '"n"' }])).toBe(
+      numbers.replace('"m"', '"n"'),
+    );
   });
 
   it('ends strings only at quotes that are not escaped', () => {
     const text = '{"a":"\\\\\\"","b":"\\\\","c":"x\\\\\\\\\\"y","model":"m"}';
-    expect(edit(text, [{ path: ['model'], json: '"n"' }])).toBe(text.replace('"m"', '"n"'));
+    expect(editJson(text, [{ path: ['model'], json: '"n"' }])).toBe(text.replace('"m"', '"n"'));
   });
 
   it('crosses deep nesting and four megabytes of image without parsing them', () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
-    expect(edit(`{"d":${deep},"m":1}`, [{ path: ['m'], json: '2' }])).toBe(`{"d":${deep},"m":2}`);
+    expect(editJson(`{"d":${deep},"m":1}`, [{ path: ['m'], json: '2' }])).toBe(
+      `{"d":${deep},"m":2}`,
+    );
     const body = Buffer.from(`{"messages":[{"image":"${'A'.repeat(4_000_000)}"}],"model":"a"}`);
     const started = process.cpuUsage();
-    const changed = editBytes(body, [{ path: ['model'], json: '"b"' }]);
+    const changed = editJsonBytes(body, [{ path: ['model'], json: '"b"' }]);
     expect(process.cpuUsage(started).user / 1000).toBeLessThan(100);
     expect(changed.length).toBe(body.length);
     expect(changed.toString('latin1', body.length - 13)).toBe('],"model":"b"}'.slice(-13));
@@ -137,12 +143,12 @@ describe('edit', () => {
       '{"a":}',
     ]) {
       try {
-        edit(text, [
+        editJson(text, [
           { path: ['a', 'b'], json: '1' },
           { path: ['c'], json: '2' },
         ]);
       } catch (error) {
-        expect(error).toBeInstanceOf(NotJson);
+        expect(error).toBeInstanceOf(JsonSyntaxError);
       }
     }
   });
@@ -151,17 +157,16 @@ describe('edit', () => {
 describe('members and elements', () => {
   it('tell where values lie', () => {
     const text = '{ "a" : [1, {"b":"]"} ] , "c":null}';
-    const found = members(text, 0);
+    const found = jsonMembers(text, 0);
     expect(found.map((m) => [m.name, text.slice(m.value, m.end)])).toEqual([
       ['a', '[1, {"b":"]"} ]'],
       ['c', 'null'],
     ]);
-    expect(elements(text, found[0]?.value ?? 0).map((e) => text.slice(e.value, e.end))).toEqual([
-      '1',
-      '{"b":"]"}',
-    ]);
-    expect(members('{ }', 0)).toEqual([]);
-    expect(elements('[ ]', 0)).toEqual([]);
+    expect(jsonElements(text, found[0]?.value ?? 0).map((e) => text.slice(e.value, e.end))).toEqual(
+      ['1', '{"b":"]"}'],
+    );
+    expect(jsonMembers('{ }', 0)).toEqual([]);
+    expect(jsonElements('[ ]', 0)).toEqual([]);
   });
 });
 
@@ -170,7 +175,7 @@ const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What would be inserted for this path: nothing when an element of a missing array is meant. */
-function made(path: Path, json: Json | undefined): Json | undefined {
+function made(path: JsonPath, json: Json | undefined): Json | undefined {
   if (json === undefined) return undefined;
   return path.reduceRight<Json | undefined>(
     (inner, step) =>
@@ -180,7 +185,7 @@ function made(path: Path, json: Json | undefined): Json | undefined {
 }
 
 /** The same change on the parsed value, for comparison. */
-function assign(root: Json, path: Path, json: Json | undefined): Json {
+function assign(root: Json, path: JsonPath, json: Json | undefined): Json {
   const [step, ...rest] = path;
   if (step === undefined) return json ?? null;
   if (Array.isArray(root)) {
@@ -251,13 +256,13 @@ describe('edit and parse-and-assign', () => {
 
 describe('replaceSole', () => {
   const sole = (text: string, json = '"new"'): string | undefined =>
-    replaceSole(Buffer.from(text), 'model', json)?.toString();
+    replaceOnlyMember(Buffer.from(text), 'model', json)?.toString();
 
   it('sets the member where its name stands once', () => {
     expect(sole('{"model":"old","x":1.0}')).toBe('{"model":"new","x":1.0}');
     expect(sole('{ "x":"é中", "model" :\n "a" }')).toBe('{ "x":"é中", "model" :\n "new" }');
     const same = Buffer.from('{"model":"new"}');
-    expect(replaceSole(same, 'model', '"new"')).toBe(same);
+    expect(replaceOnlyMember(same, 'model', '"new"')).toBe(same);
   });
 
   it('leaves doubt to the full reading', () => {
@@ -279,9 +284,11 @@ describe('replaceSole', () => {
     fc.assert(
       fc.property(fc.dictionary(name, value), fc.string(), (object, model) => {
         const bytes = Buffer.from(JSON.stringify({ ...object, model }));
-        const quick = replaceSole(bytes, 'model', '"new"');
+        const quick = replaceOnlyMember(bytes, 'model', '"new"');
         if (quick !== undefined)
-          expect(quick.equals(editBytes(bytes, [{ path: ['model'], json: '"new"' }]))).toBe(true);
+          expect(quick.equals(editJsonBytes(bytes, [{ path: ['model'], json: '"new"' }]))).toBe(
+            true,
+          );
       }),
     );
   });
@@ -303,10 +310,10 @@ describe('replaceSole', () => {
         fc.string(),
         (object, id, model) => {
           const text = Buffer.from(JSON.stringify({ ...object, id, model })).toString('latin1');
-          const quick = replaceSoles(text, wanted);
+          const quick = replaceOnlyMembers(text, wanted);
           if (quick !== undefined)
             expect(quick).toBe(
-              edit(
+              editJson(
                 text,
                 wanted.map(([name, json]) => ({ path: [name], json })),
               ),
@@ -314,9 +321,9 @@ describe('replaceSole', () => {
         },
       ),
     );
-    expect(replaceSoles('{"id":"a","model" : "b","x":1.0}', wanted)).toBe(
+    expect(replaceOnlyMembers('{"id":"a","model" : "b","x":1.0}', wanted)).toBe(
       '{"id":"new","model" : "other","x":1.0}',
     );
-    expect(replaceSoles('{"id":"a","model":"b","x":"id"}', wanted)).toBeUndefined();
+    expect(replaceOnlyMembers('{"id":"a","model":"b","x":"id"}', wanted)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { skeletonOf } from './long-strings.ts';
-import { remembered } from './remembered.ts';
+import { memoize } from './memoize.ts';
 
 /**
  * Edits JSON text by spans and never re-encodes what it does not change, so `12345678901234567890`,
@@ -8,17 +8,17 @@ import { remembered } from './remembered.ts';
  * parsed it); on other text the functions end and throw `NotJson` or give a useless answer, no
  * worse.
  */
-export class NotJson extends Error {}
+export class JsonSyntaxError extends Error {}
 
 /** Where an object's member lies: `"key"` begins at `start`, its value is `[value, end)`. */
-export interface Member {
+export interface JsonMember {
   readonly name: string;
   readonly start: number;
   readonly value: number;
   readonly end: number;
 }
 
-export interface Span {
+export interface JsonSpan {
   readonly value: number;
   readonly end: number;
 }
@@ -36,7 +36,7 @@ export function jsonText(value: unknown): string {
 }
 
 /** `jsonText` of a name of the catalogue, which returns with every request. */
-export const nameJson: (name: string) => string = remembered(jsonText);
+export const nameJson: (name: string) => string = memoize(jsonText);
 
 /** The index after white space. */
 function blank(text: string, at: number): number {
@@ -54,7 +54,7 @@ export function stringEnd(text: string, at: number): number {
   let i = at + 1;
   for (;;) {
     const end = text.indexOf('"', i);
-    if (end < 0) throw new NotJson('a string does not end');
+    if (end < 0) throw new JsonSyntaxError('a string does not end');
     let run = end - 1;
     while (text.charCodeAt(run) === backslash) run--;
     if ((end - run) % 2 === 1) return end + 1;
@@ -89,7 +89,7 @@ function valueEnd(text: string, at: number): number {
       i = numbersEnd(text, i + 1) - 1;
     } else if ((c === 0x7d || c === 0x5d) && --depth === 0) return i + 1;
   }
-  throw new NotJson('an object or array does not end');
+  throw new JsonSyntaxError('an object or array does not end');
 }
 
 function scalarEnd(text: string, at: number): number {
@@ -107,7 +107,7 @@ function scalarEnd(text: string, at: number): number {
     )
       break;
   }
-  if (i === at) throw new NotJson('a value is missing');
+  if (i === at) throw new JsonSyntaxError('a value is missing');
   return i;
 }
 
@@ -123,22 +123,22 @@ function next(text: string, at: number, close: number): number | undefined {
   const i = blank(text, at);
   const c = text.charCodeAt(i);
   if (c === close) return undefined;
-  if (c !== 0x2c) throw new NotJson('a comma or a closing bracket is missing');
+  if (c !== 0x2c) throw new JsonSyntaxError('a comma or a closing bracket is missing');
   return blank(text, i + 1);
 }
 
 /**
  * The members of the object that begins at `at`, in order, duplicates included. Names are decoded.
  */
-export function members(text: string, at: number): Member[] {
-  const found: Member[] = [];
+export function jsonMembers(text: string, at: number): JsonMember[] {
+  const found: JsonMember[] = [];
   let start: number | undefined = blank(text, at + 1);
   if (text.charCodeAt(start) === 0x7d) return found;
   while (start !== undefined) {
-    if (text.charCodeAt(start) !== quote) throw new NotJson('a member name is missing');
+    if (text.charCodeAt(start) !== quote) throw new JsonSyntaxError('a member name is missing');
     const nameEnd = stringEnd(text, start);
     const colon = blank(text, nameEnd);
-    if (text.charCodeAt(colon) !== 0x3a) throw new NotJson('a colon is missing');
+    if (text.charCodeAt(colon) !== 0x3a) throw new JsonSyntaxError('a colon is missing');
     const value = blank(text, colon + 1);
     const end = valueEnd(text, value);
     found.push({ name: nameAt(text, start, nameEnd), start, value, end });
@@ -148,8 +148,8 @@ export function members(text: string, at: number): Member[] {
 }
 
 /** The elements of the array that begins at `at`. */
-export function elements(text: string, at: number): Span[] {
-  const found: Span[] = [];
+export function jsonElements(text: string, at: number): JsonSpan[] {
+  const found: JsonSpan[] = [];
   let value: number | undefined = blank(text, at + 1);
   if (text.charCodeAt(value) === 0x5d) return found;
   while (value !== undefined) {
@@ -160,15 +160,15 @@ export function elements(text: string, at: number): Span[] {
   return found;
 }
 
-export type Path = readonly (string | number)[];
+export type JsonPath = readonly (string | number)[];
 
 /**
  * One change: `json` sets the member or element at `path` (absent members are inserted, absent
  * elements are not), `undefined` removes it, `name` renames it. `before` and `after` are new
  * elements beside the one at `path`, which stays.
  */
-export interface Change {
-  readonly path: Path;
+export interface JsonChange {
+  readonly path: JsonPath;
   readonly json?: string | undefined;
   readonly name?: string;
   readonly before?: string;
@@ -182,9 +182,9 @@ interface Splice {
 }
 
 /** The changes below one value, by their next step. */
-type Branch = Map<string | number, { change?: Change; below: Branch }>;
+type Branch = Map<string | number, { change?: JsonChange; below: Branch }>;
 
-function plan(changes: readonly Change[]): Branch {
+function plan(changes: readonly JsonChange[]): Branch {
   const root: Branch = new Map();
   for (const change of changes) {
     let branch = root;
@@ -199,7 +199,7 @@ function plan(changes: readonly Change[]): Branch {
   return root;
 }
 
-const isRemoval = ({ json, name, before, after }: Change): boolean =>
+const isRemoval = ({ json, name, before, after }: JsonChange): boolean =>
   json === undefined && name === undefined && before === undefined && after === undefined;
 
 /**
@@ -216,7 +216,7 @@ function fresh(branch: Branch): string | undefined {
 }
 
 function cut(
-  found: readonly Pick<Member, 'start' | 'end'>[],
+  found: readonly Pick<JsonMember, 'start' | 'end'>[],
   removed: readonly boolean[],
   splices: Splice[],
 ): void {
@@ -240,7 +240,7 @@ function cut(
 }
 
 function editObject(text: string, at: number, branch: Branch, splices: Splice[]): void {
-  const found = members(text, at);
+  const found = jsonMembers(text, at);
   const removed = found.map((member) => {
     const change = branch.get(member.name)?.change;
     return change !== undefined && isRemoval(change);
@@ -272,8 +272,8 @@ function editObject(text: string, at: number, branch: Branch, splices: Splice[])
 
 function editValue(
   text: string,
-  span: Span,
-  node: { change?: Change; below: Branch },
+  span: JsonSpan,
+  node: { change?: JsonChange; below: Branch },
   splices: Splice[],
 ): void {
   if (node.change?.before !== undefined)
@@ -285,11 +285,11 @@ function editValue(
     splices.push({ start: span.end, end: span.end, text: `,${node.change.after}` });
 }
 
-function descend(text: string, span: Span, branch: Branch, splices: Splice[]): void {
+function descend(text: string, span: JsonSpan, branch: Branch, splices: Splice[]): void {
   const first = text.charCodeAt(span.value);
   if (first === 0x7b) return editObject(text, span.value, branch, splices);
   if (first === 0x5b) {
-    const found = elements(text, span.value);
+    const found = jsonElements(text, span.value);
     const removed = found.map((_, i) => {
       const change = branch.get(i)?.change;
       return change !== undefined && isRemoval(change);
@@ -312,7 +312,7 @@ function descend(text: string, span: Span, branch: Branch, splices: Splice[]): v
   if (instead !== undefined) splices.push({ start: span.value, end: span.end, text: instead });
 }
 
-function splicesOf(text: string, changes: readonly Change[]): Splice[] {
+function splicesOf(text: string, changes: readonly JsonChange[]): Splice[] {
   const splices: Splice[] = [];
   const value = blank(text, 0);
   if (changes.length) descend(text, { value, end: text.length }, plan(changes), splices);
@@ -323,7 +323,7 @@ function splicesOf(text: string, changes: readonly Change[]): Splice[] {
  * Applies the changes to every occurrence of their paths (a duplicate key is changed twice) and
  * keeps each other byte. Paths must not lie below one another.
  */
-export function edit(text: string, changes: readonly Change[]): string {
+export function editJson(text: string, changes: readonly JsonChange[]): string {
   let result = '';
   let at = 0;
   for (const splice of splicesOf(text, changes)) {
@@ -334,8 +334,8 @@ export function edit(text: string, changes: readonly Change[]): string {
 }
 
 /** `edit` on UTF-8 bytes: one copy of the body, whatever its size. */
-export function editBytes(bytes: Buffer, changes: readonly Change[]): Buffer {
-  const pieces = editPieces(bytes, changes);
+export function editJsonBytes(bytes: Buffer, changes: readonly JsonChange[]): Buffer {
+  const pieces = editJsonPieces(bytes, changes);
   return pieces.length === 1 ? (pieces[0] ?? bytes) : Buffer.concat(pieces);
 }
 
@@ -343,7 +343,7 @@ export function editBytes(bytes: Buffer, changes: readonly Change[]): Buffer {
  * The same without a copy: parts of the body and what comes between them. Strings that were left
  * out when it was parsed are not read here either.
  */
-export function editPieces(bytes: Buffer, changes: readonly Change[]): Buffer[] {
+export function editJsonPieces(bytes: Buffer, changes: readonly JsonChange[]): Buffer[] {
   const skeleton = skeletonOf(bytes);
   const splices = splicesOf((skeleton?.bytes ?? bytes).toString('latin1'), changes);
   const pieces: Buffer[] = [];
@@ -362,13 +362,17 @@ export function editPieces(bytes: Buffer, changes: readonly Change[]): Buffer[] 
  * written as an escape. The caller has parsed the body and seen the member there. Undefined
  * otherwise.
  */
-export function replaceSole(bytes: Buffer, name: string, json: string): Buffer | undefined {
-  const pieces = replaceSolePieces(bytes, name, json);
+export function replaceOnlyMember(bytes: Buffer, name: string, json: string): Buffer | undefined {
+  const pieces = replaceOnlyMemberPieces(bytes, name, json);
   return pieces?.length === 1 ? pieces[0] : pieces && Buffer.concat(pieces);
 }
 
 /** The same without a copy, as `editPieces`. */
-export function replaceSolePieces(bytes: Buffer, name: string, json: string): Buffer[] | undefined {
+export function replaceOnlyMemberPieces(
+  bytes: Buffer,
+  name: string,
+  json: string,
+): Buffer[] | undefined {
   const key = `"${name}"`;
   const at = bytes.indexOf(key, 0, 'latin1');
   if (
@@ -392,7 +396,7 @@ export function replaceSolePieces(bytes: Buffer, name: string, json: string): Bu
 const soleMax = 200;
 
 /** `replaceSole` for several members of a short text, which is looked at once. */
-export function replaceSoles(
+export function replaceOnlyMembers(
   text: string,
   changes: readonly (readonly [name: string, json: string])[],
 ): string | undefined {
@@ -413,7 +417,7 @@ export function replaceSoles(
  * The string behind a member's name that ends at `at`; undefined where it is none, does not end in
  * this text, or a quote in it may be escaped.
  */
-function plainString(text: string, at: number): Span | undefined {
+function plainString(text: string, at: number): JsonSpan | undefined {
   const value = blank(text, blank(text, at) + 1);
   const last = text.indexOf('"', value + 1);
   if (text.charCodeAt(value) !== quote || last < 0 || text.charCodeAt(last - 1) === backslash)

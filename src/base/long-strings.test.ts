@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Change, edit, editBytes } from './json-edit.ts';
+import { type JsonChange, editJson, editJsonBytes } from './json-edit.ts';
 import {
-  type Inside,
+  type StringContents,
   jsonPieces,
   longStringBytesMin,
-  parseWithout,
+  parseWithoutLongStrings,
   skeletonOf,
 } from './long-strings.ts';
 
 /** Where the strings are that begin with `L`, as a value. */
-const insides = (json: Buffer): Inside[] =>
+const insides = (json: Buffer): StringContents[] =>
   [...json.toString('latin1').matchAll(/(?<=[:[,]\s*")L(?:[^"\\]|\\.)*(?="\s*[,}\]])/g)].map(
     (found) => ({
       start: found.index,
@@ -39,7 +39,7 @@ test('what is parsed without its long strings is what JSON.parse makes of the wh
   fc.assert(
     fc.property(value, fc.boolean(), (any, spaced) => {
       const json = Buffer.from(JSON.stringify({ any }, null, spaced ? 1 : undefined));
-      const parsed = parseWithout(json, insides(json));
+      const parsed = parseWithoutLongStrings(json, insides(json));
       if (parsed === undefined) return;
       without++;
       expect(parsed).toEqual(JSON.parse(json.toString('utf8')));
@@ -50,7 +50,7 @@ test('what is parsed without its long strings is what JSON.parse makes of the wh
 });
 
 test('edits of such bytes are those of any other', () => {
-  const changes: Change[] = [
+  const changes: JsonChange[] = [
     { path: ['model'], json: '"new"' },
     { path: ['any', 'a'] },
     { path: ['options', 'usage'], json: 'true' },
@@ -59,9 +59,9 @@ test('edits of such bytes are those of any other', () => {
     fc.property(value, value, (any, after) => {
       const text = JSON.stringify({ any, model: 'old', after });
       const json = Buffer.from(text);
-      parseWithout(json, insides(json));
+      parseWithoutLongStrings(json, insides(json));
       const same = Buffer.from(text).toString('latin1');
-      expect(editBytes(json, changes).toString('latin1')).toBe(edit(same, changes));
+      expect(editJsonBytes(json, changes).toString('latin1')).toBe(editJson(same, changes));
     }),
   );
 });
@@ -69,7 +69,7 @@ test('edits of such bytes are those of any other', () => {
 test('a member that is there twice, an escape, a control character and what is no JSON are left to the whole reading', () => {
   const tried = (text: string): unknown => {
     const json = Buffer.from(text, 'latin1');
-    return parseWithout(json, insides(json));
+    return parseWithoutLongStrings(json, insides(json));
   };
   expect(tried('{"a":"Labcdefgh","b":1}')).toEqual({ a: 'Labcdefgh', b: 1 });
   expect(tried('{"a":"Labcdefgh","a":1}')).toBeUndefined();
@@ -85,7 +85,7 @@ test('long strings of a value are the bytes that they came as', () => {
   const url = `data:image/png;base64,${picture}`;
   const json = Buffer.from(JSON.stringify({ text: 'é', url }));
   const start = json.indexOf('data:');
-  parseWithout(json, [{ start, end: start + url.length }]);
+  parseWithoutLongStrings(json, [{ start, end: start + url.length }]);
   const made = { say: '世"', source: { data: picture }, other: 'x'.repeat(longStringBytesMin) };
   const pieces = jsonPieces(made, json);
   expect(Buffer.concat(pieces).toString('utf8')).toBe(JSON.stringify(made));

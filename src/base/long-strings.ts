@@ -1,7 +1,7 @@
 import { randomText } from './id.ts';
 
 /** The inside of a string in a JSON text, without its quotes: byte offsets. */
-export interface Inside {
+export interface StringContents {
   readonly start: number;
   readonly end: number;
 }
@@ -45,8 +45,8 @@ export const skeletonOf = (bytes: Buffer): Skeleton | undefined => skeletons.get
  * Undefined where that is not possible: it is no JSON, a string of them has escapes, control
  * characters or letters beyond ASCII, or a member is there twice.
  */
-export function parseWithout(json: Buffer, found: readonly Inside[]): unknown {
-  if (!found.every((inside) => isPlain(json, inside))) return undefined;
+export function parseWithoutLongStrings(json: Buffer, found: readonly StringContents[]): unknown {
+  if (!found.every((inside) => isPrintableAscii(json, inside))) return undefined;
   const pieces: Buffer[] = [];
   const cuts: Cut[] = [];
   let from = 0;
@@ -149,7 +149,7 @@ const backslash = 0x5c;
  * Whether a string is what it says: printable ASCII without an escape. Four bytes are looked at at
  * a time.
  */
-function isPlain(json: Buffer, { start, end }: Inside): boolean {
+function isPrintableAscii(json: Buffer, { start, end }: StringContents): boolean {
   if (json.subarray(start, end).includes(backslash)) return false;
   const aligned = start + ((4 - ((json.byteOffset + start) & 3)) & 3);
   const words = Math.max(0, end - aligned) >> 2;

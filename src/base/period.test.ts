@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dayOf, monthOf, offsetOf, periodNamed } from './period.ts';
+import { dayOf, monthOf, parseUtcOffset, parsePeriod } from './calendar.ts';
 
 const beijing = 480;
 
@@ -22,13 +22,16 @@ test('a name leads back to its period', () => {
   for (const offset of [beijing, 0, -210, 345]) {
     for (const at of [0, Date.UTC(2024, 1, 29, 12), Date.UTC(2026, 11, 31, 23, 59)]) {
       for (const period of [dayOf(at, offset), monthOf(at, offset)]) {
-        expect(periodNamed(period.name)).toEqual(period);
+        expect(parsePeriod(period.name)).toEqual(period);
         expect(at >= period.from && at < period.to).toBe(true);
       }
     }
   }
-  expect(periodNamed('2026-11-21')).toEqual(dayOf(Date.UTC(2026, 10, 21), 0));
-  expect([periodNamed('2026-13'), periodNamed('total'), offsetOf('8'), offsetOf('-03:30')]).toEqual(
-    [undefined, undefined, undefined, -210],
-  );
+  expect(parsePeriod('2026-11-21')).toEqual(dayOf(Date.UTC(2026, 10, 21), 0));
+  expect([
+    parsePeriod('2026-13'),
+    parsePeriod('total'),
+    parseUtcOffset('8'),
+    parseUtcOffset('-03:30'),
+  ]).toEqual([undefined, undefined, undefined, -210]);
 });

@@ -3,9 +3,8 @@ import { type Fraction, readFraction } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
 import { isMeasure } from '../base/quantities.ts';
 import type { ImageTerms } from './image-terms.ts';
-import { calendars } from './calendars.ts';
+import { calendars, minuteOf, type PriceWindow } from './price-windows.ts';
 import type { Price, Rates, Times } from './price.ts';
-import { minuteOf, type PriceWindow } from './price-windows.ts';
 import { convertedNanoPerMillion, priceLacks } from './price-members.ts';
 import type { ModelFacts, ModelKind } from './snapshot.ts';
 
@@ -109,7 +108,7 @@ export async function loadBundled(options: BundledOptions): Promise<Bundled> {
 }
 
 /** The vendor's models that can be bought today, and its old names for them. */
-export function soldBy(vendor: string, bundled: Bundled): readonly BundledModel[] {
+export function modelsOfVendor(vendor: string, bundled: Bundled): readonly BundledModel[] {
   return [...bundled.values()].filter((model) => {
     if (model.vendor !== vendor) return false;
     return (

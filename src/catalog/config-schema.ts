@@ -1,15 +1,15 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
 import { capabilities } from '../base/capability.ts';
-import { isPlain } from '../base/plain.ts';
-import { policies } from '../base/policy.ts';
+import { isPlainText } from '../base/plain-text.ts';
+import { routingPolicies } from '../base/routing-policy.ts';
 import { type Fraction, readFraction } from '../base/fraction.ts';
 import { isMeasure } from '../base/quantities.ts';
-import { isZone } from '../base/zone.ts';
+import { isZone } from '../base/calendar.ts';
 import { exactDecimal } from './decimal.ts';
 import { usdRate } from './configuration.ts';
 import { sidesOf } from './image-terms.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from './config-report.ts';
 import { minuteOf } from './price-windows.ts';
 import type { Times } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
@@ -31,11 +31,11 @@ const modelKinds = [
 ] as const satisfies readonly ModelKind[];
 const contents = ['text', 'image', 'audio', 'video', 'file', 'vector', 'scores'] as const;
 
-interface Asked {
+interface SchemaIssue {
   readonly input?: unknown;
 }
 
-function expected(what: string): (issue: Asked) => string {
+function expected(what: string): (issue: SchemaIssue) => string {
   return ({ input }) =>
     input === undefined ? 'is required' : `must be ${what}, not ${nameOf(input)}`;
 }
@@ -77,10 +77,10 @@ const text = z.string({ error: expected('text') }).min(1, { error: 'must not be 
 
 /** What stands in lists, logs and subjects of mails. */
 const nameMax = 100;
-const name = text.refine((written) => written.length <= nameMax && isPlain(written), {
+const name = text.refine((written) => written.length <= nameMax && isPlainText(written), {
   error: `must be one line of 1 to ${nameMax} characters`,
 });
-const modelId = text.refine(isPlain, { error: 'must be one line' });
+const modelId = text.refine(isPlainText, { error: 'must be one line' });
 
 function count(least: number) {
   const wanted = expected(`a whole number of ${least} or more`);
@@ -194,7 +194,7 @@ const modeNames: readonly string[] = [
 const modeName = text.refine((written) => modeNames.includes(written));
 
 /** Of `modes`: of a key that is none of these, and of what is no map. */
-function wrongMode(issue: Asked & { readonly code?: string | undefined }): string {
+function wrongMode(issue: SchemaIssue & { readonly code?: string | undefined }): string {
   if (issue.code !== 'invalid_key') return expected('a group of members')(issue);
   const key = String(issue.input);
   return `there is no tier or speed '${key}'${didYouMean(key, modeNames) || `: there are ${modeNames.join(', ')}`}`;
@@ -248,7 +248,7 @@ export const groupSchema = members({
     tpm: count(1).optional(),
     concurrency: count(1).optional(),
   }).optional(),
-  policy: oneOf(policies).optional(),
+  policy: oneOf(routingPolicies).optional(),
 });
 
 export type WrittenGroup = z.output<typeof groupSchema>;

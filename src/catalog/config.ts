@@ -1,8 +1,5 @@
 import { type Bundled, type BundledModel, defaultUsdRatePpm, loadBundled } from './bundled.ts';
-import { readChannels } from './config-channels.ts';
-import { imageTerms } from './config-image.ts';
-import { mediaSettings } from './config-media.ts';
-import { signinMembers } from './config-signin.ts';
+import { readChannels, groupFacts, imageTerms } from './config-entries.ts';
 import {
   allContents,
   fileSchema,
@@ -14,25 +11,27 @@ import {
   settingsSchema,
   signinSchema,
   type WrittenModel,
+  type WrittenMedia,
+  type WrittenSigninMembers,
 } from './config-schema.ts';
-import { groupFacts } from './config-groups.ts';
 import {
   type ConfigurationContext,
   type ConfigurationResult,
-  dateOf,
+  utcDate,
   defaultGroup,
   type DefaultModels,
   usdRate,
   usdRateVariable,
+  type KeptSettings,
+  type MediaSettings,
+  type WrittenSignin,
+  configurationWarnings,
 } from './configuration.ts';
-import { didYouMean } from './nearest.ts';
-import type { Path } from './problem.ts';
-import { Report } from './report.ts';
+import { didYouMean, ConfigReport, member, reportDuplicates } from './config-report.ts';
+import { calendars } from './price-windows.ts';
+import type { ConfigPath } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts, ModelKind } from './snapshot.ts';
-import { member, reportTwins } from './twins.ts';
-import { configurationWarnings } from './warnings.ts';
-import { calendars } from './calendars.ts';
-import { type Calendars, readPrice } from './written-price.ts';
+import { type Calendars, readPrice } from './config-price.ts';
 import { readYaml } from './yaml-source.ts';
 
 /**
@@ -45,7 +44,7 @@ export async function readConfiguration(
   context: ConfigurationContext,
 ): Promise<ConfigurationResult> {
   const source = readYaml(text, context.env);
-  const report = new Report(source);
+  const report = new ConfigReport(source);
   const file = source.value ?? {};
   report.parse(fileSchema, file, []);
   const settings = report.parse(settingsSchema, member(file, 'settings') ?? {}, ['settings']);
@@ -57,7 +56,7 @@ export async function readConfiguration(
   const rawChannels = items(file, 'channels');
   const usdRatePpm = settings?.usd_rate ?? rateOf(context, report);
   const bundled = needsBundled(written, rawChannels)
-    ? await loadBundled({ usdRatePpm, today: dateOf(context.now) })
+    ? await loadBundled({ usdRatePpm, today: utcDate(context.now) })
     : new Map<string, BundledModel>();
   const groupNames =
     groups.length === 0 && items(file, 'groups').length === 0
@@ -108,7 +107,7 @@ function readDefaults(
   written: { readonly [kind in keyof DefaultModels]?: readonly string[] | undefined } = {},
   kinds: ReadonlyMap<string, ModelKind | undefined>,
   channels: readonly ChannelFacts[],
-  report: Report,
+  report: ConfigReport,
 ): DefaultModels {
   for (const kind of ['image', 'video'] as const)
     for (const [index, id] of (written[kind] ?? []).entries()) {
@@ -166,8 +165,8 @@ function names(list: readonly unknown[], name: string): readonly string[] {
   });
 }
 
-function readGroups(list: readonly unknown[], report: Report): readonly Group[] {
-  reportTwins(list, ['groups'], 'name', report);
+function readGroups(list: readonly unknown[], report: ConfigReport): readonly Group[] {
+  reportDuplicates(list, ['groups'], 'name', report);
   return list.flatMap((item, index) => {
     const group = report.parse(groupSchema, item, ['groups', index]);
     if (group === undefined) return [];
@@ -176,8 +175,8 @@ function readGroups(list: readonly unknown[], report: Report): readonly Group[] 
 }
 
 /** The calendars that prices may name: the file's own, and those that come with the program. */
-function readCalendars(list: readonly unknown[], report: Report): Calendars {
-  reportTwins(list, ['calendars'], 'name', report);
+function readCalendars(list: readonly unknown[], report: ConfigReport): Calendars {
+  reportDuplicates(list, ['calendars'], 'name', report);
   const own = list.flatMap((item, index) => {
     const calendar = report.parse(calendarSchema, item, ['calendars', index]);
     return calendar === undefined
@@ -195,9 +194,9 @@ function readCalendars(list: readonly unknown[], report: Report): Calendars {
 function readModels(
   list: readonly unknown[],
   known: Calendars,
-  report: Report,
+  report: ConfigReport,
 ): readonly ReadModel[] {
-  reportTwins(list, ['models'], 'id', report);
+  reportDuplicates(list, ['models'], 'id', report);
   return list.flatMap((item, index) => {
     const model = report.parse(modelSchema, item, ['models', index]);
     const path = ['models', index, 'price'];
@@ -209,7 +208,7 @@ function readModels(
 }
 
 /** Of a model with another mistake, the price is looked at all the same. */
-function checkPrice(item: unknown, report: Report, path: Path, known: Calendars): void {
+function checkPrice(item: unknown, report: ConfigReport, path: ConfigPath, known: Calendars): void {
   const kind = modelSchema.shape.kind.safeParse(member(item, 'kind'));
   const price = priceSchema.safeParse(member(item, 'price'));
   if (kind.success && price.success)
@@ -237,7 +236,7 @@ function needsBundled(written: readonly ReadModel[], channels: readonly unknown[
   });
 }
 
-function rateOf({ env }: ConfigurationContext, report: Report): bigint {
+function rateOf({ env }: ConfigurationContext, report: ConfigReport): bigint {
   const written = env[usdRateVariable];
   if (written === undefined || written === '') return defaultUsdRatePpm;
   const rate = usdRate(written);
@@ -287,4 +286,63 @@ function borrowed(
   const own = new Set(written.map(({ model }) => model.id));
   const asked = new Set(channels.flatMap((channel) => [...channel.models.keys()]));
   return [...asked].flatMap((id) => (own.has(id) ? [] : (bundled.get(id)?.facts ?? [])));
+}
+
+/** Only what is written: defaults are those of whoever downloads and keeps. */
+function mediaSettings(written: WrittenMedia): MediaSettings {
+  const { urls, file_bytes, request_bytes, redirects, total_ms, idle_ms, at_once, allow_private } =
+    written;
+  const kept = keptSettings(written);
+  return {
+    ...(urls === undefined ? {} : { urlsMax: urls }),
+    ...(file_bytes === undefined ? {} : { fileBytesMax: file_bytes }),
+    ...(request_bytes === undefined ? {} : { requestBytesMax: request_bytes }),
+    ...(redirects === undefined ? {} : { redirectsMax: redirects }),
+    ...(total_ms === undefined ? {} : { totalMs: total_ms }),
+    ...(idle_ms === undefined ? {} : { idleMs: idle_ms }),
+    ...(at_once === undefined ? {} : { atOnceMax: at_once }),
+    ...(allow_private === undefined ? {} : { allowPrivate: allow_private }),
+    ...(Object.keys(kept).length === 0 ? {} : { kept }),
+  };
+}
+
+function keptSettings({
+  kept_files,
+  kept_bytes,
+  kept_file_bytes,
+  kept_seconds,
+}: WrittenMedia): KeptSettings {
+  return {
+    ...(kept_files === undefined ? {} : { filesMax: kept_files }),
+    ...(kept_bytes === undefined ? {} : { bytesMax: kept_bytes }),
+    ...(kept_file_bytes === undefined ? {} : { fileBytesMax: kept_file_bytes }),
+    ...(kept_seconds === undefined ? {} : { keptMs: kept_seconds * 1_000 }),
+  };
+}
+
+/** Only what is written. */
+function signinMembers({ sign_up, github, wechat }: WrittenSigninMembers): WrittenSignin {
+  return {
+    ...(sign_up === undefined ? {} : { signUp: sign_up }),
+    ...(github && {
+      github: {
+        clientId: github.client_id,
+        clientSecret: github.client_secret,
+        ...addresses(github),
+      },
+    }),
+    ...(wechat && {
+      wechat: { appId: wechat.app_id, appSecret: wechat.app_secret, ...addresses(wechat) },
+    }),
+  };
+}
+
+function addresses({
+  base_url,
+  api_url,
+}: {
+  readonly base_url?: string | undefined;
+  readonly api_url?: string | undefined;
+}) {
+  return { ...(base_url && { baseUrl: base_url }), ...(api_url && { apiUrl: api_url }) };
 }

@@ -1,35 +1,39 @@
-import type { Row, Script } from '../storage/database.ts';
+import type { Row, Transaction } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { Bundled } from './bundled.ts';
-import { readChannels } from './config-channels.ts';
+import { readChannels } from './config-entries.ts';
 import type { VendorFacts } from './configuration.ts';
 import { type ModelAuthor, modelTable, putModel } from './edit-models.ts';
 import {
   asWritten,
-  barred,
-  type Edited,
-  lineless,
-  type Read,
-  remove,
+  editRefusal,
+  type EditResult,
+  reportWithoutLines,
+  type EditTarget,
+  removeRow,
   rowOf,
-  type Table,
-  write,
-  type Written,
+  type CatalogTable,
+  writeRow,
+  type WrittenMembers,
+  lockCatalogVersion,
 } from './editing.ts';
 import {
-  readRecorded,
+  readStoredCatalog,
   type ChannelSwitch,
-  recordedChannel,
-  type RecordedChannel,
-} from './recorded.ts';
-import { channelColumns, type Columns, costsText, openSecrets, secretColumns } from './rows.ts';
+  storedChannel,
+  type StoredChannel,
+  channelColumns,
+  type Columns,
+  costsText,
+  openSecrets,
+  secretColumns,
+} from './stored-catalog.ts';
 import type { ChannelFacts } from './snapshot.ts';
-import { lockVersion } from './topic.ts';
 
-const table: Table<RecordedChannel> = { name: 'channels', key: 'name', read: recordedChannel };
+const table: CatalogTable<StoredChannel> = { name: 'channels', key: 'name', read: storedChannel };
 
 /** What a change of channels needs beside the change. */
-export interface ChannelDesk {
+export interface ChannelEditContext {
   readonly sealer: Sealer;
   readonly vendors: readonly VendorFacts[];
   readonly bundled: Bundled;
@@ -40,8 +44,11 @@ export interface ChannelDesk {
  * Makes a channel of what is written as in the configuration file, and `costs`: what its vendor
  * takes, by model. Models that only the bundled list has are sold from now on at its prices.
  */
-export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<RecordedChannel>> {
-  const version = (yield* lockVersion()) + 1n;
+export function* addChannel(
+  written: WrittenMembers,
+  desk: ChannelEditContext,
+): Transaction<EditResult<StoredChannel>> {
+  const version = (yield* lockCatalogVersion()) + 1n;
   const facts = yield* read(written, desk);
   if ('kind' in facts) return facts;
   const row = yield* rowOf(table, facts.name);
@@ -69,20 +76,20 @@ export function* addChannel(written: Written, desk: ChannelDesk): Script<Edited<
  * edit that changes the host must contain the key again.
  */
 export function* changeChannel(
-  of: Read,
-  written: Written,
-  desk: ChannelDesk,
-): Script<Edited<RecordedChannel>> {
-  const version = (yield* lockVersion()) + 1n;
+  of: EditTarget,
+  written: WrittenMembers,
+  desk: ChannelEditContext,
+): Transaction<EditResult<StoredChannel>> {
+  const version = (yield* lockCatalogVersion()) + 1n;
   const row = yield* rowOf(table, of.name);
   const costsAlone = Object.keys(written).every((name) => name === 'costs');
-  const no = barred(table, row, of.version, costsAlone);
+  const no = editRefusal(table, row, of.version, costsAlone);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
   const keys = keysOf(written, row, desk);
   if (typeof keys === 'string') return wrong('api_keys', keys);
   const facts = yield* read(
     {
-      ...withoutKeys(writtenOf(recordedChannel(row), row, desk), written),
+      ...withoutKeys(writtenOf(storedChannel(row), row, desk), written),
       ...written,
       ...(keys && { api_keys: keys }),
       name: of.name,
@@ -90,7 +97,7 @@ export function* changeChannel(
     desk,
   );
   if ('kind' in facts) return facts;
-  const elsewhere = originOf(facts, desk) !== originOf(recordedChannel(row), desk);
+  const elsewhere = originOf(facts, desk) !== originOf(storedChannel(row), desk);
   if (elsewhere && facts.secret !== undefined && keepsKeys(written))
     return wrong('api_key', 'must be written again: the one that is kept is for another host');
   const { sealer, by } = desk;
@@ -112,18 +119,18 @@ export function* changeChannel(
 /** Whom the channel's key is shown to. */
 function originOf(
   { vendor, baseUrl }: Pick<ChannelFacts, 'vendor' | 'baseUrl'>,
-  { vendors }: ChannelDesk,
+  { vendors }: ChannelEditContext,
 ): string | undefined {
   const address = baseUrl ?? vendors.find(({ id }) => id === vendor)?.baseUrl;
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
 function* read(
-  written: Written,
-  desk: ChannelDesk,
-): Script<ChannelFacts | Extract<Edited<never>, { kind: 'wrong' }>> {
-  const recorded = yield* readRecorded();
-  const report = lineless();
+  written: WrittenMembers,
+  desk: ChannelEditContext,
+): Transaction<ChannelFacts | Extract<EditResult<never>, { kind: 'wrong' }>> {
+  const recorded = yield* readStoredCatalog();
+  const report = reportWithoutLines();
   const known = {
     groups: recorded.groups.map(({ name }) => name),
     models: new Map([
@@ -144,13 +151,13 @@ function* read(
   };
 }
 
-const wrong = (path: string, message: string): Extract<Edited<never>, { kind: 'wrong' }> => ({
+const wrong = (path: string, message: string): Extract<EditResult<never>, { kind: 'wrong' }> => ({
   kind: 'wrong',
   problems: [{ line: 0, path, message }],
 });
 
 /** Some of the keys are those that were there. */
-function keepsKeys({ api_key: one, api_keys: several }: Written): boolean {
+function keepsKeys({ api_key: one, api_keys: several }: WrittenMembers): boolean {
   return Array.isArray(several)
     ? several.some((key) => typeof key === 'number')
     : one === undefined;
@@ -158,9 +165,9 @@ function keepsKeys({ api_key: one, api_keys: several }: Written): boolean {
 
 /** The keys in full, where numbers stand for some; what is wrong with them, as a text. */
 function keysOf(
-  { api_keys: keys }: Written,
+  { api_keys: keys }: WrittenMembers,
   row: Row,
-  { sealer }: ChannelDesk,
+  { sealer }: ChannelEditContext,
 ): readonly unknown[] | string | undefined {
   if (!Array.isArray(keys) || !keys.some((key) => typeof key === 'number')) return undefined;
   const { secret, moreSecrets = [] } = openSecrets(row, sealer);
@@ -171,11 +178,18 @@ function keysOf(
 }
 
 /** Who writes a key writes all of them. */
-function withoutKeys({ api_key, api_keys, ...rest }: Written, changed: Written): Written {
+function withoutKeys(
+  { api_key, api_keys, ...rest }: WrittenMembers,
+  changed: WrittenMembers,
+): WrittenMembers {
   return 'api_key' in changed || 'api_keys' in changed ? rest : { ...rest, api_key, api_keys };
 }
 
-function writtenOf(channel: RecordedChannel, row: Row, { sealer }: ChannelDesk): Written {
+function writtenOf(
+  channel: StoredChannel,
+  row: Row,
+  { sealer }: ChannelEditContext,
+): WrittenMembers {
   const {
     vendor,
     baseUrl,
@@ -210,35 +224,35 @@ function* put(
   row: Row | undefined,
   columns: Columns,
   facts: ChannelFacts,
-  desk: ChannelDesk,
-): Script<Edited<RecordedChannel>> {
+  desk: ChannelEditContext,
+): Transaction<EditResult<StoredChannel>> {
   for (const id of facts.models.keys()) {
     const model = yield* rowOf(modelTable, id);
     const bundled = desk.bundled.get(id)?.facts;
     if (model?.['active'] !== 1n && bundled !== undefined) yield* putModel(bundled, model, desk.by);
   }
-  return yield* write(table, row, columns, desk.by.at);
+  return yield* writeRow(table, row, columns, desk.by.at);
 }
 
 /** Takes a channel out of use, or puts it back; the configuration's, too. */
 export function* switchChannel(
-  of: Read,
+  of: EditTarget,
   state: ChannelSwitch,
   at: number,
-): Script<Edited<RecordedChannel>> {
-  yield* lockVersion();
+): Transaction<EditResult<StoredChannel>> {
+  yield* lockCatalogVersion();
   const row = yield* rowOf(table, of.name);
-  const no = barred(table, row, of.version, true);
+  const no = editRefusal(table, row, of.version, true);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
   const { changed_at: _, version: __, ...columns } = row;
-  return yield* write(table, row, { name: of.name, ...columns, state }, at);
+  return yield* writeRow(table, row, { name: of.name, ...columns, state }, at);
 }
 
-export function* removeChannel(of: Read): Script<Edited<RecordedChannel>> {
-  yield* lockVersion();
+export function* removeChannel(of: EditTarget): Transaction<EditResult<StoredChannel>> {
+  yield* lockCatalogVersion();
   const row = yield* rowOf(table, of.name);
-  const no = barred(table, row, of.version);
+  const no = editRefusal(table, row, of.version);
   return no !== undefined || row === undefined
     ? (no ?? { kind: 'absent' })
-    : yield* remove(table, row);
+    : yield* removeRow(table, row);
 }

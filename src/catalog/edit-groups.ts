@@ -1,53 +1,55 @@
-import type { Script } from '../storage/database.ts';
+import type { Transaction } from '../storage/database.ts';
 import { groupSchema } from './config-schema.ts';
-import { groupFacts } from './config-groups.ts';
+import { groupFacts } from './config-entries.ts';
 import { decimalText } from './decimal.ts';
 import {
   asWritten,
-  barred,
-  type Edited,
-  lineless,
-  type Read,
-  remove,
+  editRefusal,
+  type EditResult,
+  reportWithoutLines,
+  type EditTarget,
+  removeRow,
   rowOf,
-  type Table,
-  write,
-  type Written,
+  type CatalogTable,
+  writeRow,
+  type WrittenMembers,
+  lockCatalogVersion,
 } from './editing.ts';
-import { recordedGroup, type RecordedGroup } from './recorded.ts';
-import { groupColumns } from './rows.ts';
-import { lockVersion } from './topic.ts';
+import { storedGroup, type StoredGroup, groupColumns } from './stored-catalog.ts';
 
-const table: Table<RecordedGroup> = { name: 'model_groups', key: 'name', read: recordedGroup };
+const table: CatalogTable<StoredGroup> = { name: 'model_groups', key: 'name', read: storedGroup };
 
 /**
  * Makes a group of what is written as in the configuration file:
  * `{name, price_multiplier, limits: {rpm, tpm, concurrency}, policy}`.
  */
-export function* addGroup(written: Written, at: number): Script<Edited<RecordedGroup>> {
-  yield* lockVersion();
+export function* addGroup(
+  written: WrittenMembers,
+  at: number,
+): Transaction<EditResult<StoredGroup>> {
+  yield* lockCatalogVersion();
   return yield* save(written, undefined, at);
 }
 
 /** What is left out stays, a limit that is null goes. The name is for ever. */
 export function* changeGroup(
-  read: Read,
-  written: Written,
+  read: EditTarget,
+  written: WrittenMembers,
   at: number,
-): Script<Edited<RecordedGroup>> {
-  yield* lockVersion();
+): Transaction<EditResult<StoredGroup>> {
+  yield* lockCatalogVersion();
   const row = yield* rowOf(table, read.name);
-  const no = barred(table, row, read.version);
+  const no = editRefusal(table, row, read.version);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  return yield* save(written, recordedGroup(row), at);
+  return yield* save(written, storedGroup(row), at);
 }
 
 function* save(
-  written: Written,
-  before: RecordedGroup | undefined,
+  written: WrittenMembers,
+  before: StoredGroup | undefined,
   at: number,
-): Script<Edited<RecordedGroup>> {
-  const report = lineless();
+): Transaction<EditResult<StoredGroup>> {
+  const report = reportWithoutLines();
   const group = report.parse(
     groupSchema,
     asWritten(before === undefined ? written : merged(before, written)),
@@ -56,13 +58,13 @@ function* save(
   if (group === undefined) return { kind: 'wrong', problems: report.problems };
   const row = yield* rowOf(table, group.name);
   if (before === undefined && row !== undefined) return { kind: 'exists' };
-  return yield* write(table, row, { ...groupColumns(groupFacts(group)), origin: 'console' }, at);
+  return yield* writeRow(table, row, { ...groupColumns(groupFacts(group)), origin: 'console' }, at);
 }
 
 function merged(
-  { name, multiplierPpm, limits, policy }: RecordedGroup,
-  { limits: changed, ...written }: Written,
-): Written {
+  { name, multiplierPpm, limits, policy }: StoredGroup,
+  { limits: changed, ...written }: WrittenMembers,
+): WrittenMembers {
   const others = typeof changed === 'object' && changed !== null ? changed : {};
   return {
     price_multiplier: decimalText(multiplierPpm, 6),
@@ -74,11 +76,11 @@ function merged(
 }
 
 /** Keys and channels that name the group are others' business: whoever removes it has looked. */
-export function* removeGroup(read: Read): Script<Edited<RecordedGroup>> {
-  yield* lockVersion();
+export function* removeGroup(read: EditTarget): Transaction<EditResult<StoredGroup>> {
+  yield* lockCatalogVersion();
   const row = yield* rowOf(table, read.name);
-  const no = barred(table, row, read.version);
+  const no = editRefusal(table, row, read.version);
   return no !== undefined || row === undefined
     ? (no ?? { kind: 'absent' })
-    : yield* remove(table, row);
+    : yield* removeRow(table, row);
 }

@@ -1,30 +1,34 @@
-import type { Row, Script } from '../storage/database.ts';
+import type { Row, Transaction } from '../storage/database.ts';
 import type { Bundled } from './bundled.ts';
-import { imageTerms } from './config-image.ts';
+import { imageTerms } from './config-entries.ts';
 import { allContents, modelSchema, type WrittenModel } from './config-schema.ts';
 import {
   asWritten,
-  barred,
-  type Done,
-  type Edited,
-  lineless,
-  nulls,
-  type Read,
+  editRefusal,
+  type EditDone,
+  type EditResult,
+  reportWithoutLines,
+  nullMembers,
+  type EditTarget,
   rowOf,
-  type Table,
-  write,
-  type Written,
+  type CatalogTable,
+  writeRow,
+  type WrittenMembers,
+  lockCatalogVersion,
 } from './editing.ts';
-import type { Path } from './problem.ts';
-import { type PriceAuthor, publishPrice } from './prices.ts';
-import { recordedModel, type RecordedModel } from './recorded.ts';
-import type { Report } from './report.ts';
+import type { ConfigPath } from './problem.ts';
+import { type PriceAuthor, publishPrice } from './price-versions.ts';
+import { storedModel, type StoredModel } from './stored-catalog.ts';
+import type { ConfigReport } from './config-report.ts';
 import type { ModelFacts } from './snapshot.ts';
-import { factsText, priceText } from './stored.ts';
-import { lockVersion } from './topic.ts';
-import { readPrice } from './written-price.ts';
+import { factsText, priceText } from './price-json.ts';
+import { readPrice } from './config-price.ts';
 
-export const modelTable: Table<RecordedModel> = { name: 'models', key: 'id', read: recordedModel };
+export const modelTable: CatalogTable<StoredModel> = {
+  name: 'models',
+  key: 'id',
+  read: storedModel,
+};
 
 /** Who makes a model, and when (wall clock, ms). */
 export type ModelAuthor = PriceAuthor & { readonly at: number };
@@ -35,12 +39,12 @@ export type ModelAuthor = PriceAuthor & { readonly at: number };
  * again, with the date of birth that it had.
  */
 export function* addModel(
-  written: Written,
+  written: WrittenMembers,
   bundled: Bundled,
   by: ModelAuthor,
-): Script<Edited<RecordedModel>> {
-  yield* lockVersion();
-  const report = lineless();
+): Transaction<EditResult<StoredModel>> {
+  yield* lockCatalogVersion();
+  const report = reportWithoutLines();
   const known = bundled.get(String(written['id']))?.facts;
   const alone = Object.keys(written).every((name) => name === 'id');
   const model = alone && known !== undefined ? known : modelFrom(written, known, report);
@@ -55,7 +59,7 @@ export function* putModel(
   model: ModelFacts,
   row: Row | undefined,
   by: ModelAuthor,
-): Script<Done<RecordedModel>> {
+): Transaction<EditDone<StoredModel>> {
   const price = priceText(model.price);
   const created = row?.['created'] ?? Math.floor(by.at / 1_000);
   // No configuration says what it costs: whatever one says later is news.
@@ -68,10 +72,10 @@ export function* putModel(
     active: 1n,
     origin: 'console',
   };
-  const done = yield* write(modelTable, row, columns, by.at);
+  const done = yield* writeRow(modelTable, row, columns, by.at);
   if (row?.['price'] !== price) yield* publishPrice(model.id, model.price, by);
   const after = yield* rowOf(modelTable, model.id);
-  return { ...done, ...(after && { after: recordedModel(after) }) };
+  return { ...done, ...(after && { after: storedModel(after) }) };
 }
 
 /**
@@ -79,19 +83,19 @@ export function* putModel(
  * not known any more.
  */
 export function* changeModel(
-  read: Read,
-  written: Written,
+  read: EditTarget,
+  written: WrittenMembers,
   at: number,
-): Script<Edited<RecordedModel>> {
-  yield* lockVersion();
+): Transaction<EditResult<StoredModel>> {
+  yield* lockCatalogVersion();
   const row = yield* rowOf(modelTable, read.name);
-  const no = barred(modelTable, row, read.version);
+  const no = editRefusal(modelTable, row, read.version);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const report = lineless();
+  const report = reportWithoutLines();
   const change = report.parse(changeSchema, asWritten(written), []);
   if (change === undefined) return { kind: 'wrong', problems: report.problems };
-  const facts = changed(recordedModel(row), change, nulls(written));
-  return yield* write(
+  const facts = changed(storedModel(row), change, nullMembers(written));
+  return yield* writeRow(
     modelTable,
     row,
     { id: read.name, facts: factsText(facts), ...pickOf(row) },
@@ -107,12 +111,12 @@ function pickOf({ configured_price: configured = '', price = '', created = 0n }:
 }
 
 /** It is sold no more, and keeps its row, its prices and its date of birth. */
-export function* retireModel(read: Read, at: number): Script<Edited<RecordedModel>> {
-  yield* lockVersion();
+export function* retireModel(read: EditTarget, at: number): Transaction<EditResult<StoredModel>> {
+  yield* lockCatalogVersion();
   const row = yield* rowOf(modelTable, read.name);
-  const no = barred(modelTable, row?.['active'] === 1n ? row : undefined, read.version);
+  const no = editRefusal(modelTable, row?.['active'] === 1n ? row : undefined, read.version);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const done = yield* write(
+  const done = yield* writeRow(
     modelTable,
     row,
     { id: read.name, facts: row['facts'] ?? '', ...pickOf(row), active: 0n },
@@ -128,8 +132,8 @@ export function* retireModel(read: Read, at: number): Script<Edited<RecordedMode
 export function modelFrom(
   written: unknown,
   known: ModelFacts | undefined,
-  report: Report,
-  path: Path = [],
+  report: ConfigReport,
+  path: ConfigPath = [],
 ): ModelFacts | undefined {
   const model = report.parse(modelSchema, asWritten(written), path);
   if (model === undefined) return undefined;

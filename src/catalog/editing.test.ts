@@ -9,16 +9,21 @@ import { readConfiguration } from './config.ts';
 import {
   addChannel,
   changeChannel,
-  type ChannelDesk,
+  type ChannelEditContext,
   removeChannel,
   switchChannel,
 } from './edit-channels.ts';
 import { addGroup, changeGroup, removeGroup } from './edit-groups.ts';
 import { addModel, changeModel, retireModel } from './edit-models.ts';
 import { catalogMigrations } from './migrations.ts';
-import { bringPricesInForce, priceVersionAt, priceVersions, publishPrice } from './prices.ts';
-import { load, record } from './recording.ts';
-import { recordedCatalogue } from './recorded.ts';
+import {
+  bringPricesInForce,
+  priceVersionAt,
+  priceVersions,
+  publishPrice,
+} from './price-versions.ts';
+import { loadCatalog, recordConfiguration } from './catalog-store.ts';
+import { storedCatalog } from './stored-catalog.ts';
 import { nanoPerMillion } from './price-members.ts';
 
 const migrations = [...changesMigrations, ...catalogMigrations];
@@ -27,7 +32,7 @@ const clock = { now: () => 1_000_000, monotonicMs: () => 0 };
 const vendors = [{ id: 'acme', ownedBy: 'acme', baseUrl: 'https://acme.test' }];
 const by = { source: 'console', actor: 'usr_op', at: 2_000_000 } as const;
 const bundled = await loadBundled({ usdRatePpm: 7_000_000n, today: '2026-11-01' });
-const desk: ChannelDesk = { sealer, vendors, bundled, by };
+const desk: ChannelEditContext = { sealer, vendors, bundled, by };
 const file = `
 groups:
   - { name: written, price_multiplier: 0.85 }
@@ -39,7 +44,7 @@ channels:
 async function recorded(db: Database, text: string): Promise<void> {
   const result = await readConfiguration(text, { env: {}, vendors, serves: () => true, now: 0 });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  await record(db, result.configuration, sealer, clock);
+  await recordConfiguration(db, result.configuration, sealer, clock);
 }
 
 const price = (input: string) => ({
@@ -68,7 +73,7 @@ forEachDatabase((_, openFresh) => {
       ),
     );
     await recorded(db, file);
-    const { groups, models, channels } = await recordedCatalogue(db);
+    const { groups, models, channels } = await storedCatalog(db);
     expect(groups.map(({ name, origin }) => [name, origin])).toEqual([
       ['economy', 'console'],
       ['written', 'configuration'],
@@ -82,13 +87,13 @@ forEachDatabase((_, openFresh) => {
       ['b', 'console'],
     ]);
     await recorded(db, `${file}\n  - { name: b, vendor: acme, groups: [written], models: [m] }`);
-    expect((await recordedCatalogue(db)).channels[1]).toMatchObject({
+    expect((await storedCatalog(db)).channels[1]).toMatchObject({
       name: 'b',
       origin: 'configuration',
       secret: undefined,
     });
     await recorded(db, file);
-    expect((await recordedCatalogue(db)).channels.map(({ name }) => name)).toEqual(['a']);
+    expect((await storedCatalog(db)).channels.map(({ name }) => name)).toEqual(['a']);
   });
 
   it('lets the console change nothing that the configuration names, but for switches and costs', async () => {
@@ -116,16 +121,20 @@ forEachDatabase((_, openFresh) => {
       after: { state: 'draining' },
     });
     await recorded(db, file);
-    const [channel] = (await recordedCatalogue(db)).channels;
+    const [channel] = (await storedCatalog(db)).channels;
     expect(channel).toMatchObject({
       state: 'draining',
       origin: 'configuration',
       secret: { last4: 'file' },
     });
     expect(channel?.costs.get('m')?.rates).toEqual({ input: nano('0.5'), output: nano('1') });
-    expect(buildSnapshot(await load(db, sealer), () => true).offer('written', 'm')).toBeUndefined();
+    expect(
+      buildSnapshot(await loadCatalog(db, sealer), () => true).offer('written', 'm'),
+    ).toBeUndefined();
     await db.transact(() => switchChannel(of('a'), 'active', 1));
-    expect(buildSnapshot(await load(db, sealer), () => true).offer('written', 'm')).toBeDefined();
+    expect(
+      buildSnapshot(await loadCatalog(db, sealer), () => true).offer('written', 'm'),
+    ).toBeDefined();
   });
 
   it('lets the group that nobody wrote down be changed, and keeps the change', async () => {
@@ -140,7 +149,7 @@ forEachDatabase((_, openFresh) => {
     );
     expect(done).toMatchObject({ kind: 'done', after: { multiplierPpm: 1_200_000n, version: 2 } });
     await recorded(db, 'groups: []');
-    expect((await recordedCatalogue(db)).groups).toMatchObject([
+    expect((await storedCatalog(db)).groups).toMatchObject([
       { name: 'default', multiplierPpm: 1_200_000n, limits: { rpm: 5 } },
     ]);
   });
@@ -197,7 +206,7 @@ forEachDatabase((_, openFresh) => {
       kind: 'conflict',
       current: { version: 5, weight: 5 },
     });
-    const sold = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
+    const sold = (await loadCatalog(db, sealer)).channels.find(({ name }) => name === 'b');
     expect(sold).toMatchObject({
       secret: 'a-long-secret-1234',
       baseUrl: 'https://acme.test/v2',
@@ -206,7 +215,7 @@ forEachDatabase((_, openFresh) => {
     await db.transact(() =>
       changeChannel({ name: 'b', version: 5 }, { api_key: null, base_url: null }, desk),
     );
-    const bare = (await load(db, sealer)).channels.find(({ name }) => name === 'b');
+    const bare = (await loadCatalog(db, sealer)).channels.find(({ name }) => name === 'b');
     expect([bare?.secret, bare?.baseUrl]).toEqual([undefined, undefined]);
     expect(
       JSON.stringify(await db.query('SELECT name, secret, secret_last4 FROM channels')),
@@ -265,7 +274,7 @@ forEachDatabase((_, openFresh) => {
       db,
       file.replace('api_key: secret-of-the-file', 'base_url: "https://rival.test"'),
     );
-    expect((await load(db, sealer)).channels).toMatchObject([
+    expect((await loadCatalog(db, sealer)).channels).toMatchObject([
       { baseUrl: 'https://rival.test', secret: undefined },
     ]);
   });
@@ -303,7 +312,7 @@ forEachDatabase((_, openFresh) => {
         desk,
       ),
     );
-    expect((await recordedCatalogue(db)).models).toMatchObject([
+    expect((await storedCatalog(db)).models).toMatchObject([
       {
         id: 'deepseek-chat',
         origin: 'console',
@@ -346,11 +355,11 @@ forEachDatabase((_, openFresh) => {
       after: { context: 200, durations: undefined, version: 2, created: 2_000 },
     });
     await db.transact(() => retireModel({ name: 'n', version: 2 }, 6));
-    expect((await load(db, sealer)).models).toEqual([]);
+    expect((await loadCatalog(db, sealer)).models).toEqual([]);
     await db.transact(() =>
       addModel({ id: 'n', price: { request: '2' } }, bundled, { ...by, at: 9_000_000 }),
     );
-    expect((await recordedCatalogue(db)).models).toMatchObject([
+    expect((await storedCatalog(db)).models).toMatchObject([
       { id: 'n', created: 2_000, priceVersion: 2, active: true },
     ]);
   });
@@ -360,7 +369,7 @@ forEachDatabase((_, openFresh) => {
     await recorded(db, file);
     const publish = (input: string, at: number, effectiveAt: number) =>
       db.transact(() => publishPrice('m', price(input), { ...by, at, effectiveAt }));
-    const now = async () => (await load(db, sealer)).models[0]?.price.rates.input;
+    const now = async () => (await loadCatalog(db, sealer)).models[0]?.price.rates.input;
     expect(await publish('5', 2_000_000, 3_000_000)).toBe(2);
     expect(await now()).toBe(nano('1'));
     expect(await bringPricesInForce(db, 2_999_999)).toBe(0);

@@ -1,23 +1,22 @@
+import { assert } from '../base/assert.ts';
 import { bump } from '../storage/changes.ts';
-import type { Row, Script } from '../storage/database.ts';
-import type { Problem } from './problem.ts';
-import type { Managed } from './recorded.ts';
-import { Report } from './report.ts';
-import { type Columns, upsert } from './rows.ts';
-import { catalogTopic } from './topic.ts';
+import type { Row, Transaction } from '../storage/database.ts';
+import type { ConfigProblem } from './problem.ts';
+import { type StoredEntry, type Columns, upsert } from './stored-catalog.ts';
+import { ConfigReport } from './config-report.ts';
 
 /**
  * What became of a change. `read_only`: the configuration names it, and is where it is changed.
  * `conflict`: it is another version by now. `before` is undefined of what was made, `after` of what
  * was removed.
  */
-export type Edited<Thing> =
-  | Done<Thing>
+export type EditResult<Thing> =
+  | EditDone<Thing>
   | { readonly kind: 'absent' | 'exists' }
   | { readonly kind: 'read_only' | 'conflict'; readonly current: Thing }
-  | { readonly kind: 'wrong'; readonly problems: readonly Problem[] };
+  | { readonly kind: 'wrong'; readonly problems: readonly ConfigProblem[] };
 
-export interface Done<Thing> {
+export interface EditDone<Thing> {
   readonly kind: 'done';
   readonly before: Thing | undefined;
   readonly after: Thing | undefined;
@@ -26,22 +25,22 @@ export interface Done<Thing> {
 /**
  * Which object is changed, and as which version it was read. `version` undefined: whichever it is.
  */
-export interface Read {
+export interface EditTarget {
   readonly name: string;
   readonly version: number | undefined;
 }
 
 /** A table of the catalogue: how its rows are found, and what is made of them. */
-export interface Table<Thing extends Managed> {
+export interface CatalogTable<Thing extends StoredEntry> {
   readonly name: 'model_groups' | 'models' | 'channels';
   readonly key: 'name' | 'id';
   readonly read: (row: Row) => Thing;
 }
 
-export function* rowOf<Thing extends Managed>(
-  { name, key }: Table<Thing>,
+export function* rowOf<Thing extends StoredEntry>(
+  { name, key }: CatalogTable<Thing>,
   value: string,
-): Script<Row | undefined> {
+): Transaction<Row | undefined> {
   const [row] = yield { sql: `SELECT * FROM ${name} WHERE ${key}=$1`, params: [value] };
   return row;
 }
@@ -50,12 +49,12 @@ export function* rowOf<Thing extends Managed>(
  * Why this row is not to be changed now; undefined: it may be. `free`: what is to be changed is no
  * business of the configuration.
  */
-export function barred<Thing extends Managed>(
-  { read }: Table<Thing>,
+export function editRefusal<Thing extends StoredEntry>(
+  { read }: CatalogTable<Thing>,
   row: Row | undefined,
   version: number | undefined,
   free = false,
-): Edited<Thing> | undefined {
+): EditResult<Thing> | undefined {
   if (row === undefined) return { kind: 'absent' };
   const current = read(row);
   if (!free && current.origin === 'configuration') return { kind: 'read_only', current };
@@ -64,12 +63,12 @@ export function barred<Thing extends Managed>(
 }
 
 /** Writes the row, and every process hears of it. */
-export function* write<Thing extends Managed>(
-  table: Table<Thing>,
+export function* writeRow<Thing extends StoredEntry>(
+  table: CatalogTable<Thing>,
   before: Row | undefined,
   columns: Columns,
   at: number,
-): Script<Done<Thing>> {
+): Transaction<EditDone<Thing>> {
   const statements = upsert(table.name, columns, before, at);
   for (const statement of statements) yield statement;
   if (statements.length > 0) yield bump(catalogTopic);
@@ -77,7 +76,10 @@ export function* write<Thing extends Managed>(
   return { kind: 'done', before: before && table.read(before), after: after && table.read(after) };
 }
 
-export function* remove<Thing extends Managed>(table: Table<Thing>, row: Row): Script<Done<Thing>> {
+export function* removeRow<Thing extends StoredEntry>(
+  table: CatalogTable<Thing>,
+  row: Row,
+): Transaction<EditDone<Thing>> {
   yield {
     sql: `DELETE FROM ${table.name} WHERE ${table.key}=$1`,
     params: [row[table.key] ?? null],
@@ -87,8 +89,8 @@ export function* remove<Thing extends Managed>(table: Table<Thing>, row: Row): S
 }
 
 /** Problems with what somebody wrote in no file: they have no lines. */
-export function lineless(): Report {
-  return new Report({ value: undefined, problems: [], lineOf: () => 0 });
+export function reportWithoutLines(): ConfigReport {
+  return new ConfigReport({ value: undefined, problems: [], lineOf: () => 0 });
 }
 
 /**
@@ -105,8 +107,21 @@ export function asWritten(value: unknown): unknown {
 }
 
 /** Members of a change that are null: what they say is to be taken away. */
-export function nulls(value: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+export function nullMembers(value: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   return new Set(Object.keys(value).filter((name) => value[name] === null));
 }
 
-export type Written = Readonly<Record<string, unknown>>;
+export type WrittenMembers = Readonly<Record<string, unknown>>;
+
+/** The topic under which every process hears that the catalogue changed. */
+export const catalogTopic = 'catalog';
+
+/** Takes the catalogue for this transaction alone; returns its version. */
+export function* lockCatalogVersion(): Transaction<bigint> {
+  const [row] = yield {
+    sql: 'UPDATE change SET version = version WHERE topic = $1 RETURNING version',
+    params: [catalogTopic],
+  };
+  assert(typeof row?.['version'] === 'bigint', 'the catalogue has a version');
+  return row['version'];
+}

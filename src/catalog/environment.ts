@@ -1,15 +1,15 @@
-import { type Bundled, defaultUsdRatePpm, loadBundled, soldBy } from './bundled.ts';
+import { type Bundled, defaultUsdRatePpm, loadBundled, modelsOfVendor } from './bundled.ts';
 import {
   type ConfigurationContext,
   type ConfigurationResult,
-  dateOf,
+  utcDate,
   defaultGroup,
   usdRate,
   usdRateVariable,
   type VendorFacts,
+  configurationWarnings,
 } from './configuration.ts';
 import type { ChannelFacts } from './snapshot.ts';
-import { configurationWarnings } from './warnings.ts';
 
 /**
  * The configuration where there is no file: a channel, in the group `default`, for every vendor
@@ -36,7 +36,7 @@ export async function environmentConfiguration(
         warnings: unreachable(vendors, env),
       },
     };
-  const bundled = await loadBundled({ usdRatePpm: rate, today: dateOf(context.now) });
+  const bundled = await loadBundled({ usdRatePpm: rate, today: utcDate(context.now) });
   const channels = reachable.map(
     (channel): ChannelFacts => ({ ...channel, models: modelsOf(channel.vendor, bundled, context) }),
   );
@@ -117,7 +117,9 @@ function modelsOf(
   bundled: Bundled,
   { serves }: ConfigurationContext,
 ): Map<string, string> {
-  const theirs = soldBy(vendor, bundled).filter((model) => serves(vendor, model.facts.kind));
+  const theirs = modelsOfVendor(vendor, bundled).filter((model) =>
+    serves(vendor, model.facts.kind),
+  );
   return new Map(theirs.map((model) => [model.facts.id, model.upstream]));
 }
 

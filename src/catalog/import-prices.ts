@@ -1,21 +1,18 @@
 import type { Clock } from '../base/clock.ts';
 import { bump } from '../storage/changes.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
 import type { Bundled } from './bundled.ts';
 import { pricedModelSchema } from './config-schema.ts';
 import { type ModelAuthor, modelFrom, modelTable, putModel } from './edit-models.ts';
-import { rowOf } from './editing.ts';
-import { didYouMean } from './nearest.ts';
+import { rowOf, catalogTopic, lockCatalogVersion } from './editing.ts';
+import { didYouMean, ConfigReport, member, reportDuplicates } from './config-report.ts';
 import { type PriceDifference, priceDifferences } from './price-differences.ts';
-import type { Path, Problem } from './problem.ts';
-import { catalogTopic, lockVersion } from './topic.ts';
-import { Report } from './report.ts';
+import type { ConfigPath, ConfigProblem } from './problem.ts';
 import type { Price } from './price.ts';
-import { publishPrice } from './prices.ts';
+import { publishPrice } from './price-versions.ts';
 import type { ModelFacts } from './snapshot.ts';
-import { parseFacts } from './stored.ts';
-import { member, reportTwins } from './twins.ts';
-import { readPrice } from './written-price.ts';
+import { parseFacts } from './price-json.ts';
+import { readPrice } from './config-price.ts';
 import { readYaml } from './yaml-source.ts';
 
 /** What an import does, or would do. */
@@ -32,7 +29,7 @@ export interface PriceImport {
     readonly differences: readonly PriceDifference[];
   }[];
   readonly unchanged: readonly string[];
-  readonly refused: readonly Problem[];
+  readonly refused: readonly ConfigProblem[];
 }
 
 /**
@@ -45,7 +42,7 @@ export function importPrices(
   database: Database,
   text: string,
   { dry, clock }: { readonly dry: boolean; readonly clock: Clock },
-  beside?: (done: PriceImport) => Script<unknown>,
+  beside?: (done: PriceImport) => Transaction<unknown>,
 ): Promise<PriceImport> {
   if (dry) return database.snapshot(() => importing(text, undefined));
   return database.transact(function* () {
@@ -63,15 +60,15 @@ export function* importing(
   text: string,
   by: ModelAuthor | undefined,
   brings?: Bundled,
-): Script<PriceImport> {
-  if (by !== undefined) yield* lockVersion();
+): Transaction<PriceImport> {
+  if (by !== undefined) yield* lockCatalogVersion();
   const sold = new Map(
     (yield { sql: 'SELECT id, facts, price FROM models WHERE active = 1', params: [] }).map(
       (row) => [String(row['id']), row],
     ),
   );
   const source = readYaml(text);
-  const report = new Report(source);
+  const report = new ConfigReport(source);
   const added: ModelFacts[] = [];
   const entries = readEntries(source.value, sold, report, (item, path) => {
     const model =
@@ -110,8 +107,8 @@ interface Entry {
 function readEntries(
   value: unknown,
   sold: ReadonlyMap<string, Row>,
-  report: Report,
-  isNew: (item: unknown, path: Path) => boolean,
+  report: ConfigReport,
+  isNew: (item: unknown, path: ConfigPath) => boolean,
 ): readonly Entry[] {
   const within = Array.isArray(value) ? [] : ['models'];
   const list: unknown = Array.isArray(value) ? value : member(value, 'models');
@@ -120,7 +117,7 @@ function readEntries(
       report.add([], 'must be a list of models with prices, or have the member models');
     return [];
   }
-  reportTwins(list, within, 'id', report);
+  reportDuplicates(list, within, 'id', report);
   return list.flatMap((item: unknown, index) => {
     const entry = report.parse(pricedModelSchema, item, [...within, index]);
     if (entry === undefined) return [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { listFeesAt, withListFees } from './list-fees.ts';
+import { listFeesAt, withListFees } from './build-snapshot.ts';
 import type { Price } from './price.ts';
-import { parsePrice, priceText } from './stored.ts';
+import { parsePrice, priceText } from './price-json.ts';
 
 const price: Price = { rates: { input: 1n, output: 2n }, tiers: [], by: undefined };
 const named: Price = { ...price, rates: { ...price.rates, web_fetch: 9n } };

@@ -1,4 +1,4 @@
-import { appendOnly } from '../storage/append-only.ts';
+import { appendOnly } from '../storage/sql.ts';
 import type { Migration } from '../storage/database.ts';
 
 /**

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Fraction, fraction, readFraction } from '../base/fraction.ts';
 import { loadBundled } from './bundled.ts';
-import { calendars } from './calendars.ts';
+import { calendars, dearestWindow, knownUntil, windowAt } from './price-windows.ts';
 import { readConfiguration } from './config.ts';
 import {
   costOf,
@@ -13,9 +13,8 @@ import {
   type Terms,
   worstCase,
 } from './price.ts';
-import { dearestWindow, knownUntil, windowAt } from './price-windows.ts';
 import { priceDifferences } from './price-differences.ts';
-import { parsePrice, priceText } from './stored.ts';
+import { parsePrice, priceText } from './price-json.ts';
 
 const unit = 1_000_000n;
 const times = (text: string): { readonly all: Fraction } => {

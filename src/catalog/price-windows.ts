@@ -1,4 +1,4 @@
-import { nextDay, zoneDayAt, zoneOffsetMs } from '../base/zone.ts';
+import { nextDay, zoneDayAt, zoneOffsetMs } from '../base/calendar.ts';
 import type { Fraction } from '../base/fraction.ts';
 import type { Times } from './price.ts';
 
@@ -144,3 +144,28 @@ export function minuteOf(text: string): number | undefined {
 /** The inverse: `09:30`. */
 export const minuteText = (minute: number): string =>
   `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+
+/**
+ * The calendars that every price may name. `cn-public-holidays`: the days off in mainland China in
+ * 2026. Saturdays that are worked in exchange are not in it: vendors that price by weekdays count
+ * them as Saturdays (State Council of China, 国办发明电, notice of November 2025; read in the price file
+ * of dsh-meter, 2026-11-15).
+ */
+export const calendars: ReadonlyMap<string, Calendar> = new Map([
+  [
+    'cn-public-holidays',
+    {
+      name: 'cn-public-holidays',
+      knownUntil: '2026-12-31',
+      days: [
+        ['2026-01-01', '2026-01-03'],
+        ['2026-02-15', '2026-02-23'],
+        ['2026-04-04', '2026-04-06'],
+        ['2026-05-01', '2026-05-05'],
+        ['2026-06-19', '2026-06-21'],
+        ['2026-09-25', '2026-09-27'],
+        ['2026-10-01', '2026-10-07'],
+      ],
+    },
+  ],
+]);

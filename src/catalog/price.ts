@@ -5,7 +5,7 @@ import {
   fractionText,
   isOne,
   ofMillionths,
-  one,
+  unity,
   product,
 } from '../base/fraction.ts';
 import { divideUp, type Nano } from '../base/money.ts';
@@ -105,10 +105,13 @@ export interface Bill {
 export interface Tariff {
   readonly bands: readonly Band[];
   readonly variants:
-    | { readonly listed: ReadonlyMap<string, Sold>; readonly otherwise: Sold | undefined }
+    | {
+        readonly listed: ReadonlyMap<string, PricedMeasure>;
+        readonly otherwise: PricedMeasure | undefined;
+      }
     | undefined;
   /** Fees for calls of tools that the vendor runs. */
-  readonly fees: ReadonlyMap<ToolMeasure, Sold>;
+  readonly fees: ReadonlyMap<ToolMeasure, PricedMeasure>;
   /** The same price under other terms. Undefined: it has none. */
   readonly terms: TariffTerms | undefined;
 }
@@ -133,7 +136,7 @@ export interface TariffTerms {
 }
 
 /** `rate`: nano-yuan per million units, at the group's multiplier. */
-interface Sold {
+interface PricedMeasure {
   readonly measure: Measure;
   readonly rate: Nano;
   readonly terms?: string | undefined;
@@ -146,7 +149,7 @@ interface Band {
    * first.
    */
   readonly longer: readonly LongerBand[];
-  readonly sold: readonly Sold[];
+  readonly sold: readonly PricedMeasure[];
   readonly dearest: Dearest;
 }
 
@@ -190,7 +193,7 @@ export function rateOf(rates: Rates, measure: Measure): Nano | undefined {
 export function factorOf({ all, each }: Times, measure: Measure): Fraction {
   const plain = plainClass(measure);
   const own = each?.[measure] ?? (plain && each?.[plain]);
-  return own ?? (isToolMeasure(measure) ? one : (all ?? one));
+  return own ?? (isToolMeasure(measure) ? unity : (all ?? unity));
 }
 
 /**
@@ -274,7 +277,7 @@ function tariffUnder(
   const group = ofMillionths(multiplierPpm);
   // What a unit costs is whole nanos per million, rounded up here and nowhere else: a bill shows
   // the very numbers that were multiplied.
-  const sold = (measure: Measure, base: Fraction, told: string): Sold => {
+  const sold = (measure: Measure, base: Fraction, told: string): PricedMeasure => {
     let factor = product(base, group);
     let text = told;
     for (const [name, times] of factors) {
@@ -286,7 +289,7 @@ function tariffUnder(
       ? { measure, rate: ceiling(factor) }
       : { measure, rate: ceiling(factor), terms: text };
   };
-  const soldAbove = (input: number, output: number): readonly Sold[] => {
+  const soldAbove = (input: number, output: number): readonly PricedMeasure[] => {
     const held = heldTiers(price.tiers, input, output);
     return measures.flatMap((measure) => {
       const exact = isToolMeasure(measure) ? undefined : exactRate(price.rates, held, measure);
@@ -310,7 +313,7 @@ function tariffUnder(
 
 function variantsOf(
   { by, rates }: Price,
-  sold: (rate: Fraction, measure: Measure) => Sold,
+  sold: (rate: Fraction, measure: Measure) => PricedMeasure,
 ): Tariff['variants'] {
   if (by === undefined) return undefined;
   const listed = new Map(
@@ -376,7 +379,7 @@ function baseRate(
 
 function bandsOf(
   tiers: readonly PriceTier[],
-  soldAbove: (input: number, output: number) => readonly Sold[],
+  soldAbove: (input: number, output: number) => readonly PricedMeasure[],
 ): readonly Band[] {
   const inputs = [-1, ...ascending(tiers.map(({ aboveInputTokens }) => aboveInputTokens))];
   const outputs = ascending(tiers.flatMap(({ aboveOutputTokens = -1 }) => aboveOutputTokens));
@@ -400,7 +403,10 @@ function bandsOf(
 const ascending = (limits: readonly number[]): readonly number[] =>
   [...new Set(limits.filter((limit) => limit >= 0))].sort((a, b) => a - b);
 
-function dearest(lines: readonly Sold[], ...below: readonly (Dearest | undefined)[]): Dearest {
+function dearest(
+  lines: readonly PricedMeasure[],
+  ...below: readonly (Dearest | undefined)[]
+): Dearest {
   const most = (name: keyof Dearest, ...among: readonly (readonly Measure[])[]) =>
     [
       ...below.map((lower) => lower?.[name] ?? 0n),
@@ -489,7 +495,11 @@ export function costOf(tariff: Tariff, quantities: Quantities, variant?: string)
   return { lines, total };
 }
 
-function charge(lines: PriceLine[], quantities: Quantities, { measure, rate, terms }: Sold): Nano {
+function charge(
+  lines: PriceLine[],
+  quantities: Quantities,
+  { measure, rate, terms }: PricedMeasure,
+): Nano {
   const quantity = quantities[measure] ?? (measure === 'request' ? 1 : 0);
   if (quantity === 0) return 0n;
   const amount = lineCost(quantity, rate);
@@ -522,13 +532,13 @@ export function lineCost(quantity: number, rate: Nano): Nano {
  * Input beside text, whether more than text may come back, and how many units of request it is at
  * most (1 unless said).
  */
-export interface Media {
+export interface MediaPlaces {
   readonly inputTokens: number;
   readonly output: boolean;
   readonly requests?: number | undefined;
 }
 
-const textOnly: Media = { inputTokens: 0, output: false };
+const textOnly: MediaPlaces = { inputTokens: 0, output: false };
 
 /**
  * The most that a request with so much text going in and so many tokens coming out can cost: no
@@ -568,7 +578,7 @@ export function outputTokensFor(
   return Math.min(tokensFor(band.dearest, money, textTokens, media), most);
 }
 
-function tokensFor(most: Dearest, money: Nano, textTokens: number, media: Media): number {
+function tokensFor(most: Dearest, money: Nano, textTokens: number, media: MediaPlaces): number {
   const left = (money - most.rounding) * million - inputCost(most, textTokens, media);
   if (left < 0n) return 0;
   const rate = outputRate(most, media);
@@ -576,12 +586,12 @@ function tokensFor(most: Dearest, money: Nano, textTokens: number, media: Media)
   return Math.min(tokens, Number.MAX_SAFE_INTEGER);
 }
 
-function inputCost(most: Dearest, textTokens: number, media: Media): bigint {
+function inputCost(most: Dearest, textTokens: number, media: MediaPlaces): bigint {
   const { inputTokens: mediaTokens, requests } = media;
   const request = requests === undefined ? most.request : BigInt(requests) * most.request;
   return BigInt(textTokens) * most.text + BigInt(mediaTokens) * most.anyInput + request;
 }
 
-function outputRate(most: Dearest, media: Media): bigint {
+function outputRate(most: Dearest, media: MediaPlaces): bigint {
   return media.output ? most.anyOutput : most.output;
 }

@@ -1,5 +1,5 @@
 /** Something wrong in a file that the operator wrote. */
-export interface Problem {
+export interface ConfigProblem {
   /** From 1; 0 when it is not in the file. */
   readonly line: number;
   /** Where in the file's structure: `models[0].price.input`; empty for the file as a whole. */
@@ -8,21 +8,21 @@ export interface Problem {
 }
 
 /** One line each: `tollgate.yaml:12: models[0].price.input: must not be negative, but is -1`. */
-export function describeProblems(file: string, problems: readonly Problem[]): string {
+export function describeProblems(file: string, problems: readonly ConfigProblem[]): string {
   const at = (line: number): string => (line === 0 ? '' : `${file}:${line}: `);
   return problems
     .map(({ line, path, message }) => `${at(line)}${path === '' ? '' : `${path}: `}${message}`)
     .join('\n');
 }
 
-export function inLineOrder(problems: readonly Problem[]): readonly Problem[] {
+export function inLineOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   return [...problems].sort((a, b) => a.line - b.line);
 }
 
-export type Path = readonly PropertyKey[];
+export type ConfigPath = readonly PropertyKey[];
 
 /** `['models', 0, 'price']` → `models[0].price`. */
-export function pathText(path: Path): string {
+export function pathText(path: ConfigPath): string {
   return path.reduce<string>(
     (text, step) =>
       typeof step === 'number'

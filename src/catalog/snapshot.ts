@@ -1,4 +1,4 @@
-import type { Policy } from '../base/policy.ts';
+import type { RoutingPolicy } from '../base/routing-policy.ts';
 import type { ImageTerms } from './image-terms.ts';
 import type { Price, Rates, Tariff } from './price.ts';
 
@@ -56,7 +56,7 @@ export interface Group {
   readonly multiplierPpm: bigint;
   readonly limits: GroupLimits;
   /** Absent: `weighted`. */
-  readonly policy?: Policy;
+  readonly policy?: RoutingPolicy;
 }
 
 /** vendor + base URL + secret + weight. */

@@ -8,7 +8,7 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
-import { type Path, type Problem, pathText } from './problem.ts';
+import { type ConfigPath, type ConfigProblem, pathText } from './problem.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,9 +18,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export interface YamlSource {
   readonly value: unknown;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
   /** The line of what is at `path`, or of the nearest thing around it. */
-  lineOf(path: Path): number;
+  lineOf(path: ConfigPath): number;
 }
 
 /** Aliases can make a small file large; a file of this many values is no configuration. */
@@ -41,7 +41,7 @@ export function readYaml(text: string, environment?: Environment): YamlSource {
 }
 
 class Reader {
-  readonly problems: Problem[] = [];
+  readonly problems: ConfigProblem[] = [];
   readonly #lines = new Map<string, number>();
   readonly #counter = new LineCounter();
   readonly #document;
@@ -75,7 +75,7 @@ class Reader {
     return this.problems.length > 0 ? undefined : this.#plain(this.#document.contents, []);
   }
 
-  lineOf(path: Path): number {
+  lineOf(path: ConfigPath): number {
     for (let length = path.length; length > 0; length--) {
       const line = this.#lines.get(pathText(path.slice(0, length)));
       if (line !== undefined) return line;
@@ -83,17 +83,17 @@ class Reader {
     return 1;
   }
 
-  #problem(path: Path, message: string): undefined {
+  #problem(path: ConfigPath, message: string): undefined {
     this.problems.push({ line: this.lineOf(path), path: pathText(path), message });
   }
 
-  #mark(path: Path, node: unknown): void {
+  #mark(path: ConfigPath, node: unknown): void {
     const place = pathText(path);
     if (isNode(node) && node.range && !this.#lines.has(place))
       this.#lines.set(place, this.#counter.linePos(node.range[0]).line);
   }
 
-  #plain(node: unknown, path: Path): unknown {
+  #plain(node: unknown, path: ConfigPath): unknown {
     this.#mark(path, node);
     if (++this.#nodes > nodesMax)
       return this.#nodes === nodesMax + 1
@@ -114,7 +114,7 @@ class Reader {
     return this.#substituted(node.source ?? '', path);
   }
 
-  #members(items: readonly Pair[], path: Path): Readonly<Record<string, unknown>> {
+  #members(items: readonly Pair[], path: ConfigPath): Readonly<Record<string, unknown>> {
     const members: Record<string, unknown> = Object.create(null);
     for (const { key, value } of items) {
       const name = isScalar(key) ? (key.source ?? '') : '';
@@ -126,7 +126,7 @@ class Reader {
     return members;
   }
 
-  #substituted(text: string, path: Path): string {
+  #substituted(text: string, path: ConfigPath): string {
     const environment = this.#environment;
     if (environment === undefined) return text;
     return text.replace(placeholder, (_, name: string | undefined): string => {

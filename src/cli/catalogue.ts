@@ -2,18 +2,17 @@ import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { systemClock } from '../base/clock.ts';
 import { importPrices as takeOver, type PriceImport } from '../catalog/import-prices.ts';
 import { describeProblems } from '../catalog/problem.ts';
-import { recordedCatalogue } from '../catalog/recorded.ts';
+import { storedCatalog } from '../catalog/stored-catalog.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
 import { ofMillionths } from '../base/fraction.ts';
 import { litellmList, pricesFrom } from '../imports/litellm-prices.ts';
 import type { Database } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { print, several, type Shared } from './output.ts';
-import { readText } from './read-text.ts';
+import { print, countPhrase, type SharedOptions, readText } from './command-io.ts';
 import { readConfigurationFile } from './serve.ts';
 import { usdRateOf } from './usd-rate.ts';
 
-export async function checkConfig(file: string, options: Shared, env: Env): Promise<void> {
+export async function checkConfig(file: string, options: SharedOptions, env: Env): Promise<void> {
   const result = await readConfigurationFile(file, env);
   if (!result.ok) {
     print(options, { ok: false, problems: result.problems }, [
@@ -26,9 +25,9 @@ export async function checkConfig(file: string, options: Shared, env: Env): Prom
   const { groups, models, channels, warnings } = result.configuration;
   const counts = { groups: groups.length, models: models.length, channels: channels.length };
   const counted = [
-    several(counts.groups, 'group'),
-    several(counts.models, 'model'),
-    several(counts.channels, 'channel'),
+    countPhrase(counts.groups, 'group'),
+    countPhrase(counts.models, 'model'),
+    countPhrase(counts.channels, 'channel'),
   ];
   const summary = `${file}: ok (${counted.join(', ')})`;
   print(options, { ok: true, ...counts, warnings }, [
@@ -37,12 +36,16 @@ export async function checkConfig(file: string, options: Shared, env: Env): Prom
   ]);
 }
 
-interface PriceOptions extends Shared {
+interface PriceOptions extends SharedOptions {
   readonly dryRun?: true;
   readonly rate?: string;
 }
 
-export async function importPrices(file: string, options: PriceOptions, env: Env): Promise<void> {
+export async function importPricesCommand(
+  file: string,
+  options: PriceOptions,
+  env: Env,
+): Promise<void> {
   const written = readText(file);
   await withDatabase(options, env, async (database) => {
     const at = systemClock.now();
@@ -82,7 +85,7 @@ async function pricesIn(
     ? litellmList(readYaml(written).value)
     : undefined;
   if (list === undefined) return { text: written, without: [] };
-  const catalogue = await recordedCatalogue(database);
+  const catalogue = await storedCatalog(database);
   const { prices, without } = pricesFrom(
     list,
     catalogue,
@@ -101,7 +104,7 @@ function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
     ),
   );
   return [
-    `${several(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} as before`,
+    `${countPhrase(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} as before`,
     ...changed,
   ];
 }

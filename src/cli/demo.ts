@@ -9,14 +9,13 @@ import { systemClock } from '../base/clock.ts';
 import { nanoPerYuan } from '../base/money.ts';
 import { readConfiguration } from '../catalog/config.ts';
 import { credit } from '../ledger/ledger.ts';
-import { type Gateway, openGateway, serves } from '../main.ts';
+import { type Gateway, openGateway, serves } from '../app/gateway.ts';
 import { vendors } from '../providers/index.ts';
 import { enrol } from '../signin/enrol.ts';
 import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
-import { print } from './output.ts';
-import { orFail, signInLink } from './serve.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
+import { print } from './command-io.ts';
+import { orFail, signInLink, stopOnSignal } from './serve.ts';
 
 const yuanToStart = 100n;
 const portsAbove = 10;

@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { offsetOf } from '../base/period.ts';
+import about from '../../package.json' with { type: 'json' };
+import type { GatewayOptions } from '../app/gateway.ts';
+import { parseUtcOffset } from '../base/calendar.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Configuration } from '../catalog/configuration.ts';
 import { isNetwork } from '../http/client-address.ts';
-import type { GatewayOptions } from '../main.ts';
-import { type NoticeSettings, noticeSettings } from '../notices/settings.ts';
+import { type NotificationSettings, notificationSettings } from '../notifications/settings.ts';
 import { type PaymentSettings, paymentSettings, wrongPayments } from '../payments/settings.ts';
 import { type SigninSettings, signinSettings } from '../signin/settings.ts';
-import { loadMasterKey } from '../storage/master-key.ts';
 import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
+import { loadMasterKey } from '../storage/seal.ts';
+import type { Traces } from '../telemetry/traces.ts';
+import { Failure, type SharedOptions } from './command-io.ts';
 import { type Env, makeInstallation } from './installation.ts';
-import { Failure, type Shared } from './output.ts';
-import { tracesOf } from './tracing.ts';
 
-export interface ServeOptions extends Shared {
+export interface ServeOptions extends SharedOptions {
   readonly config?: string;
   readonly port?: number;
   readonly host: string;
@@ -112,8 +114,8 @@ function signinOf(configuration: Configuration | undefined, env: Env): SigninSet
   return settings;
 }
 
-function noticesOf(env: Env): NoticeSettings | undefined {
-  const settings = noticeSettings(env);
+function noticesOf(env: Env): NotificationSettings | undefined {
+  const settings = notificationSettings(env);
   if (typeof settings === 'string') throw new Failure(settings);
   return settings;
 }
@@ -133,8 +135,40 @@ function proxiesOf(env: Env): readonly string[] {
 
 function utcOffset(env: Env): number {
   const text = env['TOLLGATE_UTC_OFFSET'] || '+08:00';
-  const minutes = offsetOf(text);
+  const minutes = parseUtcOffset(text);
   if (minutes === undefined)
     throw new Failure(`TOLLGATE_UTC_OFFSET is where days begin, such as +08:00, not '${text}'`);
   return minutes;
+}
+
+/** A collector that is away is told of this often at most. */
+const everyMs = 60_000;
+
+/**
+ * Traces, where an endpoint for them is named. What else the `OTEL_…` variables say is the SDK's to
+ * read, which is not loaded otherwise.
+ */
+async function tracesOf(env: Env): Promise<Traces | undefined> {
+  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  if (!endpoint || env['OTEL_SDK_DISABLED'] === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none')
+    return undefined;
+  const protocol =
+    env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ||
+    env['OTEL_EXPORTER_OTLP_PROTOCOL'] ||
+    'http/protobuf';
+  if (protocol !== 'http/protobuf')
+    throw new Failure(
+      `traces are sent as http/protobuf; OTEL_EXPORTER_OTLP_PROTOCOL asks for '${protocol}'`,
+    );
+  const { openSpans } = await import('../telemetry/spans.ts');
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const trouble = (error: unknown): void => {
+    const now = systemClock.monotonicMs();
+    if (now - toldAt < everyMs) return;
+    toldAt = now;
+    console.error(
+      `tollgate: traces cannot be sent to ${endpoint}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  };
+  return openSpans({ version: about.version, clock: systemClock, trouble });
 }

@@ -3,21 +3,20 @@ import { stringify } from 'yaml';
 import { systemClock } from '../base/clock.ts';
 import { loadBundled } from '../catalog/bundled.ts';
 import { readConfiguration } from '../catalog/config.ts';
-import { dateOf } from '../catalog/configuration.ts';
+import { utcDate } from '../catalog/configuration.ts';
 import { decimalText } from '../catalog/decimal.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { readYaml } from '../catalog/yaml-source.ts';
 import { ofMillionths } from '../base/fraction.ts';
-import { type Converted, convertLitellm } from '../imports/litellm.ts';
+import { type ConvertedConfig, convertLitellm } from '../imports/litellm.ts';
 import { litellmList } from '../imports/litellm-prices.ts';
-import { serves } from '../main.ts';
+import { serves } from '../app/gateway.ts';
 import { vendors } from '../providers/index.ts';
 import type { Env } from './installation.ts';
-import { Failure, print, type Shared, several } from './output.ts';
-import { readText } from './read-text.ts';
+import { Failure, print, type SharedOptions, countPhrase, readText } from './command-io.ts';
 import { usdRateOf } from './usd-rate.ts';
 
-interface Options extends Pick<Shared, 'json'> {
+interface Options extends Pick<SharedOptions, 'json'> {
   readonly prices?: string;
   readonly rate?: string;
   readonly out?: string;
@@ -32,7 +31,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   if (source.problems.length > 0) throw new Failure(describeProblems(file, source.problems));
   const { ratePpm } = usdRateOf(options.rate, env);
   const now = systemClock.now();
-  const bundled = await loadBundled({ usdRatePpm: ratePpm, today: dateOf(now) });
+  const bundled = await loadBundled({ usdRatePpm: ratePpm, today: utcDate(now) });
   const list = options.prices === undefined ? undefined : listIn(options.prices);
   const converted = convertLitellm(source.value, { bundled, list, rate: ofMillionths(ratePpm) });
   if (converted.models.length + converted.channels.length + converted.leftOut.length === 0)
@@ -58,7 +57,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
     print(options, undefined, [
       options.out === undefined
         ? text.trimEnd()
-        : `${options.out}: ${several(channels.length, 'channel')}, ${several(models.length, 'model')} of its own`,
+        : `${options.out}: ${countPhrase(channels.length, 'channel')}, ${countPhrase(models.length, 'model')} of its own`,
     ]);
   }
 }
@@ -79,7 +78,7 @@ function listIn(file: string): ReturnType<typeof litellmList> {
 
 /** What comes out is read once more as it will be: variables that it names need not be set yet. */
 async function configurationText(
-  { models, channels }: Converted,
+  { models, channels }: ConvertedConfig,
   ratePpm: bigint,
   now: number,
 ): Promise<string> {

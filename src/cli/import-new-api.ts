@@ -1,26 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
-import { plainly } from '../base/plain.ts';
+import { toPlainText } from '../base/plain-text.ts';
 import { loadBundled } from '../catalog/bundled.ts';
-import { dateOf } from '../catalog/configuration.ts';
-import { decimalText } from '../catalog/decimal.ts';
-import type { Foreign } from '../imports/foreign.ts';
+import { utcDate } from '../catalog/configuration.ts';
+import { decimalText, readDecimal } from '../catalog/decimal.ts';
+import { type ForeignInstallation, readNewApi } from '../imports/new-api.ts';
 import { ofMillionths } from '../base/fraction.ts';
-import { readDecimal } from '../imports/fraction.ts';
-import { readNewApi } from '../imports/new-api.ts';
-import { changed, type Count, type ImportReport, parts } from '../imports/report.ts';
-import { openSource, SourceError } from '../imports/source.ts';
-import { takeIn } from '../imports/take-in.ts';
+import { changed, type ImportCount, type ImportSummary, importParts } from '../imports/report.ts';
+import { openSource, ImportSourceError } from '../imports/source.ts';
+import { runImport } from '../imports/importer.ts';
 import { vendors } from '../providers/index.ts';
 import type { Database } from '../storage/database.ts';
-import { loadMasterKey } from '../storage/master-key.ts';
-import { masterKeyBytes, openSealer, type Sealer } from '../storage/seal.ts';
+import { loadMasterKey, masterKeyBytes, openSealer, type Sealer } from '../storage/seal.ts';
 import { type Env, makeInstallation, withDatabase, withDatabaseIfAny } from './installation.ts';
-import { Failure, print, type Shared, several } from './output.ts';
+import { Failure, print, type SharedOptions, countPhrase } from './command-io.ts';
 import { usdRateOf } from './usd-rate.ts';
 
-interface Options extends Shared {
+interface Options extends SharedOptions {
   readonly as: string;
   readonly rate?: string;
   readonly apply?: true;
@@ -54,10 +51,10 @@ export async function importNewApi(place: string, options: Options, env: Env): P
     apply,
     sealer,
     vendors: [...vendors.values()],
-    bundled: await loadBundled({ usdRatePpm: ratePpm, today: dateOf(at) }),
+    bundled: await loadBundled({ usdRatePpm: ratePpm, today: utcDate(at) }),
     at,
   };
-  const report = await running((database) => takeIn(database, foreign, wish));
+  const report = await running((database) => runImport(database, foreign, wish));
   const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
   print(
     options,
@@ -68,7 +65,9 @@ export async function importNewApi(place: string, options: Options, env: Env): P
 
 interface Place {
   readonly sealer: Sealer;
-  readonly running: (take: (database: Database) => Promise<ImportReport>) => Promise<ImportReport>;
+  readonly running: (
+    take: (database: Database) => Promise<ImportSummary>,
+  ) => Promise<ImportSummary>;
 }
 
 /** The installation; it is begun where there is none yet. */
@@ -87,7 +86,7 @@ async function tried(options: Options, env: Env): Promise<Place> {
   return { sealer, running: (take) => withDatabaseIfAny(options, env, take) };
 }
 
-async function readForeign(place: string): Promise<Foreign> {
+async function readForeign(place: string): Promise<ForeignInstallation> {
   try {
     const source = await openSource(place);
     try {
@@ -96,7 +95,7 @@ async function readForeign(place: string): Promise<Foreign> {
       await source.close();
     }
   } catch (error) {
-    if (error instanceof SourceError) throw new Failure(error.message);
+    if (error instanceof ImportSourceError) throw new Failure(error.message);
     throw error;
   }
 }
@@ -106,14 +105,19 @@ interface Rate {
   readonly from: string;
 }
 
-function valueOf(foreign: Foreign, report: ImportReport, applied: boolean, rate: Rate): object {
+function valueOf(
+  foreign: ForeignInstallation,
+  report: ImportSummary,
+  applied: boolean,
+  rate: Rate,
+): object {
   const { sums } = report;
   return {
     applied: applied && changed(report),
     source: foreign.kind,
     rate: rate.yuan,
     rate_from: rate.from,
-    ...Object.fromEntries(parts.map((part) => [part, report[part]])),
+    ...Object.fromEntries(importParts.map((part) => [part, report[part]])),
     sums: {
       units: Number(sums.units),
       worth: formatYuan(sums.worth),
@@ -134,17 +138,17 @@ function valueOf(foreign: Foreign, report: ImportReport, applied: boolean, rate:
 }
 
 function linesOf(
-  foreign: Foreign,
-  report: ImportReport,
+  foreign: ForeignInstallation,
+  report: ImportSummary,
   { apply, as }: Options,
   rate: Rate,
 ): string[] {
   const { sums } = report;
-  const counted = (name: string, { taken, before, left }: Count): string =>
+  const counted = (name: string, { taken, before, left }: ImportCount): string =>
     `  ${name.padEnd(8)} ${taken} ${apply ? 'taken' : 'to take'}${before > 0 ? `, ${before} here before` : ''}${left > 0 ? `, ${left} left out` : ''}`;
   return [
     `${foreign.kind}, as '${as}', at ${rate.yuan} yuan for a dollar (${rate.from}):`,
-    ...parts.map((part) => counted(part, report[part])),
+    ...importParts.map((part) => counted(part, report[part])),
     `balances: ${sums.units} units are worth ${formatYuan(sums.worth)} yuan, ${formatYuan(sums.transferred)} ${apply ? 'are' : 'would be'} in opening transfers${sums.worth === sums.transferred ? '' : ' (see the notes)'}`,
     ...(sums.owedUnits > 0n
       ? [
@@ -158,7 +162,7 @@ function linesOf(
       : []),
     ...(report.withoutSignIn > 0
       ? [
-          `${several(report.withoutSignIn, 'user')} cannot sign in here yet: 'link --user ID' makes an address that does`,
+          `${countPhrase(report.withoutSignIn, 'user')} cannot sign in here yet: 'link --user ID' makes an address that does`,
         ]
       : []),
     ...section(
@@ -186,7 +190,7 @@ function linesOf(
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${plainly(line)}`)];
+  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${toPlainText(line)}`)];
 
 const priceWords = (price: Readonly<Record<string, string>>): string =>
   Object.entries(price)

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ledgerProcedures } from '../ledger/procedures.ts';
-import { migrations } from '../migrations.ts';
+import { migrations } from '../app/schema.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
-import { Failure } from './output.ts';
+import { Failure } from './command-io.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

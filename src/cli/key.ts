@@ -9,19 +9,19 @@ import {
   setKeyLimits,
   setKeyStatus,
 } from '../accounts/keys.ts';
-import { plainName } from '../accounts/name.ts';
+import { type KeyTerms, namedMax } from '../accounts/principal.ts';
+import { plainName } from '../accounts/text-fields.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
-import { groupNames } from '../catalog/recording.ts';
-import { keyFacts } from '../console/key-view.ts';
-import { changeWindows } from '../gateway/windows.ts';
-import type { Script } from '../storage/database.ts';
-import { everyPage } from './every-page.ts';
+import { groupNames, modelNames } from '../catalog/catalog-store.ts';
+import { keyFacts } from '../console/user/key-view.ts';
+import { changeKeyLimits } from '../gateway/pricing/key-limits.ts';
+import { isNetwork } from '../http/client-address.ts';
+import type { Transaction, Database } from '../storage/database.ts';
+import { everyPage, Failure, print, type SharedOptions, table } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { type TermOptions, termsFrom } from './key-terms.ts';
-import { Failure, print, type Shared, table } from './output.ts';
 
-interface LimitOptions extends Shared {
+interface LimitOptions extends SharedOptions {
   readonly limit?: string;
   readonly dailyLimit?: string;
   readonly monthlyLimit?: string;
@@ -50,7 +50,7 @@ function limitsOf(options: LimitOptions): NewLimits {
   };
 }
 
-export async function create(options: NewKeyOptions, env: Env): Promise<void> {
+export async function createKeyCommand(options: NewKeyOptions, env: Env): Promise<void> {
   const { limit, dailyLimit, monthlyLimit } = limitsOf(options);
   const expiresAt = options.expires === undefined ? undefined : Date.parse(options.expires);
   if (expiresAt !== undefined && !(expiresAt > systemClock.now()))
@@ -94,14 +94,17 @@ function* making(wish: NewKey): ReturnType<typeof createKey> {
   return made;
 }
 
-function* limiting(id: string, limits: NewLimits): Script<Key | undefined> {
+function* limiting(id: string, limits: NewLimits): Transaction<Key | undefined> {
   const key = yield* changing(id, () => setKeyLimits(id, limits));
-  if (key !== undefined) yield* changeWindows(id, limits);
+  if (key !== undefined) yield* changeKeyLimits(id, limits);
   return key;
 }
 
 /** A change and its line in the trail. */
-function* changing(id: string, change: () => Script<Key | undefined>): Script<Key | undefined> {
+function* changing(
+  id: string,
+  change: () => Transaction<Key | undefined>,
+): Transaction<Key | undefined> {
   const before = yield* keyById(id);
   const after = yield* change();
   if (before === undefined || after === undefined) return undefined;
@@ -141,7 +144,7 @@ function shown(key: Key): object {
   };
 }
 
-export async function list(options: Shared, env: Env): Promise<void> {
+export async function listKeysCommand(options: SharedOptions, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const keys = await everyPage((page) => listKeys(database, page));
     const rows = keys.map((key) => [
@@ -164,7 +167,11 @@ export async function list(options: Shared, env: Env): Promise<void> {
   });
 }
 
-export async function disable(id: string, options: Shared, env: Env): Promise<void> {
+export async function disableKeyCommand(
+  id: string,
+  options: SharedOptions,
+  env: Env,
+): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const key = await database.transact(() => changing(id, () => setKeyStatus(id, 'disabled')));
     if (key === undefined) throw new Failure(`there is no key ${id}; 'key list' shows all`);
@@ -172,7 +179,7 @@ export async function disable(id: string, options: Shared, env: Env): Promise<vo
   });
 }
 
-export async function limit(id: string, options: LimitOptions, env: Env): Promise<void> {
+export async function limitKeyCommand(id: string, options: LimitOptions, env: Env): Promise<void> {
   const limits = limitsOf(options);
   if (Object.values(limits).every((amount) => amount === undefined))
     throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
@@ -186,4 +193,52 @@ export async function limit(id: string, options: LimitOptions, env: Env): Promis
       `${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`,
     ]);
   });
+}
+
+interface TermOptions {
+  readonly models?: string;
+  readonly addresses?: string;
+  readonly rpm?: string;
+  readonly tpm?: string;
+  readonly concurrency?: string;
+}
+
+/**
+ * What a key is to be confined to, as the options say it. A model that nobody sells would be a key
+ * that opens nothing: it is told.
+ */
+async function termsFrom(options: TermOptions, database: Database): Promise<KeyTerms> {
+  const models = listOf('--models', options.models);
+  const addresses = listOf('--addresses', options.addresses);
+  const wrong = addresses?.find((address) => !isNetwork(address));
+  if (wrong !== undefined)
+    throw new Failure(`--addresses are addresses and networks such as 10.0.0.0/8, not '${wrong}'`);
+  const known = models === undefined ? [] : await modelNames(database);
+  const unknown = models?.find((model) => !known.includes(model));
+  if (unknown !== undefined) throw new Failure(`there is no model '${unknown}'`);
+  return {
+    models,
+    addresses,
+    rpm: countOf('--rpm', options.rpm),
+    tpm: countOf('--tpm', options.tpm),
+    concurrency: countOf('--concurrency', options.concurrency),
+  };
+}
+
+function listOf(option: string, text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  const list = text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+  if (list.length === 0 || list.length > namedMax)
+    throw new Failure(`${option} are one to ${namedMax}, with commas between`);
+  return list;
+}
+
+function countOf(option: string, text: string | undefined): number | undefined {
+  const count = text === undefined ? undefined : Number(text);
+  if (count !== undefined && !(Number.isSafeInteger(count) && count > 0))
+    throw new Failure(`${option} is a whole number from 1 on, not '${text}'`);
+  return count;
 }

@@ -1,10 +1,10 @@
 import { systemClock } from '../base/clock.ts';
-import { issueLink, linkAddress } from '../signin/operator-link.ts';
+import { issueLink, linkAddress } from '../signin/enrol.ts';
 import { defaultPort, publicUrl } from './gateway-options.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { Failure, print, type Shared } from './output.ts';
+import { Failure, print, type SharedOptions } from './command-io.ts';
 
-interface Options extends Shared {
+interface Options extends SharedOptions {
   readonly user: string;
   readonly host: string;
   readonly port?: number;

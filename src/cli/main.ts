@@ -1,4 +1,4 @@
-import { faultText } from './output.ts';
+import { faultText } from './command-io.ts';
 import { program } from './program.ts';
 
 // An empty variable is an absent one: compose files cannot leave one out.

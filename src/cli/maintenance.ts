@@ -2,23 +2,22 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { formatYuan } from '../base/money.ts';
 import { check as checkLedger, houseLosses } from '../ledger/check.ts';
-import { migrations } from '../migrations.ts';
-import { proofs } from '../proofs.ts';
-import { backup } from '../storage/backup.ts';
+import { migrations, proofs } from '../app/schema.ts';
+import { backup } from '../storage/sqlite.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
 import { type Env, makeInstallation, withDatabase } from './installation.ts';
-import { Failure, print, several, type Shared } from './output.ts';
+import { Failure, print, countPhrase, type SharedOptions } from './command-io.ts';
 
-export async function check(options: Shared, env: Env): Promise<void> {
+export async function checkCommand(options: SharedOptions, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database, proofs);
     const losses = await houseLosses(database);
     const { accounts, transfers, holds } = report;
     const summary = [
-      several(accounts, 'account'),
-      several(transfers, 'transfer'),
-      several(holds, 'open hold'),
+      countPhrase(accounts, 'account'),
+      countPhrase(transfers, 'transfer'),
+      countPhrase(holds, 'open hold'),
     ].join(', ');
     const problems = report.problems.map((problem) => JSON.stringify(problem));
     const borne =
@@ -36,7 +35,7 @@ export async function check(options: Shared, env: Env): Promise<void> {
   });
 }
 
-export async function migrateSchema(options: Shared, env: Env): Promise<void> {
+export async function migrateSchema(options: SharedOptions, env: Env): Promise<void> {
   const database = await open(makeInstallation(options.data, env).databaseUrl);
   try {
     const applied = await migrate(database, migrations, {
@@ -53,7 +52,7 @@ export async function migrateSchema(options: Shared, env: Env): Promise<void> {
   }
 }
 
-export async function backupTo(file: string, options: Shared, env: Env): Promise<void> {
+export async function backupTo(file: string, options: SharedOptions, env: Env): Promise<void> {
   const path = resolve(file);
   if (existsSync(path)) throw new Failure(`${path} exists; name a file that does not`);
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import about from '../../package.json' with { type: 'json' };
-import { Failure, type Shared } from './output.ts';
+import { Failure, type SharedOptions } from './command-io.ts';
 
 /**
  * The operator's interface. Options are declared here, so that help needs nothing else; what a
@@ -66,7 +66,7 @@ command(program, 'start', 'serve what is configured, or the demo when nothing is
   .addOption(hostOption)
   .addOption(workersOption)
   .addOption(acceptOption)
-  .action(async (options) => (await import('./serve.ts')).start(options, process.env));
+  .action(async (options) => (await import('./serve.ts')).startCommand(options, process.env));
 
 command(
   program,
@@ -90,15 +90,15 @@ const user = program.command('user').description('users and their balance');
 command(user, 'create', 'make a user')
   .requiredOption('--name <name>')
   .addOption(new Option('--role <role>').choices(['user', 'operator']).default('user'))
-  .action(async (options) => (await import('./user.ts')).create(options, process.env));
+  .action(async (options) => (await import('./user.ts')).createUserCommand(options, process.env));
 command(user, 'credit', 'add to a balance')
   .requiredOption('--user <id>')
   .requiredOption('--amount <yuan>', 'such as 10.00')
   .requiredOption('--reason <text>', 'kept with the transfer')
   .option('--id <id>', 'makes the credit happen once, however often the command runs')
-  .action(async (options) => (await import('./user.ts')).credit(options, process.env));
+  .action(async (options) => (await import('./user.ts')).creditUserCommand(options, process.env));
 command(user, 'list', 'all users').action(async (options) =>
-  (await import('./user.ts')).list(options, process.env),
+  (await import('./user.ts')).listUsersCommand(options, process.env),
 );
 
 const key = program.command('key').description('API keys');
@@ -115,7 +115,7 @@ command(key, 'create', 'make a key; it is shown once')
   .option('--rpm <count>', "requests in a minute, within its group's limits")
   .option('--tpm <count>', 'tokens in a minute')
   .option('--concurrency <count>', 'requests at once')
-  .action(async (options) => (await import('./key.ts')).create(options, process.env));
+  .action(async (options) => (await import('./key.ts')).createKeyCommand(options, process.env));
 command(
   key,
   'limit <id>',
@@ -125,13 +125,14 @@ command(
   .option('--daily-limit <yuan>', 'what it may spend in a day')
   .option('--monthly-limit <yuan>', 'what it may spend in a month')
   .action(async (id: string, options) =>
-    (await import('./key.ts')).limit(id, options, process.env),
+    (await import('./key.ts')).limitKeyCommand(id, options, process.env),
   );
 command(key, 'list', 'all keys').action(async (options) =>
-  (await import('./key.ts')).list(options, process.env),
+  (await import('./key.ts')).listKeysCommand(options, process.env),
 );
 command(key, 'disable <id>', 'stop a key, effective within one second').action(
-  async (id: string, options) => (await import('./key.ts')).disable(id, options, process.env),
+  async (id: string, options) =>
+    (await import('./key.ts')).disableKeyCommand(id, options, process.env),
 );
 
 command(program, 'link', 'an address that signs a user in to the console, once')
@@ -144,21 +145,23 @@ command(
   program,
   'check',
   'prove the ledger: exit code 1 and the offending rows if something is wrong',
-).action(async (options: Shared) => (await import('./maintenance.ts')).check(options, process.env));
-command(program, 'migrate', 'bring the schema up to date').action(async (options: Shared) =>
+).action(async (options: SharedOptions) =>
+  (await import('./maintenance.ts')).checkCommand(options, process.env),
+);
+command(program, 'migrate', 'bring the schema up to date').action(async (options: SharedOptions) =>
   (await import('./maintenance.ts')).migrateSchema(options, process.env),
 );
 command(
   program,
   'backup <file>',
   'write a consistent copy of a SQLite database: all but generated files, which live for a day, and the master key',
-).action(async (file: string, options: Shared) =>
+).action(async (file: string, options: SharedOptions) =>
   (await import('./maintenance.ts')).backupTo(file, options, process.env),
 );
 
 const config = program.command('config').description('the configuration file');
 command(config, 'check <file>', 'read it and say all that is wrong').action(
-  async (file: string, options: Shared) =>
+  async (file: string, options: SharedOptions) =>
     (await import('./catalogue.ts')).checkConfig(file, options, process.env),
 );
 const prices = program.command('prices').description('prices of models');
@@ -170,7 +173,7 @@ command(
   .option('--dry-run', 'only show what would change')
   .option('--rate <yuan>', "yuan for a dollar in LiteLLM's list; by default TOLLGATE_USD_RATE")
   .action(async (file: string, options) =>
-    (await import('./catalogue.ts')).importPrices(file, options, process.env),
+    (await import('./catalogue.ts')).importPricesCommand(file, options, process.env),
   );
 
 const imports = program

@@ -1,18 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
+import { type Gateway, openGateway, serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Configuration, ConfigurationResult } from '../catalog/configuration.ts';
 import { environmentConfiguration } from '../catalog/environment.ts';
 import { describeProblems } from '../catalog/problem.ts';
-import { type Gateway, openGateway, serves } from '../main.ts';
 import { vendors } from '../providers/index.ts';
-import { linkAddress, operatorLink } from '../signin/operator-link.ts';
-import { isTyped, makeOneWith } from '../storage/master-key.ts';
+import { linkAddress, operatorLink } from '../signin/enrol.ts';
+import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
+import { Failure, print, readText } from './command-io.ts';
 import { gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
-import { Failure, print } from './output.ts';
-import { readText } from './read-text.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
-import { crewOf, type Ready } from './workers/crew.ts';
+import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 
 /**
  * The heap is cleaned when it has grown by so much. By itself V8 lets one of this size grow to two
@@ -22,7 +20,7 @@ import { crewOf, type Ready } from './workers/crew.ts';
 const heapGrowthPercent = 30;
 
 export async function serve(options: ServeOptions, env: Env): Promise<void> {
-  const crew = crewOf(env);
+  const crew = clusterWorker(env);
   const { workers = 1 } = options;
   if (workers > 1 && crew === undefined) {
     const { supervise } = await import('./workers/supervisor.ts');
@@ -40,13 +38,13 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   // Without a file and without keys, what was recorded before goes on being sold.
   const named = options.config !== undefined || configuration.channels.length > 0;
   const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
-  if (isTyped(wanted.masterKey) && crew?.first !== false)
+  if (looksTyped(wanted.masterKey) && crew?.first !== false)
     console.error(
-      `tollgate: the master key is a pattern that can be guessed. Make one with: ${makeOneWith}`,
+      `tollgate: the master key is a pattern that can be guessed. Make one with: ${masterKeyCommand}`,
     );
   // The first of several processes accepts the database. The others find it accepted.
   const acceptDatabase = wanted.acceptDatabase === true && crew?.first !== false;
-  const gateway = await openGateway({ ...wanted, acceptDatabase, crew });
+  const gateway = await openGateway({ ...wanted, acceptDatabase, workers: crew });
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices)
     console.error(
@@ -57,7 +55,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   else crew.ready({ url: gateway.url, link });
 }
 
-function tell(options: ServeOptions, { url, link }: Ready): void {
+function tell(options: ServeOptions, { url, link }: WorkerReady): void {
   const lines = [
     `tollgate listens on ${url}`,
     ...(link === undefined ? [] : [`console, for the operator, once: ${link}`]),
@@ -79,7 +77,7 @@ export async function signInLink(gateway: Gateway, env: Env): Promise<string | u
 }
 
 /** What is configured, or the demo when nothing is. */
-export async function start(options: ServeOptions, env: Env): Promise<void> {
+export async function startCommand(options: ServeOptions, env: Env): Promise<void> {
   if (options.config === undefined && (await configurationOf(undefined, env)).channels.length === 0)
     await (await import('./demo.ts')).demo(options, env);
   else await serve(options, env);
@@ -104,4 +102,40 @@ export async function readConfigurationFile(file: string, env: Env): Promise<Con
 export function orFail(result: ConfigurationResult, where: string): Configuration {
   if (result.ok) return result.configuration;
   throw new Failure(`${where} cannot be used:\n${describeProblems(where, result.problems)}`);
+}
+
+/** What is still open after a drain gets so long to close by itself. */
+const lingerMs = 2_000;
+
+/**
+ * A terminal and the package runner may both pass on one Ctrl-C: signals so close together are one.
+ */
+const repeatedSignalMs = 500;
+
+/**
+ * The first signal drains, a second one ends at once, and is the system's own: `process.exit` would
+ * end the database's threads in the middle of a call, which is a crash of the engine.
+ */
+export function stopOnSignal(
+  gateway: Gateway,
+  alsoClose: () => Promise<void> = async () => {},
+): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.off('SIGTERM', stop).off('SIGINT', stop), repeatedSignalMs).unref();
+    void gateway
+      .close()
+      .then(alsoClose)
+      // The process ends when nothing is open any more: ending it under a closing database is a
+      // crash of the engine.
+      .then(() => {
+        // A supervisor's line is no reason to stay.
+        process.channel?.unref();
+        setTimeout(() => process.exit(0), lingerMs).unref();
+      });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
 }

@@ -1,10 +1,10 @@
 import { startSim } from '../../sim/index.ts';
-import { print, type Shared } from './output.ts';
+import { print, type SharedOptions } from './command-io.ts';
 
 const defaultPort = 8_090;
 
 export async function sim(
-  options: Shared & { readonly port?: number; readonly host: string },
+  options: SharedOptions & { readonly port?: number; readonly host: string },
 ): Promise<void> {
   const simulator = await startSim({ host: options.host, port: options.port ?? defaultPort });
   const { url } = simulator;

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { auditPage } from '../accounts/audit.ts';
 import { systemClock } from '../base/clock.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
-import { record } from '../catalog/recording.ts';
+import { recordConfiguration } from '../catalog/catalog-store.ts';
 import { openSealer } from '../storage/seal.ts';
 import { withDatabase } from './installation.ts';
 import * as key from './key.ts';
@@ -22,20 +22,23 @@ test('what commands do to users, their keys and their money is in the trail, whe
   const said = vi.spyOn(console, 'log').mockImplementation(() => {});
   const told = () => JSON.parse(String(said.mock.lastCall?.[0]));
   const env = {};
-  await user.create({ data, json: true, name: 'Ada', role: 'user' }, env);
+  await user.createUserCommand({ data, json: true, name: 'Ada', role: 'user' }, env);
   const { id } = told();
   await withDatabase({ data }, env, async (database) => {
     const configuration = { groups: [defaultGroup], models: [], channels: [], warnings: [] };
-    await record(database, configuration, openSealer(Buffer.alloc(32)), systemClock);
+    await recordConfiguration(database, configuration, openSealer(Buffer.alloc(32)), systemClock);
   });
-  await user.credit({ data, json: true, user: id, amount: '10.00', reason: 'welcome' }, env);
-  await key.create(
+  await user.creditUserCommand(
+    { data, json: true, user: id, amount: '10.00', reason: 'welcome' },
+    env,
+  );
+  await key.createKeyCommand(
     { data, json: true, user: id, group: 'default', name: 'ci', limit: '5.00' },
     env,
   );
   const made = told();
-  await key.limit(made.id, { data, json: true, limit: '7.50' }, env);
-  await key.disable(made.id, { data, json: true }, env);
+  await key.limitKeyCommand(made.id, { data, json: true, limit: '7.50' }, env);
+  await key.disableKeyCommand(made.id, { data, json: true }, env);
   said.mockRestore();
   const entries = await withDatabase({ data }, env, (database) =>
     auditPage(database, { account: id, limit: 10 }),
@@ -79,7 +82,7 @@ test('what commands do to users, their keys and their money is in the trail, whe
 test('a user whose name hides something is not made', async () => {
   for (const name of ['', ' ', 'a\nb', 'a\u202eb', 'a'.repeat(101)])
     await expect(
-      user.create({ data: temporaryFolder(), name, role: 'user' }, {}),
+      user.createUserCommand({ data: temporaryFolder(), name, role: 'user' }, {}),
       name,
     ).rejects.toThrow('--name is one line');
 });

@@ -1,7 +1,7 @@
 import { defaultUsdRatePpm } from '../catalog/bundled.ts';
 import { usdRate, usdRateVariable } from '../catalog/configuration.ts';
 import type { Env } from './installation.ts';
-import { Failure } from './output.ts';
+import { Failure } from './command-io.ts';
 
 export interface UsdRate {
   /** Yuan for a dollar, in millionths. */

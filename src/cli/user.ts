@@ -1,15 +1,14 @@
 import { byCommand, writeAudit } from '../accounts/audit.ts';
-import { plainName } from '../accounts/name.ts';
+import { plainName } from '../accounts/text-fields.ts';
 import { findUser, listUsers, type Role, type User } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
 import { enrol } from '../signin/enrol.ts';
-import type { Script } from '../storage/database.ts';
-import { everyPage } from './every-page.ts';
+import type { Transaction } from '../storage/database.ts';
+import { everyPage, Failure, print, type SharedOptions, table } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { Failure, print, type Shared, table } from './output.ts';
 
 /** As in the console, where the user reads it. */
 const reasonMax = 500;
@@ -21,8 +20,8 @@ function shown(
   return { id: user.id, name: user.name, role: user.role, balance: formatYuan(balanceNow) };
 }
 
-export async function create(
-  options: Shared & { readonly name: string; readonly role: Role },
+export async function createUserCommand(
+  options: SharedOptions & { readonly name: string; readonly role: Role },
   env: Env,
 ): Promise<void> {
   const name = options.name.trim();
@@ -39,7 +38,7 @@ export async function create(
   );
 }
 
-function* making(name: string, role: Role, at: number): Script<User> {
+function* making(name: string, role: Role, at: number): Transaction<User> {
   const user = yield* enrol(name, role, at);
   yield* writeAudit(at, {
     ...byCommand,
@@ -51,8 +50,8 @@ function* making(name: string, role: Role, at: number): Script<User> {
   return user;
 }
 
-export async function credit(
-  options: Shared & {
+export async function creditUserCommand(
+  options: SharedOptions & {
     readonly user: string;
     readonly amount: string;
     readonly reason: string;
@@ -101,7 +100,7 @@ export async function credit(
   });
 }
 
-export async function list(options: Shared, env: Env): Promise<void> {
+export async function listUsersCommand(options: SharedOptions, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const money = new Map((await balances(database)).map((one) => [one.account, one.balance]));
     const users = (await everyPage((page) => listUsers(database, page))).map((user) =>

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPages } from '../api/pages.ts';
-import { unreadableAt } from '../api/unreadable.ts';
+import { openSystemRoutes } from '../api/system-routes.ts';
+import { answerUnreadable } from '../api/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { openServer, serverLimits } from '../http/server.ts';
 import { openAssets } from './assets.ts';
@@ -23,10 +23,10 @@ function consoleOf(publicUrl?: string, built = true) {
     writeFileSync(join(folder, 'assets', 'a-1.js.gz'), gzipSync('let a;'));
     writeFileSync(join(folder, 'secret.txt'), 'not an asset');
   }
-  const unreadable = unreadableAt(systemClock);
+  const unreadable = answerUnreadable(systemClock);
   const server = openServer(serverLimits, unreadable);
   const { page: otherwise } = openAssets(server, folder, publicUrl);
-  openPages(server, {
+  openSystemRoutes(server, {
     ready: () => true,
     metrics: async () => ({ type: '', text: '' }),
     metricsToken: undefined,

@@ -2,12 +2,10 @@ import { expect, test } from 'vitest';
 import { forEachDatabase, onSqlite } from '../../test/databases.ts';
 import { askPlain, Wanderer } from '../../test/support/console.ts';
 import { startSigningIn } from '../../test/support/signing-in.ts';
-import { linkLifeMs } from '../accounts/links.ts';
+import { linkLifeMs, linkIdentity } from '../accounts/identities.ts';
 import { setUserState } from '../accounts/users.ts';
-import { migrations } from '../migrations.ts';
-import { linkIdentity } from '../accounts/identities.ts';
-import { enrol } from '../signin/enrol.ts';
-import { issueLink, linkAddress, operatorLink } from '../signin/operator-link.ts';
+import { migrations } from '../app/schema.ts';
+import { enrol, issueLink, linkAddress, operatorLink } from '../signin/enrol.ts';
 import type { Database } from '../storage/database.ts';
 
 const start = 1_700_000_000_000;

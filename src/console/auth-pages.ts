@@ -1,21 +1,20 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { linkHolder } from '../accounts/links.ts';
+import { linkHolder } from '../accounts/identities.ts';
 import { resumeSession } from '../accounts/sessions.ts';
-import { attemptLifeMs, browserSecret } from '../signin/attempts.ts';
-import { cookieIn, setCookie } from '../http/cookies.ts';
-import { nextPath } from '../signin/next-path.ts';
-import { sessionCookie, sessionSecretIn } from '../signin/session-cookie.ts';
-import type { Outcome, Signin, SigninFailure, Visitor } from '../signin/signin.ts';
-import { strangerAt } from '../signin/site.ts';
 import { requestId } from '../base/id.ts';
-import type { ConsoleRooms } from './door.ts';
-import { linkPage, linkPolicy, type OpenLink } from './link-page.ts';
+import { cookieIn, setCookie } from '../http/cookies.ts';
+import { attemptLifeMs, browserSecret } from '../signin/attempts.ts';
+import { sessionCookie, sessionSecretIn } from '../signin/session-cookie.ts';
+import type { SigninOutcome, Signin, SigninFailure, Visitor } from '../signin/signin.ts';
+import { nextPath, networkKeyOf } from '../signin/site.ts';
+import type { ConsoleContext } from './server.ts';
 
 /** How often one address may begin, come back or open a link. */
 const perMinute = 30;
 const formBytesMax = 4_096;
 
-export interface AuthRooms extends ConsoleRooms {
+export interface AuthContext extends ConsoleContext {
   readonly signin: Signin;
 }
 
@@ -25,8 +24,8 @@ export interface AuthRooms extends ConsoleRooms {
  */
 const authPaths = ['/auth/:provider/start', '/auth/:provider/callback', '/auth/link'] as const;
 
-export async function openAuth(server: FastifyInstance, rooms: AuthRooms): Promise<void> {
-  const desk = new AuthDesk(rooms);
+export async function openAuth(server: FastifyInstance, rooms: AuthContext): Promise<void> {
+  const desk = new AuthHandlers(rooms);
   const [start, callback, link] = authPaths;
   await server.register((scope, _options, done) => {
     scope.addHook('onRequest', desk.enter);
@@ -41,10 +40,10 @@ export async function openAuth(server: FastifyInstance, rooms: AuthRooms): Promi
   });
 }
 
-class AuthDesk {
-  readonly #rooms: AuthRooms;
+class AuthHandlers {
+  readonly #rooms: AuthContext;
 
-  constructor(rooms: AuthRooms) {
+  constructor(rooms: AuthContext) {
     this.#rooms = rooms;
   }
 
@@ -58,7 +57,7 @@ class AuthDesk {
     });
     const ip = site.addressOf(raw.socket.remoteAddress, headers);
     const pass = limiter.enter(
-      `sign-in ${strangerAt(ip)}`,
+      `sign-in ${networkKeyOf(ip)}`,
       { rpm: perMinute, tpm: undefined, concurrency: undefined },
       0,
     );
@@ -78,11 +77,11 @@ class AuthDesk {
     const { clock, site, signin } = this.#rooms;
     const provider = providerOf(request);
     const next = nextPath(queryOf(request).get('next'));
-    const kept = keptIn(request.headers.cookie, site.secure);
+    const kept = browserSecretIn(request.headers.cookie, site.secure);
     const redirectUri = this.#redirectUri(provider, request);
     const address = await signin.begin(provider, { next, kept, redirectUri, at: clock.now() });
     if (address === undefined) return this.#failed(reply, 'not_offered', false, next);
-    return reply.header('set-cookie', keptCookie(kept, site.secure)).redirect(address, 302);
+    return reply.header('set-cookie', browserCookie(kept, site.secure)).redirect(address, 302);
   };
 
   readonly callback = async (
@@ -97,7 +96,7 @@ class AuthDesk {
     const back = {
       state: query.get('state') ?? '',
       code: query.get('code') || undefined,
-      kept: keptIn(request.headers.cookie, site.secure),
+      kept: browserSecretIn(request.headers.cookie, site.secure),
       redirectUri: this.#redirectUri(provider, request),
       signedIn:
         secret === undefined ? undefined : await resumeSession(database, { secret, ip, at }),
@@ -145,7 +144,7 @@ class AuthDesk {
     return this.#failed(reply, 'unavailable', false, '/');
   };
 
-  #tell(reply: FastifyReply, outcome: Outcome): FastifyReply {
+  #tell(reply: FastifyReply, outcome: SigninOutcome): FastifyReply {
     const { secure } = this.#rooms.site;
     const { next } = outcome;
     if (outcome.done === 'failed') return this.#failed(reply, outcome.why, outcome.linking, next);
@@ -197,12 +196,12 @@ const keptName = (secure: boolean): string =>
   secure ? '__Host-tollgate-signin' : 'tollgate-signin';
 
 /** What binds a sign-in to the browser that began it. */
-export function keptCookie(value: string, secure: boolean): string {
+export function browserCookie(value: string, secure: boolean): string {
   return setCookie({ name: keptName(secure), value, secure, seconds: attemptLifeMs / 1_000 });
 }
 
 /** What it keeps for that, or something new. */
-export const keptIn = (cookie: string | undefined, secure: boolean): string =>
+export const browserSecretIn = (cookie: string | undefined, secure: boolean): string =>
   browserSecret(cookieIn(cookie, keptName(secure)));
 
 const queryOf = ({ url }: FastifyRequest): URLSearchParams =>
@@ -212,4 +211,67 @@ function providerOf({ params }: FastifyRequest): string {
   return typeof params === 'object' && params !== null && 'provider' in params
     ? String(params.provider)
     : '';
+}
+
+const linkStyle = `
+:root { color-scheme: light dark; --canvas: #f7f8fa; --surface: #fff; --text: #14171f; --muted: #565e6e; --line: #dde1e8; --accent: #2552c8; --on-accent: #fff }
+@media (prefers-color-scheme: dark) { :root { --canvas: #0e1116; --surface: #161a21; --text: #ebeef3; --muted: #a3abb9; --line: #2a303b; --accent: #8fb0ff; --on-accent: #0e1116 } }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--canvas); color: var(--text); font: 14px/22px system-ui, -apple-system, "Segoe UI", Roboto, "PingFang SC", "Microsoft YaHei UI", "Noto Sans CJK SC", sans-serif }
+main { box-sizing: border-box; width: min(360px, calc(100vw - 32px)); padding: 24px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px }
+h1 { margin: 0 0 8px; font-size: 20px; line-height: 28px; font-weight: 600 }
+p { margin: 0 0 24px; color: var(--muted) }
+p:last-child { margin: 0 }
+button { width: 100%; min-height: 44px; border: 0; border-radius: 6px; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 500; cursor: pointer }
+button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+`;
+
+/** Nothing but this very style, and a form to ourselves. */
+const linkPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(linkStyle).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+
+const linkTexts = {
+  zh: {
+    lang: 'zh-CN',
+    title: '登录 Tollgate',
+    as: { user: '以「{name}」的身份登录。', operator: '以管理员「{name}」的身份登录。' },
+    once: '此链接只能使用一次。',
+    enter: '登录',
+    gone: '此链接已使用或已过期，请在服务器上重新生成。',
+  },
+  en: {
+    lang: 'en',
+    title: 'Sign in to Tollgate',
+    as: {
+      user: 'It signs you in as “{name}”.',
+      operator: 'It signs you in as “{name}”, an operator.',
+    },
+    once: 'This link works once.',
+    enter: 'Sign in',
+    gone: 'This link was used or has expired; make a new one on the server.',
+  },
+} as const;
+
+/** A link that works: `token` is letters and digits alone. */
+interface OpenLink {
+  readonly token: string;
+  /** Whom it signs in. */
+  readonly name: string;
+  readonly role: 'user' | 'operator';
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => escapes[sign] ?? '');
+
+/** The page behind a one-time link; undefined: one that works no more, or never did. HTML. */
+function linkPage(link: OpenLink | undefined, language: 'zh' | 'en'): string {
+  const { lang, title, as, once, enter, gone } = linkTexts[language];
+  const content =
+    link === undefined
+      ? `<p>${gone}</p>`
+      : `<p>${as[link.role].replace('{name}', () => escaped(link.name))} ${once}</p><form method="post" action="/auth/link"><input type="hidden" name="token" value="${link.token}"><button autofocus>${enter}</button></form>`;
+  return `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title><style>${linkStyle}</style></head><body><main><h1>${title}</h1>${content}</main></body></html>`;
 }

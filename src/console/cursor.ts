@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { fail } from './problem.ts';
+import { throwProblem } from './problem.ts';
 
 /** A place in a list, and whether what follows it is older (`next`) or newer (`prev`). */
-export interface Place {
+export interface CursorPosition {
   readonly towards: 'next' | 'prev';
   readonly at: number;
   readonly id: string;
@@ -22,20 +22,20 @@ export class Cursors {
     this.#key = key;
   }
 
-  write(of: readonly unknown[], { towards, at, id }: Place): string {
+  write(of: readonly unknown[], { towards, at, id }: CursorPosition): string {
     const text = Buffer.from(JSON.stringify([towards === 'next' ? 1 : 0, at, id]), 'utf8');
     return Buffer.concat([this.#mac(of, text), text]).toString('base64url');
   }
 
   /** Throws `invalid_cursor`. */
-  read(of: readonly unknown[], cursor: string): Place {
+  read(of: readonly unknown[], cursor: string): CursorPosition {
     const bytes = Buffer.from(cursor, 'base64url');
     const text = bytes.subarray(macBytes);
     if (
       bytes.length <= macBytes ||
       !timingSafeEqual(this.#mac(of, text), bytes.subarray(0, macBytes))
     )
-      fail('invalid_cursor');
+      throwProblem('invalid_cursor');
     const [towards, at, id] = JSON.parse(text.toString('utf8')) as readonly [
       number,
       number,

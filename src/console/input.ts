@@ -1,11 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
-import { nameCharactersMax } from '../accounts/name.ts';
-import { isPlain } from '../base/plain.ts';
+import { nameCharactersMax } from '../accounts/text-fields.ts';
+import { isDay } from '../base/calendar.ts';
 import { parseYuan } from '../base/money.ts';
-import { isDay } from '../base/zone.ts';
+import { isPlainText } from '../base/plain-text.ts';
+import { throwProblem } from './problem.ts';
 
 /** Amounts of yuan that users write: up to nine decimals, never negative. */
-export const money = z.string().transform((text, context) => {
+export const moneyInput = z.string().transform((text, context) => {
   const amount = parseYuan(text);
   if (amount !== undefined) return amount;
   context.addIssue({ code: 'custom', message: 'not_an_amount' });
@@ -13,22 +15,22 @@ export const money = z.string().transform((text, context) => {
 });
 
 /** An instant of the contract, as wall clock ms. */
-export const time = z.string().transform((text, context) => {
+export const timeInput = z.string().transform((text, context) => {
   const at = Date.parse(text);
   if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(at)) return at;
   context.addIssue({ code: 'custom', message: 'not_a_time' });
   return z.NEVER;
 });
 
-export const day = z.string().refine(isDay, 'not_a_day');
+export const dayInput = z.string().refine(isDay, 'not_a_day');
 
 /** What people call things: one line, in which nothing hides. */
-export const name = z
+export const nameInput = z
   .string()
   .trim()
   .min(1, 'empty')
   .max(nameCharactersMax, 'too_long')
-  .refine(isPlain, 'invalid');
+  .refine(isPlainText, 'invalid');
 
 /** How many a page has. */
 export const pageLimit = z.coerce
@@ -42,11 +44,26 @@ const backwards = /^-(\d{1,4})(h|d)$/;
 const unitMs = { h: 3_600_000, d: 86_400_000 };
 
 /** An instant, or `-7d`, `-24h` before now: gives ms from `now`. */
-export const moment = z.string().transform((text, context): ((now: number) => number) => {
-  const back = backwards.exec(text);
-  const at = Date.parse(text);
-  if (back !== null) return (now) => now - Number(back[1]) * unitMs[back[2] === 'h' ? 'h' : 'd'];
-  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(at)) return () => at;
-  context.addIssue({ code: 'custom', message: 'not_a_time' });
-  return z.NEVER;
-});
+export const relativeTimeInput = z
+  .string()
+  .transform((text, context): ((now: number) => number) => {
+    const back = backwards.exec(text);
+    const at = Date.parse(text);
+    if (back !== null) return (now) => now - Number(back[1]) * unitMs[back[2] === 'h' ? 'h' : 'd'];
+    if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(at)) return () => at;
+    context.addIssue({ code: 'custom', message: 'not_a_time' });
+    return z.NEVER;
+  });
+
+/** What was made when the form was opened: whoever sends a form twice makes one thing. */
+export function idempotencyKeyIn({ 'idempotency-key': key }: IncomingHttpHeaders): string {
+  return typeof key === 'string' && /^[\x21-\x7e]{8,200}$/.test(key)
+    ? key
+    : throwProblem('idempotency_key_missing');
+}
+
+/** Which version of the object was read: `if-match: 3`, with quotes or without. */
+export function versionIn({ 'if-match': match }: IncomingHttpHeaders): number {
+  const parts = /^"?(\d{1,15})"?$/.exec(match ?? '');
+  return parts === null ? throwProblem('if_match_missing') : Number(parts[1]);
+}

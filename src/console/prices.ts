@@ -13,7 +13,7 @@ import type { PriceUnit, UnitPrice } from './contract.ts';
 
 const million = 1_000_000n;
 /** A multiplier, or a share, of one, in millionths. */
-export const one = million;
+export const wholePpm = million;
 
 const units: Readonly<Partial<Record<Measure, PriceUnit>>> = {
   image: 'image',
@@ -70,7 +70,7 @@ export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): re
   return [
     ...plain(rates),
     ...tiers
-      .filter(isPlain)
+      .filter(isSimpleTier)
       .flatMap((tier) => plain(tier.rates, { above_input_tokens: tier.aboveInputTokens })),
     ...Object.entries(by?.rates ?? {}).map(([variant, rate]) =>
       unitPrice(by?.measure ?? 'request', sold(rate), { variant }),
@@ -79,7 +79,7 @@ export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): re
 }
 
 /** A tier that a form of amounts can say. */
-export const isPlain = ({ aboveOutputTokens, times }: PriceTier): boolean =>
+export const isSimpleTier = ({ aboveOutputTokens, times }: PriceTier): boolean =>
   aboveOutputTokens === undefined && times === undefined;
 
 /**
@@ -89,7 +89,7 @@ export const isPlain = ({ aboveOutputTokens, times }: PriceTier): boolean =>
 export function allPricesOf(price: Price, multiplierPpm: bigint): readonly UnitPrice[] {
   const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
   const lengths = price.tiers
-    .filter((tier) => !isPlain(tier))
+    .filter((tier) => !isSimpleTier(tier))
     .flatMap((tier) => {
       const { aboveInputTokens: input, aboveOutputTokens: output, rates, times } = tier;
       const variant = [

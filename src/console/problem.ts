@@ -50,7 +50,7 @@ export interface ProblemDetails {
 }
 
 /** A no of the console, thrown by rows and by the door; only the door writes it. */
-export class Problem extends Error {
+export class ConsoleProblem extends Error {
   readonly code: ProblemCode;
   readonly details: ProblemDetails;
 
@@ -62,8 +62,8 @@ export class Problem extends Error {
 }
 
 /** Throws the problem `code` of the table. */
-export function fail(code: ProblemCode, details?: ProblemDetails): never {
-  throw new Problem(code, details);
+export function throwProblem(code: ProblemCode, details?: ProblemDetails): never {
+  throw new ConsoleProblem(code, details);
 }
 
 const types: Readonly<Record<number, string>> = {
@@ -72,7 +72,7 @@ const types: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-export interface Refused {
+export interface ProblemReply {
   readonly status: number;
   readonly message: string;
   readonly type: string;
@@ -83,7 +83,7 @@ export interface Refused {
   readonly current?: unknown;
 }
 
-export function refusedBy({ code, message, details }: Problem): Refused {
+export function problemReply({ code, message, details }: ConsoleProblem): ProblemReply {
   const { status } = problems[code];
   const type = types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
   return { status, message, type, code, param: details.param ?? null, ...details };
@@ -94,7 +94,7 @@ export function refusedBy({ code, message, details }: Problem): Refused {
  * text.
  */
 export function envelope(
-  { message, type, param, code, fields, current }: Refused,
+  { message, type, param, code, fields, current }: ProblemReply,
   requestId: string,
 ): string {
   const error = { message, type, param, code, ...(fields && { fields }), request_id: requestId };

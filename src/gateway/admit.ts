@@ -3,22 +3,21 @@ import { Refusal, refuse } from '../base/refusal.ts';
 import type { Quantities } from '../base/quantities.ts';
 import {
   costOf,
-  type Media,
+  type MediaPlaces,
   outputTokensFor,
   type Tariff,
   variantIn,
   worstCase,
 } from '../catalog/price.ts';
 import type { Model, Offer } from '../catalog/snapshot.ts';
-import type { Overrun, Pass } from '../limits/contract.ts';
-import { priceDemand } from '../providers/price-demand.ts';
-import { offerTo, shareOf } from './allowed.ts';
-import { countQuestion, countTokens } from './count.ts';
-import type { Parts } from './parts.ts';
-import { endpointFor, kindsFor } from './kinds.ts';
-import { type Quote, type Quoted, quoted } from './quote.ts';
-import type { ClientRequest } from './request.ts';
-import { withSellers } from './takers.ts';
+import type { Overrun, Pass } from '../limits/limiter.ts';
+import { billableFeatures } from '../providers/billable-features.ts';
+import { offerTo, keyShare, endpointFor, kindsFor } from './models/offers.ts';
+import { countPrompt, countTokens } from './pricing/tokens.ts';
+import type { GatewayParts } from './parts.ts';
+import { type Quote, type QuoteResult, makeQuote } from './pricing/quote.ts';
+import type { ApiRequest } from './accept.ts';
+import { withSellingModels } from './models/alternatives.ts';
 
 /** Tokens that one image, sound or file is taken for until the vendor has counted. */
 export const tokensPerMedium = 1_600;
@@ -32,13 +31,13 @@ const outputTokensForLimit = 256;
 /** The output limit of a model that the catalogue tells none for. */
 const outputTokensUnknown = 16_384;
 
-const noMedia: Media = { inputTokens: 0, output: false };
+const noMedia: MediaPlaces = { inputTokens: 0, output: false };
 
 /**
  * A request that may go on: what it may buy, how large it is at most, and its place in the group's
  * limits.
  */
-export interface Admitted {
+export interface Admission {
   readonly offer: Offer;
   /** The model's plain price at the moment of admission. */
   readonly tariff: Tariff;
@@ -46,7 +45,7 @@ export interface Admitted {
   readonly quote?: Quote | undefined;
   /** An upper estimate, until counted. */
   readonly textTokens: number;
-  readonly media: Media;
+  readonly media: MediaPlaces;
   /** For all choices together. 0 where `most` is known. */
   readonly outputTokens: number;
   /** The most that it can be charged for, where that is known beforehand. */
@@ -60,7 +59,7 @@ export interface Admitted {
  * key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. A
  * promise only where nodes share their limits.
  */
-export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<Admitted> {
+export function admit(parts: GatewayParts, request: ApiRequest): Admission | Promise<Admission> {
   const offer = offerTo(parts.catalog(), request.principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   refuseUnacceptable(offer, request);
@@ -74,52 +73,52 @@ export function admit(parts: Parts, request: ClientRequest): Admitted | Promise<
   const inputTokens = textTokens + media.inputTokens;
   const outputTokens =
     (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
-  const bought = quotedFor(parts, request, offer, textTokens, media, outputTokens);
+  const bought = quoteFor(parts, request, offer, textTokens, media, outputTokens);
   const entered = parts.limiter.enter(
     `${request.principal.userId}/${group.name}`,
     group.limits,
     inputTokens + Math.min(outputTokens, outputTokensForLimit),
-    shareOf(request.principal),
+    keyShare(request.principal),
   );
   if (entered instanceof Promise)
     return entered.then((told) =>
-      admittedBy(told, request, bought, textTokens, media, outputTokens),
+      admissionFrom(told, request, bought, textTokens, media, outputTokens),
     );
-  return admittedBy(entered, request, bought, textTokens, media, outputTokens);
+  return admissionFrom(entered, request, bought, textTokens, media, outputTokens);
 }
 
 /**
  * The prices at which this request may be charged. Throws the Refusal of a feature that is not
  * sold.
  */
-function quotedFor(
-  parts: Parts,
-  request: ClientRequest,
+function quoteFor(
+  parts: GatewayParts,
+  request: ApiRequest,
   offer: Offer,
   textTokens: number,
-  media: Media,
+  media: MediaPlaces,
   outputTokens: number,
-): Quoted {
+): QuoteResult {
   const { body, capability, model, principal } = request;
-  const demand = priceDemand(capability, body, model);
+  const demand = billableFeatures(capability, body, model);
   if (demand === undefined && offer.tariff.terms === undefined)
     return { offer, tariff: offer.tariff };
   const asked = { catalog: parts.catalog(), principal, capability, at: parts.clock.now() };
   try {
-    return quoted(asked, offer, demand, { textTokens, media, outputTokens });
+    return makeQuote(asked, offer, demand, { textTokens, media, outputTokens });
   } catch (error) {
-    throw error instanceof Refusal ? withSellers(parts, request, offer, error) : error;
+    throw error instanceof Refusal ? withSellingModels(parts, request, offer, error) : error;
   }
 }
 
-function admittedBy(
+function admissionFrom(
   entered: Pass | Overrun,
-  { sized }: ClientRequest,
-  { offer, tariff, quote }: Quoted,
+  { sized }: ApiRequest,
+  { offer, tariff, quote }: QuoteResult,
   textTokens: number,
-  media: Media,
+  media: MediaPlaces,
   outputTokens: number,
-): Admitted {
+): Admission {
   if ('over' in entered) throw new LimitReached(entered, textTokens + media.inputTokens);
   if (sized === undefined)
     return { offer, tariff, quote, textTokens, media, outputTokens, pass: entered };
@@ -138,7 +137,7 @@ function admittedBy(
 }
 
 /** What this model is for, and what it takes no matter how it is asked. */
-export function refuseUnacceptable({ model }: Offer, request: ClientRequest): void {
+export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void {
   if (!kindsFor[request.capability].includes(model.kind))
     refuse('wrong_endpoint', {
       model: model.id,
@@ -160,7 +159,7 @@ export function refuseUnacceptable({ model }: Offer, request: ClientRequest): vo
 
 /** The output tokens that the client asked for, at most those that the model can write. */
 export function outputLimit(
-  { outputTokensAsked: asked }: ClientRequest,
+  { outputTokensAsked: asked }: ApiRequest,
   { outputTokensMax: most }: Model,
 ): number | undefined {
   return asked === undefined || most === undefined ? asked : Math.min(asked, most);
@@ -178,7 +177,7 @@ export class LimitReached extends Error {
 }
 
 /** An upper estimate of the tokens of a request's text, by its size alone. */
-export function sizeInTokens({ textTokensMax, bytes, mediaBytes }: ClientRequest): number {
+export function sizeInTokens({ textTokensMax, bytes, mediaBytes }: ApiRequest): number {
   return textTokensMax ?? Math.ceil((bytes.length - mediaBytes) / bytesPerToken);
 }
 
@@ -186,17 +185,14 @@ export function sizeInTokens({ textTokensMax, bytes, mediaBytes }: ClientRequest
  * The input's text, counted: the quick estimate of an admission is generous. What came as tokens
  * was counted by the client.
  */
-export async function countedText(
-  { textTokens }: Admitted,
-  request: ClientRequest,
-): Promise<number> {
+export async function countText({ textTokens }: Admission, request: ApiRequest): Promise<number> {
   const text = request.text();
-  if (request.choices > 0) return countQuestion(text);
+  if (request.choices > 0) return countPrompt(text);
   return text === '' ? textTokens : countTokens(text);
 }
 
 /** What so many tokens of output would cost this admission at worst, input included. */
-export function worstCaseOf(admitted: Admitted, outputTokens: number): Nano {
+export function worstCaseOf(admitted: Admission, outputTokens: number): Nano {
   const { tariff, quote, most, variant, textTokens, media } = admitted;
   if (most !== undefined)
     return quote === undefined ? costOf(tariff, most, variant).total : quote.worstOf(most, variant);
@@ -206,7 +202,7 @@ export function worstCaseOf(admitted: Admitted, outputTokens: number): Nano {
 }
 
 /** The most output tokens that `money` pays for at worst. */
-export function affordableTokens(admitted: Admitted, money: Nano): number {
+export function affordableTokens(admitted: Admission, money: Nano): number {
   const { tariff, quote, textTokens, media } = admitted;
   return quote === undefined
     ? outputTokensFor(tariff, money, textTokens, media)

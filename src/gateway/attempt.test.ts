@@ -1,13 +1,19 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { json, type ScriptedVendor, startVendor } from '../../test/support/scripted-vendor.ts';
-import { postControl } from '../http/control.ts';
-import type { Authorize, Call, Inquiry, Outgoing, Vendor } from '../providers/adapter.ts';
-import { openaiChat } from '../providers/wire/openai-chat.ts';
-import { Attempt } from './attempt.ts';
-import { Lanes } from './lanes.ts';
+import { postControl } from '../http/control-call.ts';
+import type {
+  Authorizer,
+  VendorCall,
+  BaseAdapter,
+  UnsignedRequest,
+  Vendor,
+} from '../providers/adapter.ts';
+import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
+import { ChannelAttempt } from './attempt.ts';
+import { ChannelClients } from './channels/clients.ts';
 import { gatewayLimits } from './parts.ts';
 
-const call: Call = {
+const call: VendorCall = {
   body: { model: 'm', messages: [] },
   bytes: Buffer.from('{"model":"m","messages":[]}'),
   publicModel: 'm',
@@ -24,8 +30,8 @@ const call: Call = {
  * One request to a vendor whose requests are proved by `authorize`, from the lane to the socket.
  */
 async function attempted(
-  authorize: Authorize | undefined,
-  changed: Partial<Inquiry> = {},
+  authorize: Authorizer | undefined,
+  changed: Partial<BaseAdapter> = {},
   answer?: Parameters<ScriptedVendor['answer']>[0],
 ) {
   const server = await startVendor();
@@ -35,11 +41,14 @@ async function attempted(
     ownedBy: 'v',
     sign: () => ({ 'x-static': 'kept' }),
     authorizer: () => authorize,
-    speaks: { chat: openaiChat() },
+    adapters: { chat: openaiChat() },
   };
-  const lanes = new Lanes(new Map([['v', vendor]]), { now: () => 0, post: postControl });
-  onTestFinished(() => lanes.close());
-  const lane = lanes.of({
+  const channelClients = new ChannelClients(new Map([['v', vendor]]), {
+    now: () => 0,
+    post: postControl,
+  });
+  onTestFinished(() => channelClients.close());
+  const client = channelClients.of({
     name: 'c',
     vendor: 'v',
     baseUrl: `${server.url}/base/`,
@@ -50,15 +59,15 @@ async function attempted(
     models: new Map(),
     revision: 0,
   });
-  const attempt = new Attempt({ ...openaiChat(), ...changed }, call, gatewayLimits, () => {
+  const attempt = new ChannelAttempt({ ...openaiChat(), ...changed }, call, gatewayLimits, () => {
     throw new Error('no stream was asked for');
   });
-  attempt.start(lane);
+  attempt.start(client);
   return { server, attempt, result: attempt.result };
 }
 
 test('a proof is made of the request as it leaves, and leaves with it', async () => {
-  let seen: Outgoing | undefined;
+  let seen: UnsignedRequest | undefined;
   const { server, result } = await attempted((outgoing) => {
     seen = outgoing;
     return { headers: { authorization: 'proof' } };

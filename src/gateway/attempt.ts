@@ -1,33 +1,36 @@
 import type { Fault } from '../base/fault.ts';
 import { Refusal, refusal } from '../base/refusal.ts';
-import { decoded } from '../http/content-coding.ts';
-import type { ReplyHeaders } from '../http/reply-head.ts';
+import type { Candidate } from '../catalog/snapshot.ts';
+import { decodeResponseBody } from '../http/content-encoding.ts';
+import type { ResponseHeaders } from '../http/response-parser.ts';
 import {
   type CallStage,
   type Upstream,
-  type UpstreamAsk,
+  type UpstreamRequest,
   UpstreamCall,
   type UpstreamListener,
   type UpstreamTimes,
 } from '../http/upstream.ts';
 import {
-  type Answer,
-  type Authorize,
-  type Call,
-  type Inquiry,
+  type VendorAnswer,
+  type Authorizer,
+  type VendorCall,
+  type BaseAdapter,
   isFault,
-  type Method,
-  type NotTaken,
-  type Proof,
+  type HttpMethod,
+  type UnsupportedParam,
+  type AuthResult,
   type StreamMeter,
 } from '../providers/adapter.ts';
-import type { Lane } from './lanes.ts';
+import type { ApiRequest } from './accept.ts';
+import type { ChannelClient } from './channels/clients.ts';
 import type { GatewayLimits } from './parts.ts';
+import type { Quote } from './pricing/quote.ts';
 
 /** How one attempt on one channel ended. */
 export type AttemptResult =
   /** A whole answer; the client has nothing of it yet. */
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly answer: VendorAnswer }
   /** The vendor said all it had to say and the client has it, but for `tail` and the end mark. */
   | { readonly kind: 'streamed'; readonly meter: StreamMeter; readonly tail: string }
   /**
@@ -62,25 +65,25 @@ export interface Receiver {
 }
 
 /** The refusal of a request that the vendor itself would refuse. The vendor has not been asked. */
-export class VendorRefuses extends Refusal {}
+export class VendorRefusal extends Refusal {}
 
-function vendorRefuses(model: string, { param, why }: NotTaken): VendorRefuses {
+function vendorRefusal(model: string, { param, why }: UnsupportedParam): VendorRefusal {
   const { refusal: name, message } = refusal('unsupported_parameter', { model, param, why });
-  return new VendorRefuses(name, message, param, undefined);
+  return new VendorRefusal(name, message, param, undefined);
 }
 
 /** One call to one channel. Resolves once, whoever ends it: the vendor, the client or the money. */
-export class Attempt implements UpstreamListener {
+export class ChannelAttempt implements UpstreamListener {
   readonly result: Promise<AttemptResult>;
   readonly upstreamCall: UpstreamCall;
   /** Of the reply, once its head is there. */
   contentType = '';
   /** The client's members that the vendor's request leaves out; undefined: none. */
   dropped: readonly string[] | undefined;
-  readonly #adapter: Inquiry;
-  readonly #call: Call;
+  readonly #adapter: BaseAdapter;
+  readonly #call: VendorCall;
   readonly #limits: GatewayLimits;
-  readonly #receive: (attempt: Attempt) => Receiver;
+  readonly #receive: (attempt: ChannelAttempt) => Receiver;
   /** The attempt has ended: nothing more of it may reach the client. */
   over = false;
   #receiver: Receiver | undefined;
@@ -88,10 +91,10 @@ export class Attempt implements UpstreamListener {
 
   /** `receive` makes the receiver of a streamed reply, when there is one. */
   constructor(
-    adapter: Inquiry,
-    call: Call,
+    adapter: BaseAdapter,
+    call: VendorCall,
     limits: GatewayLimits,
-    receive: (attempt: Attempt) => Receiver,
+    receive: (attempt: ChannelAttempt) => Receiver,
   ) {
     this.#adapter = adapter;
     this.#call = call;
@@ -107,25 +110,25 @@ export class Attempt implements UpstreamListener {
    * Throws the Refusal of a request that this vendor does not take. `insists`: the vendor is asked
    * although it is known to refuse.
    */
-  start(lane: Lane, insists = true): void {
+  start(client: ChannelClient, insists = true): void {
     const ask = this.#adapter.ask(this.#call);
-    if (ask.untaken !== undefined && !insists)
-      throw vendorRefuses(this.#call.publicModel, ask.untaken);
+    if (ask.unsupported !== undefined && !insists)
+      throw vendorRefusal(this.#call.publicModel, ask.unsupported);
     this.dropped = ask.dropped;
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
-    const path = lane.place(ask.path, this.#call.upstreamModel);
+    const path = client.place(ask.path, this.#call.upstreamModel);
     const method = ask.method ?? 'POST';
-    if (lane.authorize === undefined)
-      lane.upstream.post(
-        { method, path, sign: lane.sign, headers: ask.headers, body: ask.body, rest: ask.rest },
+    if (client.authorize === undefined)
+      client.upstream.post(
+        { method, path, sign: client.sign, headers: ask.headers, body: ask.body, rest: ask.rest },
         times,
         this.upstreamCall,
       );
     else {
-      const headers = Object.assign({}, lane.sign, ask.headers);
+      const headers = Object.assign({}, client.sign, ask.headers);
       this.#prove(
-        lane.upstream,
-        lane.authorize,
+        client.upstream,
+        client.authorize,
         { method, path, headers, body: ask.body, rest: ask.rest },
         times,
       );
@@ -138,11 +141,11 @@ export class Attempt implements UpstreamListener {
    */
   #prove(
     upstream: Upstream,
-    authorize: Authorize,
-    ask: UpstreamAsk & { readonly method: Method },
+    authorize: Authorizer,
+    ask: UpstreamRequest & { readonly method: HttpMethod },
     times: UpstreamTimes,
   ): void {
-    const send = (proof: Proof): void => {
+    const send = (proof: AuthResult): void => {
       if (this.upstreamCall.over) return;
       if ('kind' in proof) this.#end({ kind: 'fault', stage: 'connecting', fault: proof });
       else
@@ -183,7 +186,7 @@ export class Attempt implements UpstreamListener {
     this.#resolve(result);
   }
 
-  head(status: number, headers: ReplyHeaders): void {
+  head(status: number, headers: ResponseHeaders): void {
     const contentType = headers.get('content-type') ?? '';
     this.contentType = contentType;
     const coding = headers.get('content-encoding');
@@ -246,7 +249,7 @@ export class Attempt implements UpstreamListener {
       this.#end({
         kind: 'fault',
         stage: this.#receiver?.stage ?? 'waiting',
-        fault: protocolFault(String(error)),
+        fault: replyFault(String(error)),
       });
     }
   }
@@ -267,7 +270,7 @@ export function transportFault(error: Error): Fault {
 const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 
-export function protocolFault(message: string): Fault {
+export function replyFault(message: string): Fault {
   return { kind: 'protocol', message };
 }
 
@@ -275,9 +278,9 @@ export function protocolFault(message: string): Fault {
 class WholeReceiver implements Receiver {
   readonly #contentType: string;
   readonly #coding: string | undefined;
-  readonly #adapter: Inquiry;
-  readonly #call: Call;
-  readonly #attempt: Attempt;
+  readonly #adapter: BaseAdapter;
+  readonly #call: VendorCall;
+  readonly #attempt: ChannelAttempt;
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
@@ -285,9 +288,9 @@ class WholeReceiver implements Receiver {
   constructor(
     contentType: string,
     coding: string | undefined,
-    adapter: Inquiry,
-    call: Call,
-    attempt: Attempt,
+    adapter: BaseAdapter,
+    call: VendorCall,
+    attempt: ChannelAttempt,
     bytesMax: number,
   ) {
     this.#contentType = contentType;
@@ -305,7 +308,7 @@ class WholeReceiver implements Receiver {
       this.#attempt.finish({
         kind: 'fault',
         stage: 'waiting',
-        fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
+        fault: replyFault(`the answer is larger than ${this.#bytesMax} bytes`),
       });
     return true;
   }
@@ -315,7 +318,7 @@ class WholeReceiver implements Receiver {
     const joined =
       this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
     const read = this.#adapter.read(
-      decoded(joined, this.#coding, this.#bytesMax),
+      decodeResponseBody(joined, this.#coding, this.#bytesMax),
       this.#contentType,
       this.#call,
     );
@@ -324,7 +327,7 @@ class WholeReceiver implements Receiver {
       return {
         kind: 'fault',
         stage: 'waiting',
-        fault: protocolFault('a whole answer where a stream was asked for'),
+        fault: replyFault('a whole answer where a stream was asked for'),
       };
     return { kind: 'answer', answer: read };
   }
@@ -343,20 +346,20 @@ class WholeReceiver implements Receiver {
 /** A reply whose status says no. Read up to a limit; the rest cannot change what it means. */
 class RefusedReceiver implements Receiver {
   readonly #status: number;
-  readonly #headers: ReplyHeaders;
+  readonly #headers: ResponseHeaders;
   readonly #coding: string | undefined;
-  readonly #adapter: Inquiry;
-  readonly #attempt: Attempt;
+  readonly #adapter: BaseAdapter;
+  readonly #attempt: ChannelAttempt;
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
   constructor(
     status: number,
-    headers: ReplyHeaders,
+    headers: ResponseHeaders,
     coding: string | undefined,
-    adapter: Inquiry,
-    attempt: Attempt,
+    adapter: BaseAdapter,
+    attempt: ChannelAttempt,
     bytesMax: number,
   ) {
     this.#status = status;
@@ -377,7 +380,9 @@ class RefusedReceiver implements Receiver {
   end(): AttemptResult {
     let text: string;
     try {
-      text = decoded(Buffer.concat(this.#pieces), this.#coding, this.#bytesMax).toString('utf8');
+      text = decodeResponseBody(Buffer.concat(this.#pieces), this.#coding, this.#bytesMax).toString(
+        'utf8',
+      );
     } catch {
       text = ''; // The status alone has to say it.
     }
@@ -391,4 +396,38 @@ class RefusedReceiver implements Receiver {
   broken(): AttemptResult {
     return this.end();
   }
+}
+
+/**
+ * What is sent to one channel. `outputTokensMax`: set where it is less than the client asks for.
+ */
+export function vendorCallFor(
+  request: ApiRequest,
+  candidate: Candidate,
+  streamUpstream: boolean,
+  outputTokensMax: number | undefined,
+  quote: Quote | undefined,
+  createdMs: number,
+): VendorCall {
+  return {
+    body: request.body,
+    bytes: request.bytes,
+    publicModel: request.model,
+    upstreamModel: candidate.upstreamModel,
+    stream: request.stream,
+    includeUsage: request.includeUsage,
+    streamUpstream,
+    outputTokensMax,
+    clientHeaders: request.headers,
+    image: request.image,
+    transcription: request.listen,
+    speech: request.speak,
+    bounds: quote?.boundsFor(candidate),
+    asksForTier: quote?.asksMode,
+    answerId: request.answerId,
+    created: Math.floor(createdMs / 1_000),
+    dropped: undefined,
+    anthropicOptions: undefined,
+    bridged: undefined,
+  };
 }

@@ -2,32 +2,29 @@ import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { costOf } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
-import type { Reply } from '../http/reply.ts';
-import type { Content } from '../media/downloads.ts';
-import type { Call, StreamMeter } from '../providers/adapter.ts';
-import { type Admitted, outputLimit } from './admit.ts';
-import type { Attempt } from './attempt.ts';
-import { thinkingMost, withinLimit } from './bound.ts';
-import { callFor } from './call.ts';
-import type { ClientFormat } from './client-format.ts';
-import { tellDropped } from './dropped.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { DownloadedMedium } from '../media/downloads.ts';
+import type { VendorCall, StreamMeter } from '../providers/adapter.ts';
+import type { ClientFormat, ApiRequest } from './accept.ts';
+import { type Admission, outputLimit } from './admit.ts';
+import { type ChannelAttempt, vendorCallFor } from './attempt.ts';
+import type { ChannelClient } from './channels/clients.ts';
 import type { Hedge } from './hedge.ts';
-import type { Lane } from './lanes.ts';
-import type { Parts } from './parts.ts';
-import type { Purse } from './purse.ts';
-import type { Running } from './receivers.ts';
-import type { ClientRequest } from './request.ts';
-import type { Watched } from './stream-watch.ts';
+import type { GatewayParts } from './parts.ts';
+import { thinkingMost, withinLimit } from './pricing/bound.ts';
+import type { ReservedFunds } from './pricing/reserved-funds.ts';
+import type { PeriodicCheck } from './stream-watch.ts';
+import type { StreamContext } from './stream.ts';
 
-const noneDownloaded: ReadonlyMap<string, Content> = new Map();
+const noneDownloaded: ReadonlyMap<string, DownloadedMedium> = new Map();
 
 /** One client request on its way through the pipeline, from admission to its last byte. */
-export class Exchange implements Running, Watched {
-  readonly parts: Parts;
-  readonly request: ClientRequest;
-  readonly admitted: Admitted;
-  readonly reply: Reply;
-  readonly purse: Purse;
+export class Exchange implements StreamContext, PeriodicCheck {
+  readonly parts: GatewayParts;
+  readonly request: ApiRequest;
+  readonly admitted: Admission;
+  readonly reply: ClientResponse;
+  readonly funds: ReservedFunds;
   readonly format: ClientFormat;
   readonly startedAtMs: number;
   readonly reservedAt: number;
@@ -37,7 +34,7 @@ export class Exchange implements Running, Watched {
   /** Milliseconds for which an attempt was under way. */
   vendorMs = 0;
   candidate: Candidate | undefined;
-  attempt: Pick<Attempt, 'finish'> | undefined;
+  attempt: Pick<ChannelAttempt, 'finish'> | undefined;
   /**
    * The client's members that the running, or the answering, attempt does not send to its vendor.
    */
@@ -54,9 +51,9 @@ export class Exchange implements Running, Watched {
   /** What the stream to the client has told so far. */
   meter: StreamMeter | undefined;
   /** The meter of a vendor's stream that is collected here into a whole answer. */
-  heard: StreamMeter | undefined;
+  collectedMeter: StreamMeter | undefined;
   /** What its media by address gave, as far as somebody needed it: for the next channel. */
-  downloaded: ReadonlyMap<string, Content> = noneDownloaded;
+  downloaded: ReadonlyMap<string, DownloadedMedium> = noneDownloaded;
   /** A model was asked that reads more than the request holds: it searches the web by itself. */
   readsBeyond = false;
   wrote = false;
@@ -72,11 +69,11 @@ export class Exchange implements Running, Watched {
   #emptyMs = 0;
 
   constructor(
-    parts: Parts,
-    request: ClientRequest,
-    admitted: Admitted,
-    reply: Reply,
-    purse: Purse,
+    parts: GatewayParts,
+    request: ApiRequest,
+    admitted: Admission,
+    reply: ClientResponse,
+    funds: ReservedFunds,
     format: ClientFormat,
     startedAtMs: number,
     reservedAt: number,
@@ -85,16 +82,20 @@ export class Exchange implements Running, Watched {
     this.request = request;
     this.admitted = admitted;
     this.reply = reply;
-    this.purse = purse;
+    this.funds = funds;
     this.format = format;
     this.startedAtMs = startedAtMs;
     this.reservedAt = reservedAt;
   }
 
   /** A channel is about to be asked. The bound of the request depends on its vendor, too. */
-  asks(lane: Pick<Lane, 'thinksBeyondLimit' | 'readsBeyond'>, { upstreamModel }: Candidate): void {
-    if (lane.thinksBeyondLimit) this.purse.allowThinking(thinkingMost(this.request, this.admitted));
-    if (lane.readsBeyond?.(upstreamModel) === true) this.readsBeyond = true;
+  beforeAttempt(
+    client: Pick<ChannelClient, 'thinksBeyondLimit' | 'readsBeyond'>,
+    { upstreamModel }: Candidate,
+  ): void {
+    if (client.thinksBeyondLimit)
+      this.funds.allowThinking(thinkingMost(this.request, this.admitted));
+    if (client.readsBeyond?.(upstreamModel) === true) this.readsBeyond = true;
   }
 
   get moneyWaitMs(): number {
@@ -115,7 +116,7 @@ export class Exchange implements Running, Watched {
 
   firstByte(): void {
     this.firstByteMs ??= this.elapsedMs();
-    tellDropped(this.reply, this.request.dropped, this.dropped);
+    sendDroppedHeader(this.reply, this.request.dropped, this.dropped);
     this.reply.startStream(this.streamType);
   }
 
@@ -126,7 +127,7 @@ export class Exchange implements Running, Watched {
   };
 
   /** Once a second while a stream is open. */
-  look(): void {
+  check(): void {
     this.#stalledMs = this.reply.stalled ? this.#stalledMs + this.parts.watch.everyMs : 0;
     if (this.#stalledMs >= this.parts.limits.stalledMs) return this.reply.destroy();
     if (this.wrote) this.#silentMs = 0;
@@ -138,7 +139,7 @@ export class Exchange implements Running, Watched {
       this.#silentMs >= this.parts.limits.keepAliveMs
     ) {
       this.#silentMs = 0;
-      tellDropped(this.reply, this.request.dropped, this.dropped);
+      sendDroppedHeader(this.reply, this.request.dropped, this.dropped);
       this.reply.startStream();
       this.reply.write(this.format.keepAlive);
     }
@@ -149,7 +150,7 @@ export class Exchange implements Running, Watched {
   /** Ends a vendor's stream that brings only comments, or events without content, for too long. */
   #endIfEmpty(): void {
     const { parts, reply, attempts } = this;
-    const contentBytes = (this.heard ?? this.meter)?.outputBytes ?? 0;
+    const contentBytes = (this.collectedMeter ?? this.meter)?.outputBytes ?? 0;
     if (
       contentBytes !== this.#contentBytes ||
       attempts !== this.#contentAttempts ||
@@ -179,15 +180,52 @@ export class Exchange implements Running, Watched {
    */
   #payForThinking(): void {
     const { topSpeed } = this.admitted.offer.model;
-    if (topSpeed === undefined || this.firstByteMs !== undefined || !this.purse.canGrow()) return;
+    if (topSpeed === undefined || this.firstByteMs !== undefined || !this.funds.canGrow()) return;
     const tokens = Math.ceil((this.elapsedMs() / 1_000) * topSpeed);
-    if (!this.purse.coversTokens(tokens)) void this.purse.growOrWait(this.moneyWaitMs);
+    if (!this.funds.coversTokens(tokens)) void this.funds.growOrWait(this.moneyWaitMs);
   }
 
-  callFor(candidate: Candidate, streamUpstream: boolean): Call {
+  vendorCall(candidate: Candidate, streamUpstream: boolean): VendorCall {
     const { request } = this;
     const limit = outputLimit(request, this.admitted.offer.model);
     const lower = limit === request.outputTokensAsked ? undefined : limit;
-    return callFor(request, candidate, streamUpstream, lower, this.admitted.quote, this.reservedAt);
+    return vendorCallFor(
+      request,
+      candidate,
+      streamUpstream,
+      lower,
+      this.admitted.quote,
+      this.reservedAt,
+    );
   }
+}
+
+/** The longest header, however many members are dropped. */
+export const droppedCharsMax = 1_024;
+const moreDropped = ', ...';
+
+/**
+ * Names in a header the members that were not sent to the vendor, before the answer begins. `byUs`:
+ * members whose values mean "not set". `forVendor`: members that the answering vendor does not
+ * take.
+ */
+export function sendDroppedHeader(
+  reply: ClientResponse,
+  byUs: readonly string[] | undefined,
+  forVendor: readonly string[] | undefined,
+): void {
+  if ((byUs === undefined && forVendor === undefined) || reply.started) return;
+  const dropped = [...(byUs ?? []), ...(forVendor ?? [])];
+  if (dropped.length > 0) reply.header('x-tollgate-dropped', droppedText(dropped));
+}
+
+/**
+ * Each path once, in alphabetical order. A path may hold a name that the client chose: characters
+ * that a header cannot carry become `?`.
+ */
+export function droppedText(dropped: readonly string[]): string {
+  const paths = [...new Set(dropped.map((path) => path.replace(/[^\x21-\x7e]|,/g, '?')))].sort();
+  const text = paths.join(', ');
+  if (text.length <= droppedCharsMax) return text;
+  return `${text.slice(0, Math.max(0, text.lastIndexOf(', ', droppedCharsMax - moreDropped.length)))}${moreDropped}`;
 }

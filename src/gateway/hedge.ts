@@ -1,9 +1,15 @@
+import type { Nano } from '../base/money.ts';
+import type { Quantities } from '../base/quantities.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
-import { usesVendorTools } from './bound.ts';
-import type { Asked, Trial } from './channels.ts';
-import { Contest, outrun } from './contest.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { StreamTranslator } from '../providers/adapter.ts';
+import type { ApiRequest } from './accept.ts';
+import type { ChannelAttempt, AttemptResult } from './attempt.ts';
+import type { ChannelOutcome, AttemptLoop } from './route.ts';
 import type { Exchange } from './exchange.ts';
-import type { ClientRequest } from './request.ts';
+import { usesVendorTools } from './pricing/bound.ts';
+import type { ReservedFunds } from './pricing/reserved-funds.ts';
+import type { StreamContext } from './stream.ts';
 
 /**
  * What a client gets as it is made, and what may be made twice: it is words, and nobody keeps it
@@ -11,7 +17,7 @@ import type { ClientRequest } from './request.ts';
  */
 const repeatable: ReadonlySet<string> = new Set(['chat', 'messages', 'completions', 'responses']);
 /** Members that make a vendor do or keep something beside its answer. */
-const lasting = [
+const membersWithEffects = [
   'background',
   'container',
   'conversation',
@@ -27,12 +33,13 @@ const lasting = [
  */
 export function hedgeAfter({ admitted, request }: Exchange): number | undefined {
   const { hedgeAfterMs } = admitted.offer.model;
-  return hedgeAfterMs !== undefined && mayBeMadeTwice(request) ? hedgeAfterMs : undefined;
+  return hedgeAfterMs !== undefined && isRepeatable(request) ? hedgeAfterMs : undefined;
 }
 
-function mayBeMadeTwice({ capability, stream, choices, sized, body }: ClientRequest): boolean {
+function isRepeatable({ capability, stream, choices, sized, body }: ApiRequest): boolean {
   if (!stream || choices !== 1 || sized !== undefined || !repeatable.has(capability)) return false;
-  if (lasting.some((member) => body[member] != null && body[member] !== false)) return false;
+  if (membersWithEffects.some((member) => body[member] != null && body[member] !== false))
+    return false;
   return !usesVendorTools(body);
 }
 
@@ -55,13 +62,13 @@ export interface Hedge {
  */
 export async function askHedged(
   exchange: Exchange,
-  trial: Trial,
+  trial: AttemptLoop,
   first: Candidate,
   begunMs: number,
   afterMs: number,
-): Promise<Asked> {
+): Promise<ChannelOutcome> {
   const { parts, request, startedAtMs } = exchange;
-  const contest = new Contest(exchange);
+  const contest = new Race(exchange);
   exchange.attempt = contest;
   try {
     const one = trial.ask(first, begunMs, contest);
@@ -69,49 +76,49 @@ export async function askHedged(
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
     const second =
-      exchange.attempts < parts.limits.attemptsMax ? trial.pickBeside(first, nowMs) : undefined;
+      exchange.attempts < parts.limits.attemptsMax ? trial.pickSecond(first, nowMs) : undefined;
     if (second === undefined || !parts.hedges.spend(request.model)) return await one;
-    const asked = await outcomeOf(
+    const asked = await decideRace(
       contest,
       first,
       one,
       trial.ask(second, nowMs - startedAtMs, contest),
     );
     exchange.candidate = asked.best.candidate;
-    exchange.hedge = told(first, second, asked);
+    exchange.hedge = hedgeOf(first, second, asked);
     return asked.best;
   } finally {
-    contest.finish(outrun);
+    contest.finish(lostRace);
     exchange.attempt = undefined;
   }
 }
 
-interface Outcome {
-  readonly best: Asked;
+interface HedgeOutcome {
+  readonly best: ChannelOutcome;
   readonly brokenOff: boolean;
 }
 
 /** Of two attempts the one that decides: the first that ends for good, else the last. */
-async function outcomeOf(
-  contest: Contest,
+async function decideRace(
+  contest: Race,
   first: Candidate,
-  one: Promise<Asked>,
-  two: Promise<Asked>,
-): Promise<Outcome> {
+  one: Promise<ChannelOutcome>,
+  two: Promise<ChannelOutcome>,
+): Promise<HedgeOutcome> {
   // Whoever is broken off while it is still being made ready may fail at that: nobody waits for it.
   for (const each of [one, two]) each.catch(() => undefined);
   const sooner = await Promise.race([one, two]);
-  if (sooner.goesOn || sooner.result.kind === 'outrun') {
+  if (sooner.mayContinue || sooner.result.kind === 'outrun') {
     return {
       best: await (sooner.candidate === first ? two : one),
       brokenOff: sooner.result.kind === 'outrun',
     };
   }
-  contest.finish(outrun);
+  contest.finish(lostRace);
   return { best: sooner, brokenOff: true };
 }
 
-function told(first: Candidate, second: Candidate, { best, brokenOff }: Outcome): Hedge {
+function hedgeOf(first: Candidate, second: Candidate, { best, brokenOff }: HedgeOutcome): Hedge {
   const { candidate, result } = best;
   const delivered =
     result.kind === 'streamed' || result.kind === 'answer' || result.kind === 'length';
@@ -122,4 +129,89 @@ function told(first: Candidate, second: Candidate, { best, brokenOff }: Outcome)
     won: !delivered ? 'neither' : candidate === first ? 'first' : 'second',
     brokenOff: brokenOff ? loser.channel.name : undefined,
   };
+}
+
+/** How an attempt ends that another was faster than. */
+export const lostRace: AttemptResult = { kind: 'outrun' };
+
+/**
+ * Two attempts at one answer. The first that has a byte for the client has won, and the other is
+ * broken off in that instant, so that the client never hears of two.
+ */
+export class Race {
+  readonly #exchange: Exchange;
+  readonly #running = new Set<ChannelAttempt>();
+  #over: AttemptResult | undefined;
+  #callOff: (() => void) | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** How it has ended for whoever has not begun; undefined while nothing is decided. */
+  get over(): AttemptResult | undefined {
+    return this.#over;
+  }
+
+  enter(attempt: ChannelAttempt): void {
+    this.#running.add(attempt);
+  }
+
+  /** Resolves when nothing has come for so long; never, once something has. */
+  silence(ms: number): Promise<'silence'> {
+    return new Promise((resolve) => {
+      this.#callOff = this.#exchange.parts.timers.after(ms, () => resolve('silence'));
+    });
+  }
+
+  /** All end, but for whoever has won. */
+  readonly finish = (result: AttemptResult, winner?: ChannelAttempt): void => {
+    this.#callOff?.();
+    this.#over ??= result;
+    for (const attempt of this.#running) if (attempt !== winner) attempt.finish(result);
+  };
+
+  /** What one of them has of the exchange. */
+  contextFor(attempt: ChannelAttempt, translator: StreamTranslator): StreamContext {
+    const exchange = this.#exchange;
+    const won = (): void => {
+      this.finish(lostRace, attempt);
+      exchange.meter = translator.meter;
+      exchange.streamType = translator.type;
+      exchange.dropped = attempt.dropped;
+      exchange.firstByte();
+    };
+    return new RaceEntry(exchange, won);
+  }
+}
+
+/** The exchange as one of several attempts sees it. */
+class RaceEntry implements StreamContext {
+  readonly #exchange: Exchange;
+  readonly firstByte: () => void;
+
+  constructor(exchange: Exchange, firstByte: () => void) {
+    this.#exchange = exchange;
+    this.firstByte = firstByte;
+  }
+
+  get reply(): ClientResponse {
+    return this.#exchange.reply;
+  }
+
+  get funds(): ReservedFunds {
+    return this.#exchange.funds;
+  }
+
+  get moneyWaitMs(): number {
+    return this.#exchange.moneyWaitMs;
+  }
+
+  costOf(quantities: Quantities): Nano {
+    return this.#exchange.costOf(quantities);
+  }
+
+  set wrote(wrote: boolean) {
+    this.#exchange.wrote = wrote;
+  }
 }

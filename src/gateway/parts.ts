@@ -1,28 +1,27 @@
 import type { Keyring } from '../accounts/principal.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timers } from '../base/clock.ts';
 import type { FaultKind } from '../base/fault.ts';
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Random } from '../base/random.ts';
-import type { Timers } from '../base/timers.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import type { Spools } from '../http/spool.ts';
+import type { SpoolPool } from '../http/spool.ts';
 import type { CallStage, UpstreamTimes } from '../http/upstream.ts';
 import type { Till } from '../ledger/contract.ts';
 import type { Downloads } from '../media/downloads.ts';
 import type { Files } from '../media/files.ts';
-import type { SharedLimiter } from '../limits/contract.ts';
-import type { SignatureMemory } from '../recall/signatures.ts';
+import type { SharedLimiter } from '../limits/limiter.ts';
+import type { SignatureStore } from '../memory/signatures.ts';
 import type { Health } from '../routing/health.ts';
 import type { HedgeBudget } from '../routing/hedge-budget.ts';
-import type { AccessLine } from '../telemetry/access.ts';
+import type { AccessLine } from '../telemetry/access-log.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import type { Hedge } from './hedge.ts';
-import type { Lanes } from './lanes.ts';
+import type { ChannelClients } from './channels/clients.ts';
 import type { StreamWatch } from './stream-watch.ts';
 
 /** Limits of waiting for what a vendor has taken and answers later. */
-export interface LaterLimits {
+export interface AsyncJobLimits {
   /** From the vendor's word that it has taken the request. */
   readonly totalMs: number;
   /**
@@ -67,7 +66,7 @@ export interface GatewayLimits {
   /** Where the days and months of keys' limits begin: minutes east of Greenwich. */
   readonly utcOffsetMinutes: number;
   readonly whole: UpstreamTimes;
-  readonly later: LaterLimits;
+  readonly asyncJobs: AsyncJobLimits;
   readonly stream: UpstreamTimes;
 }
 
@@ -87,7 +86,7 @@ export const gatewayLimits: GatewayLimits = {
   // A whole answer of a reasoning model takes minutes before its first byte.
   whole: { firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 },
   stream: { firstByteTimeoutMs: 300_000, idleTimeoutMs: 300_000 },
-  later: {
+  asyncJobs: {
     totalMs: 300_000,
     goneAfterMs: 60_000,
     everyMsMin: 200,
@@ -134,7 +133,7 @@ export interface HedgedRequest extends Hedge {
 }
 
 /** Everything the pipeline works with, wired once in main.ts. */
-export interface Parts {
+export interface GatewayParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
@@ -146,11 +145,11 @@ export interface Parts {
   readonly limits: GatewayLimits;
   readonly watch: StreamWatch;
   readonly catalog: () => Snapshot;
-  readonly lanes: Lanes;
+  readonly channelClients: ChannelClients;
   readonly downloads: Downloads;
-  readonly spools: Spools;
+  readonly spools: SpoolPool;
   readonly files: Files;
-  readonly signatures: SignatureMemory;
+  readonly signatures: SignatureStore;
   /** Where requests are traced. */
   readonly traces?: Traces | undefined;
   readonly access: (line: AccessLine) => void;

@@ -1,30 +1,165 @@
-import type { Adapter, Call } from '../providers/adapter.ts';
-import { carry, type Refused } from './carry.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { editJsonBytes, jsonText } from '../base/json-edit.ts';
+import { refusal } from '../base/refusal.ts';
+import type { Adapter, VendorCall, Signatures } from '../providers/adapter.ts';
+import type { ChannelClient } from './channels/clients.ts';
 import type { Exchange } from './exchange.ts';
-import type { Lane } from './lanes.ts';
-import { reminded } from './signatures.ts';
+import { inlineMedia, type NotSent } from './media/inline.ts';
 
 /**
  * The call as its vendor needs it: with the bytes of media that it does not read itself, and with
  * its own signatures. At once, and the same, where it needs neither.
  */
-export function prepare(
+export function prepareCall(
   exchange: Exchange,
-  lane: Lane,
+  client: ChannelClient,
   adapter: Adapter,
-  call: Call,
-): Call | Refused | Promise<Call | Refused> {
+  call: VendorCall,
+): VendorCall | NotSent | Promise<VendorCall | NotSent> {
   const carried =
-    exchange.request.addresses && carry(exchange, exchange.request.addresses, adapter, call);
+    exchange.request.addresses && inlineMedia(exchange, exchange.request.addresses, adapter, call);
   if (carried === undefined) {
-    const ready = reminded(exchange, lane, adapter, call);
+    const ready = withKnownSignatures(exchange, client, adapter, call);
     return ready instanceof Promise ? ready.then((made) => unlessLeft(exchange, made)) : ready;
   }
   return carried
-    .then((made) => ('kind' in made ? made : reminded(exchange, lane, adapter, made)))
+    .then((made) => ('kind' in made ? made : withKnownSignatures(exchange, client, adapter, made)))
     .then((made) => unlessLeft(exchange, made));
 }
 
 /** Whoever left in the meantime is not asked for. */
-const unlessLeft = (exchange: Exchange, made: Call | Refused): Call | Refused =>
+const unlessLeft = (exchange: Exchange, made: VendorCall | NotSent): VendorCall | NotSent =>
   exchange.left ? { kind: 'left' } : made;
+
+/**
+ * Who can read what was signed here: the vendor's model, whatever the channel, or one account at
+ * the vendor.
+ */
+const signerOf = ({ candidate, request }: Exchange, client: ChannelClient): string =>
+  `${client.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
+
+/**
+ * The call with what its vendor signed in earlier turns and the client did not bring back; the call
+ * itself when nothing is missing, or nothing known. Waits for the database only when this process
+ * has not seen these turns itself. Without a database a conversation goes on without its
+ * signatures.
+ */
+function withKnownSignatures(
+  exchange: Exchange,
+  client: ChannelClient,
+  adapter: Adapter,
+  call: VendorCall,
+): VendorCall | Promise<VendorCall> {
+  const unsigned = adapter.unsigned?.(call);
+  if (unsigned === undefined || unsigned.length === 0) return call;
+  const { parts, request } = exchange;
+  const known = parts.signatures.find(
+    request.principal.userId,
+    signerOf(exchange, client),
+    unsigned,
+  );
+  if (!(known instanceof Promise)) return addSignatures(call, known);
+  return known.then(
+    (signatures) => addSignatures(call, signatures),
+    () => call,
+  );
+}
+
+const addSignatures = (call: VendorCall, signatures: Signatures): VendorCall =>
+  signatures.size === 0 ? call : { ...call, signatures };
+
+/**
+ * Remembers what was signed with an answer, before its last byte leaves: the next request may come
+ * to another node. The client gets its answer in any case.
+ */
+export async function rememberSignatures(
+  exchange: Exchange,
+  signatures: Signatures,
+): Promise<void> {
+  const { parts, request, candidate } = exchange;
+  if (candidate === undefined) return;
+  const signer = signerOf(exchange, parts.channelClients.of(candidate.channel));
+  await parts.signatures.keep(request.principal.userId, signer, signatures).catch(() => undefined);
+}
+
+/**
+ * OpenAI's own limit of one request (developers.openai.com/api/reference/resources/embeddings,
+ * 2026-11).
+ */
+const tokenInputMax = 300_000;
+/** Tokens that are decoded in one turn of the event loop: they take a hundredth of a second. */
+const tokensAtOnce = 32_768;
+
+/**
+ * cl100k_base has tokens 0 to 100255, and these (github.com/openai/tiktoken,
+ * tiktoken_ext/openai_public.py).
+ */
+const plainTokens = 100_256;
+const specialTokens = new Set([100_257, 100_258, 100_259, 100_260, 100_276]);
+
+/** Whether the input of embeddings is token ids instead of text. */
+export function hasTokenInput({ input }: VendorCall['body']): boolean {
+  if (!Array.isArray(input)) return false;
+  const first: unknown = input[0];
+  return typeof first === 'number' || Array.isArray(first);
+}
+
+/**
+ * The call with its token ids decoded, for vendors that read text alone. cl100k_base is the
+ * encoding of OpenAI's embedding models, and the one that LangChain uses for models that it does
+ * not know. An id that cannot be decoded is a 400, and no vendor is asked.
+ */
+export async function withTextInput(call: VendorCall): Promise<VendorCall | NotSent> {
+  const { input } = call.body;
+  const lists: readonly unknown[] =
+    Array.isArray(input) && typeof input[0] !== 'number' ? input : [input];
+  const total = lists.reduce<number>(
+    (sum, tokens) => sum + (Array.isArray(tokens) ? tokens.length : 0),
+    0,
+  );
+  if (total > tokenInputMax)
+    return refused('out_of_range', {
+      param: 'input',
+      expected: `of at most ${tokenInputMax} tokens, or text`,
+      got: total,
+    });
+  const { decode } = await import('gpt-tokenizer/encoding/cl100k_base');
+  const texts: string[] = [];
+  let done = 0;
+  for (const [i, tokens] of lists.entries()) {
+    const ids = numbersIn(tokens);
+    const unknown = ids.findIndex((id) => id >= plainTokens && !specialTokens.has(id));
+    if (unknown >= 0) return unknownToken(pathOf(input, i, unknown), ids[unknown] ?? 0);
+    // A token that is only a part of a character decodes to nothing, and no vendor takes an empty
+    // text.
+    texts.push(decode(ids) || '\ufffd');
+    done += ids.length;
+    if (done < tokensAtOnce) continue;
+    done = 0;
+    await nextTurn();
+  }
+  const body = { ...call.body, input: texts };
+  return {
+    ...call,
+    body,
+    bytes: editJsonBytes(call.bytes, [{ path: ['input'], json: jsonText(texts) }]),
+  };
+}
+
+const numbersIn = (tokens: unknown): number[] =>
+  Array.isArray(tokens) ? tokens.filter((token): token is number => typeof token === 'number') : [];
+
+/** `input[3]` of one list, `input[0][3]` of several. */
+const pathOf = (input: unknown, list: number, at: number): string =>
+  Array.isArray(input) && typeof input[0] === 'number' ? `input[${at}]` : `input[${list}][${at}]`;
+
+const unknownToken = (param: string, id: number): NotSent =>
+  refused('invalid_value', {
+    param,
+    why: `${id} is no token of cl100k_base, in which token ids are read for this model. Send text instead.`,
+  });
+
+const refused = (...why: Parameters<typeof refusal>): NotSent => ({
+  kind: 'refused',
+  refusal: refusal(...why),
+});

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
+import type { Reservation, ReserveRequest, ReserveRefusal } from '../ledger/contract.ts';
 import { tariffOf } from '../catalog/price.ts';
-import type { Admitted } from './admit.ts';
-import type { Parts } from './parts.ts';
-import type { ClientRequest } from './request.ts';
+import type { Admission } from './admit.ts';
+import type { GatewayParts } from './parts.ts';
+import type { ApiRequest } from './accept.ts';
 import { reserve } from './reserve.ts';
 
 const price = {
@@ -36,7 +36,7 @@ const pass = { requests: undefined, tokens: undefined, finish: () => {} };
  * till, and whether the text was read.
  */
 function story(money: bigint, bytes: number) {
-  const asked: ReserveAsk[] = [];
+  const asked: ReserveRequest[] = [];
   let read = 0;
   const held = (amount: bigint): Reservation => ({
     amount,
@@ -48,14 +48,14 @@ function story(money: bigint, bytes: number) {
   const till = {
     admitting: true,
     tryReserve: () => undefined,
-    reserve: (ask: ReserveAsk): Promise<Reservation | ReserveRefusal> => {
+    reserve: (ask: ReserveRequest): Promise<Reservation | ReserveRefusal> => {
       asked.push(ask);
       return Promise.resolve(ask.minimum <= money ? held(ask.minimum) : 'insufficient');
     },
     close: () => Promise.resolve(),
   };
   const clock = { now: () => 0, monotonicMs: () => 0 };
-  const parts = { till, clock, limits: { utcOffsetMinutes: 0 } } as unknown as Parts;
+  const parts = { till, clock, limits: { utcOffsetMinutes: 0 } } as unknown as GatewayParts;
   const request = {
     ...{
       id: 'req_1',
@@ -69,10 +69,10 @@ function story(money: bigint, bytes: number) {
       read += 1;
       return 'a few words';
     },
-  } as unknown as ClientRequest;
+  } as unknown as ApiRequest;
   const offer = { model, group, price, tariff: tariffOf(price, 1_000_000n), candidates: [] };
   const media = { inputTokens: 0, output: false };
-  const admitted: Admitted = {
+  const admitted: Admission = {
     offer,
     tariff: offer.tariff,
     textTokens: Math.ceil(bytes / 3),

@@ -1,12 +1,12 @@
 import { refuse } from '../base/refusal.ts';
-import type { Reply } from '../http/reply.ts';
-import type { Reservation, ReserveAsk, ReserveRefusal } from '../ledger/contract.ts';
-import { type Admitted, countedText, worstCaseOf } from './admit.ts';
-import { outputMost } from './bound.ts';
-import type { Parts } from './parts.ts';
-import { firstSlice, Purse } from './purse.ts';
-import type { ClientRequest } from './request.ts';
-import { windowsOf } from './windows.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { Reservation, ReserveRequest, ReserveRefusal } from '../ledger/contract.ts';
+import { type Admission, countText, worstCaseOf } from './admit.ts';
+import { outputMost } from './pricing/bound.ts';
+import type { GatewayParts } from './parts.ts';
+import { firstSlice, ReservedFunds } from './pricing/reserved-funds.ts';
+import type { ApiRequest } from './accept.ts';
+import { limitWindowsOf } from './pricing/key-limits.ts';
 
 /** An answer shorter than this makes no sense: below it a request is refused for lack of money. */
 const outputTokensMin = 16;
@@ -17,10 +17,10 @@ const bytesPerTokenLongest = 128;
 /** When the database is away, clients come back after this. */
 export const unavailableRetryMs = 5_000;
 
-export interface Reserved {
+export interface FundedRequest {
   /** The admission, its input counted when money was scarce enough to count. */
-  readonly admitted: Admitted;
-  readonly purse: Purse;
+  readonly admitted: Admission;
+  readonly funds: ReservedFunds;
   /** Wall clock, ms: decides which windows of limits are charged. */
   readonly at: number;
 }
@@ -30,26 +30,26 @@ export interface Reserved {
  * a Refusal when there is none; `left` when the client went away meanwhile.
  */
 export async function reserve(
-  parts: Parts,
-  request: ClientRequest,
-  admitted: Admitted,
-  reply: Reply,
-): Promise<Reserved | 'left'> {
+  parts: GatewayParts,
+  request: ApiRequest,
+  admitted: Admission,
+  reply: ClientResponse,
+): Promise<FundedRequest | 'left'> {
   const at = parts.clock.now();
   const ask = askFor(parts, request, admitted, at);
   const reservation = parts.till.tryReserve(ask);
   if (reservation !== undefined)
-    return { admitted, purse: purseOf(request, admitted, reservation), at };
+    return { admitted, funds: fundsFor(request, admitted, reservation), at };
   return reserveSlowly(parts, request, admitted, reply, at);
 }
 
 async function reserveSlowly(
-  parts: Parts,
-  request: ClientRequest,
-  admitted: Admitted,
-  reply: Reply,
+  parts: GatewayParts,
+  request: ApiRequest,
+  admitted: Admission,
+  reply: ClientResponse,
   at: number,
-): Promise<Reserved | 'left'> {
+): Promise<FundedRequest | 'left'> {
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
   const sinceMs = parts.clock.monotonicMs();
@@ -63,8 +63,8 @@ async function reserveSlowly(
       refuse('insufficient_quota');
     // The quick estimate is generous. Before anybody waits or is refused for it, the text is
     // counted.
-    const counted = await countedText(admitted, request);
-    const precise: Admitted = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
+    const counted = await countText(admitted, request);
+    const precise: Admission = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
     const again = {
       ...askFor(parts, request, precise, at),
       askedMsAgo: parts.clock.monotonicMs() - sinceMs,
@@ -80,9 +80,9 @@ async function reserveSlowly(
  * Such a text is not counted.
  */
 async function isHopeless(
-  parts: Parts,
-  request: ClientRequest,
-  admitted: Admitted,
+  parts: GatewayParts,
+  request: ApiRequest,
+  admitted: Admission,
   at: number,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -93,7 +93,10 @@ async function isHopeless(
     request.textTokensMax !== undefined
   )
     return false;
-  const least: Admitted = { ...admitted, textTokens: Math.floor(textBytes / bytesPerTokenLongest) };
+  const least: Admission = {
+    ...admitted,
+    textTokens: Math.floor(textBytes / bytesPerTokenLongest),
+  };
   const { minimum, ...ask } = askFor(parts, request, least, at);
   const got = await parts.till.reserve({ ...ask, want: minimum, minimum, once: true }, signal);
   if (typeof got !== 'string') got.release();
@@ -102,15 +105,15 @@ async function isHopeless(
 
 function reserved(
   got: Reservation | ReserveRefusal,
-  request: ClientRequest,
-  admitted: Admitted,
+  request: ApiRequest,
+  admitted: Admission,
   at: number,
-): Reserved | 'left' {
+): FundedRequest | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
   if (typeof got === 'string')
     refuse('unavailable', { why: whyNot[got], id: request.id }, unavailableRetryMs);
-  return { admitted, purse: purseOf(request, admitted, got), at };
+  return { admitted, funds: fundsFor(request, admitted, got), at };
 }
 
 const whyNot = {
@@ -118,18 +121,27 @@ const whyNot = {
   crowded: 'too many requests of this account are waiting to begin',
 } as const;
 
-function askFor(parts: Parts, request: ClientRequest, admitted: Admitted, at: number): ReserveAsk {
+function askFor(
+  parts: GatewayParts,
+  request: ApiRequest,
+  admitted: Admission,
+  at: number,
+): ReserveRequest {
   return {
     account: request.principal.userId,
-    limits: windowsOf(request.principal, at, parts.limits.utcOffsetMinutes),
+    limits: limitWindowsOf(request.principal, at, parts.limits.utcOffsetMinutes),
     want: worstCaseOf(admitted, tokensAtFirst(request, admitted)),
     minimum: worstCaseOf(admitted, Math.min(outputTokensMin, admitted.outputTokens)),
     shape: request.sized !== undefined ? 'fixed' : request.stream ? 'stream' : 'whole',
   };
 }
 
-function purseOf(request: ClientRequest, admitted: Admitted, reservation: Reservation): Purse {
-  return new Purse(
+function fundsFor(
+  request: ApiRequest,
+  admitted: Admission,
+  reservation: Reservation,
+): ReservedFunds {
+  return new ReservedFunds(
     reservation,
     admitted,
     tokensAtFirst(request, admitted),
@@ -137,6 +149,6 @@ function purseOf(request: ClientRequest, admitted: Admitted, reservation: Reserv
   );
 }
 
-function tokensAtFirst(request: ClientRequest, admitted: Admitted): number {
+function tokensAtFirst(request: ApiRequest, admitted: Admission): number {
   return request.stream ? firstSlice(admitted.outputTokens) : admitted.outputTokens;
 }

@@ -1,13 +1,11 @@
 import type { Refusal } from '../base/refusal.ts';
-import type { Reply } from '../http/reply.ts';
-import { admit, type Admitted, outputLimit } from './admit.ts';
-import { tryChannels } from './channels.ts';
-import type { ClientFormat } from './client-format.ts';
-import { conclude } from './conclude.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import { admit, type Admission, outputLimit } from './admit.ts';
+import { tryChannels } from './route.ts';
+import type { ClientFormat, ApiRequest } from './accept.ts';
+import { finishRequest, type RequestOutcome, reportRequest } from './finish.ts';
 import { Exchange } from './exchange.ts';
-import { type Outcome, report } from './outcome.ts';
-import type { Parts } from './parts.ts';
-import type { ClientRequest } from './request.ts';
+import type { GatewayParts } from './parts.ts';
 import { reserve } from './reserve.ts';
 
 /**
@@ -16,9 +14,9 @@ import { reserve } from './reserve.ts';
  * Whatever happens, the reservation ends once and the limits get their place back.
  */
 export async function run(
-  parts: Parts,
-  request: ClientRequest,
-  reply: Reply,
+  parts: GatewayParts,
+  request: ApiRequest,
+  reply: ClientResponse,
   format: ClientFormat,
 ): Promise<void> {
   const startedAtMs = parts.clock.monotonicMs();
@@ -35,14 +33,14 @@ export async function run(
       request,
       reserved.admitted,
       reply,
-      reserved.purse,
+      reserved.funds,
       format,
       startedAtMs,
       reserved.at,
     );
     const outcome = await deliver(exchange);
     tokens = outcome.inputTokens + outcome.outputTokens;
-    report(exchange, outcome);
+    reportRequest(exchange, outcome);
     if (outcome.refusal !== undefined) refuseOrBreak(exchange, outcome.refusal);
   } finally {
     admitted.pass.finish(tokens);
@@ -53,7 +51,7 @@ export async function run(
  * A client that asks for more output than the model can write gets the model's limit, and a header
  * that says so.
  */
-function tellLimit(request: ClientRequest, { offer }: Admitted, reply: Reply): void {
+function tellLimit(request: ApiRequest, { offer }: Admission, reply: ClientResponse): void {
   const limit = outputLimit(request, offer.model);
   if (limit !== undefined && limit !== request.outputTokensAsked)
     reply.header('x-tollgate-max-tokens', String(limit));
@@ -65,19 +63,19 @@ function refuseOrBreak({ reply, format, request, meter }: Exchange, why: Refusal
   reply.endBroken(format.errorEvent(why, request.id, meter?.nextEvent ?? 0));
 }
 
-async function deliver(exchange: Exchange): Promise<Outcome> {
-  const { parts, reply, request, purse } = exchange;
+async function deliver(exchange: Exchange): Promise<RequestOutcome> {
+  const { parts, reply, request, funds } = exchange;
   reply.onLeave(exchange.leave);
   if (request.stream) parts.watch.add(exchange);
   let settled = false;
   try {
     const begin = reply.begin ?? request.begin;
     if (begin !== undefined) await begin();
-    const outcome = await conclude(exchange, await tryChannels(exchange));
+    const outcome = await finishRequest(exchange, await tryChannels(exchange));
     settled = outcome.charged;
     return outcome;
   } finally {
-    if (!settled) purse.reservation.release();
+    if (!settled) funds.reservation.release();
     reply.onLeave(undefined);
     parts.watch.remove(exchange);
   }

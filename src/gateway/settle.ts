@@ -1,18 +1,18 @@
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { type Bill, costOf, inputTokens, outputTokens, type PriceLine } from '../catalog/price.ts';
-import type { Settled } from '../ledger/contract.ts';
-import type { StreamMeter, Told } from '../providers/adapter.ts';
+import type { SettleResult } from '../ledger/contract.ts';
+import type { StreamMeter, PricingFacts } from '../providers/adapter.ts';
 import type { RecordValues } from '../usage/record.ts';
-import { countTokens, spokenTokens, tokensOfBytes } from './count.ts';
-import { countedText } from './admit.ts';
+import { countTokens, spokenTokens, tokensOfBytes } from './pricing/tokens.ts';
+import { countText } from './admit.ts';
 import type { Exchange } from './exchange.ts';
-import { billOfParts } from './quote.ts';
+import { billOfParts } from './pricing/quote.ts';
 
 /** How the answer ended, as the usage record tells it. */
 export type EndStatus = 'ok' | 'cut' | 'left' | 'length';
 
-export interface Ending {
+export interface AnswerEnd {
   readonly status: EndStatus;
   readonly quantities: Quantities;
   /** The quantities that the vendor reported, where they are beyond the bound of the request. */
@@ -23,14 +23,14 @@ export interface Ending {
   /** The ending is recorded and costs nothing. */
   readonly free?: boolean;
   /** What the answer says about its price beside its quantities. */
-  readonly told?: Told | undefined;
+  readonly told?: PricingFacts | undefined;
 }
 
 /** The quantities of an answer, and whether we estimated them. */
-export type Counted = Pick<Ending, 'quantities' | 'estimated'>;
+export type CountedUsage = Pick<AnswerEnd, 'quantities' | 'estimated'>;
 
 /** What a text answer without the vendor's count is charged for. */
-export async function countedAnswer(exchange: Exchange, outputText: string): Promise<Quantities> {
+export async function countAnswer(exchange: Exchange, outputText: string): Promise<Quantities> {
   return { ...(await inputCount(exchange)), output: await countTokens(outputText) };
 }
 
@@ -38,21 +38,21 @@ export async function countedAnswer(exchange: Exchange, outputText: string): Pro
  * The vendor reports no output of an answer with text: our count replaces it. Its count of the
  * input holds, unless that is zero, too.
  */
-export async function recounted(
+export async function recountOutput(
   exchange: Exchange,
   told: Quantities,
   outputTokens: number,
-): Promise<Counted> {
+): Promise<CountedUsage> {
   const input = inputTokens(told) === 0 ? await inputCount(exchange) : told;
   return { quantities: { ...input, output: outputTokens }, estimated: true };
 }
 
 /** Whether a vendor reports no output for a request whose answer is text. */
-export const countsNothing = ({ request }: Exchange, told: Quantities): boolean =>
+export const reportsNoOutput = ({ request }: Exchange, told: Quantities): boolean =>
   request.choices > 0 && request.sized === undefined && outputTokens(told) === 0;
 
 /** The same for a stream, whose text was not kept. */
-export async function countedStream(
+export async function countStream(
   exchange: Exchange,
   { input, calls, outputBytes }: StreamMeter,
 ): Promise<Quantities> {
@@ -90,22 +90,22 @@ const inputOf = ({ input = 0, image_input = 0, audio_input = 0 }: Quantities): Q
 
 async function inputCount({ request, admitted }: Exchange): Promise<Quantities> {
   if (request.sized !== undefined) return request.sized.likely;
-  return { input: (await countedText(admitted, request)) + admitted.media.inputTokens };
+  return { input: (await countText(admitted, request)) + admitted.media.inputTokens };
 }
 
 /**
  * Prices the ending and hands charge and usage record to the till. Resolves after the commit: only
  * then may the last byte leave.
  */
-export function settle(exchange: Exchange, ending: Ending): Promise<Settled> {
+export function settle(exchange: Exchange, ending: AnswerEnd): Promise<SettleResult> {
   const { request, parts } = exchange;
   const finishedAt = parts.clock.now();
   const { lines, total } = ending.free === true ? nothing : billFor(exchange, ending, finishedAt);
   const beyond =
     ending.reported === undefined
       ? undefined
-      : beyondOf(exchange, ending, ending.reported, total, finishedAt);
-  return exchange.purse.reservation.settle({
+      : excessOf(exchange, ending, ending.reported, total, finishedAt);
+  return exchange.funds.reservation.settle({
     id: request.id,
     cost: total,
     loss: beyond?.excess,
@@ -126,14 +126,14 @@ const nothing = { lines: [], total: 0n } as const;
  */
 function billFor(
   { admitted, candidate }: Exchange,
-  { quantities, told, reported }: Ending,
+  { quantities, told, reported }: AnswerEnd,
   finishedAt: number,
 ): Bill {
   const { quote, tariff, variant } = admitted;
   const said =
     reported === undefined || told === undefined
       ? told
-      : { served: told.served, model: told.model };
+      : { servedTier: told.servedTier, model: told.model };
   if (quote !== undefined) return quote.bill(quantities, said, variant, candidate, finishedAt);
   return said?.parts === undefined
     ? costOf(tariff, quantities, variant)
@@ -144,7 +144,7 @@ function billFor(
  * The cost at our price of the reported quantities, beyond the charge, and the lines of all that
  * was reported.
  */
-interface Beyond {
+interface Excess {
   readonly excess: Nano;
   readonly lines: readonly PriceLine[];
 }
@@ -153,13 +153,13 @@ interface Beyond {
  * Undefined where the reported quantities cost no more than the charge: as a rule, their classes
  * have no price.
  */
-function beyondOf(
+function excessOf(
   exchange: Exchange,
-  { told, ...ending }: Ending,
+  { told, ...ending }: AnswerEnd,
   reported: Quantities,
   charged: Nano,
   finishedAt: number,
-): Beyond | undefined {
+): Excess | undefined {
   const { parts, request, candidate } = exchange;
   const all = { ...ending, quantities: reported, reported: undefined, told };
   const { lines, total } = billFor(exchange, all, finishedAt);
@@ -176,10 +176,10 @@ function beyondOf(
 
 function recordOf(
   exchange: Exchange,
-  ending: Ending,
+  ending: AnswerEnd,
   lines: readonly PriceLine[],
   finishedAt: number,
-  beyond: Beyond | undefined,
+  beyond: Excess | undefined,
 ): RecordValues {
   const { request, admitted, candidate } = exchange;
   const durationMs = exchange.elapsedMs();

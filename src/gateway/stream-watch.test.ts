@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { StreamWatch, type Watched } from './stream-watch.ts';
+import { StreamWatch, type PeriodicCheck } from './stream-watch.ts';
 
 test('of many streams each is looked at once a round, others have their turn between, and who has left is not looked at', async () => {
   const watch = new StreamWatch(20);
   let looks = 0;
-  const seen: Watched[] = [];
-  let leaves: Watched | undefined;
+  const seen: PeriodicCheck[] = [];
+  let leaves: PeriodicCheck | undefined;
   const turns: number[] = [];
-  const one = (): Watched => ({
-    look() {
+  const one = (): PeriodicCheck => ({
+    check() {
       if (looks === 0) takeTurns();
       looks++;
       seen.push(this);
@@ -37,7 +37,7 @@ test('of many streams each is looked at once a round, others have their turn bet
 test('who comes after the last has gone is looked at like the first', async () => {
   const watch = new StreamWatch(10);
   let looks = 0;
-  const watched = { look: () => void looks++ };
+  const watched = { check: () => void looks++ };
   watch.add(watched);
   while (looks < 3) await wait(5);
   watch.remove(watched);
@@ -54,24 +54,24 @@ test('a look for which it was time while the last was under way begins when that
   const begins: number[] = [];
   let endedMs = 0;
   const first = {
-    look() {
+    check() {
       begins.push(performance.now());
       if (begins.length === 1) block(160);
     },
   };
-  const middle = { look: () => begins.length === 1 && block(160) };
+  const middle = { check: () => begins.length === 1 && block(160) };
   const last = {
-    look() {
+    check() {
       endedMs ||= performance.now();
     },
   };
-  const idle = Array.from({ length: 200 }, () => ({ look() {} }));
+  const idle = Array.from({ length: 200 }, () => ({ check() {} }));
   const all = [
     first,
     ...idle.slice(0, 150),
     middle,
     ...idle.slice(150),
-    ...Array.from({ length: 100 }, () => ({ look() {} })),
+    ...Array.from({ length: 100 }, () => ({ check() {} })),
     last,
   ];
   for (const watched of all) watch.add(watched);

@@ -1,6 +1,6 @@
 /** Something that runs long and wants to be looked at about once a second. */
-export interface Watched {
-  look(): void;
+export interface PeriodicCheck {
+  check(): void;
 }
 
 const lookEveryMs = 1_000;
@@ -16,10 +16,10 @@ const lookedAtOnce = 128;
  */
 export class StreamWatch {
   readonly everyMs: number;
-  readonly #watched = new Set<Watched>();
+  readonly #watched = new Set<PeriodicCheck>();
   #timer: NodeJS.Timeout | undefined;
   /** Those that the look under way has not come to. */
-  #row: Iterator<Watched> | undefined;
+  #row: Iterator<PeriodicCheck> | undefined;
   /** It was time for the next look before this one was over: who counts looks counts time. */
   #again = false;
 
@@ -31,12 +31,12 @@ export class StreamWatch {
     return this.#watched.size;
   }
 
-  add(watched: Watched): void {
+  add(watched: PeriodicCheck): void {
     this.#watched.add(watched);
     this.#timer ??= setInterval(this.#lookAll, this.everyMs).unref();
   }
 
-  remove(watched: Watched): void {
+  remove(watched: PeriodicCheck): void {
     this.#watched.delete(watched);
   }
 
@@ -50,11 +50,11 @@ export class StreamWatch {
     this.#timer = undefined;
   };
 
-  #look(row: Iterator<Watched>): void {
+  #look(row: Iterator<PeriodicCheck>): void {
     for (let n = 0; n < lookedAtOnce; n++) {
       const next = row.next();
       if (next.done) return this.#ended();
-      next.value.look();
+      next.value.check();
     }
     this.#row = row;
     setImmediate(this.#lookOn);

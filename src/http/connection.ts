@@ -1,12 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { post } from './outbox.ts';
-import type { ReplyHead } from './reply-head.ts';
-import { ReplyReader, type ReplySink } from './reply-reader.ts';
+import { type ResponseHead, ResponseParser, type ResponseListener } from './response-parser.ts';
 
 /** What a connection carries: one call at a time. */
-export interface Carried extends ReplySink {
+export interface ConnectionCall extends ResponseListener {
   /** The request goes out. */
   sent(connection: Connection): void;
   end(): void;
@@ -14,7 +12,7 @@ export interface Carried extends ReplySink {
 }
 
 /** A request made ready: its head as latin1 text, and what follows it. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly head: string;
   readonly body: Buffer | readonly Buffer[] | Readable;
   /** So many looks without a byte of the reply, and then between two of them, are too many. */
@@ -31,7 +29,7 @@ export interface ConnectionOwner {
 }
 
 /** Where to, and how long that may take. */
-export interface Place {
+export interface UpstreamAddress {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
@@ -41,7 +39,7 @@ export interface Place {
 }
 
 /** No byte came in time. */
-export class TooLate extends Error {
+export class UpstreamTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
@@ -52,14 +50,14 @@ const textBytesMax = 16_384;
 const probeMs = 60_000;
 
 /** One connection to a vendor. */
-export class Connection implements ReplySink {
+export class Connection implements ResponseListener {
   /** How long the vendor keeps it open unused, if it says so. */
   keptMs: number | undefined;
   #unusedLooks = 0;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
-  readonly #reader: ReplyReader;
-  #call: Carried | undefined;
+  readonly #reader: ResponseParser;
+  #call: ConnectionCall | undefined;
   #idleLooks = 0;
   #looksLeft = 0;
   #keeps = true;
@@ -70,14 +68,14 @@ export class Connection implements ReplySink {
 
   /** Opens it; `ready` is called once it is open, `failed` instead when that cannot be. */
   constructor(
-    place: Place,
+    place: UpstreamAddress,
     owner: ConnectionOwner,
     ready: (connection: Connection) => void,
     failed: (error: Error) => void,
   ) {
     this.#owner = owner;
-    this.#reader = new ReplyReader(this);
-    this.#socket = open(place, this.#onRead);
+    this.#reader = new ResponseParser(this);
+    this.#socket = openSocket(place, this.#onRead);
     whenOpen(this.#socket, place, () => this.#opened(ready), failed);
   }
 
@@ -90,7 +88,7 @@ export class Connection implements ReplySink {
     return this.#call !== undefined;
   }
 
-  carry(call: Carried, { head, body, firstByteLooks, idleLooks }: Outgoing): void {
+  carry(call: ConnectionCall, { head, body, firstByteLooks, idleLooks }: OutgoingRequest): void {
     this.#call = call;
     this.#left = false;
     this.#idleLooks = idleLooks;
@@ -100,7 +98,7 @@ export class Connection implements ReplySink {
     const socket = this.#socket;
     if (body instanceof Readable) this.#upload(head, body, firstByteLooks);
     else if (Buffer.isBuffer(body) && body.length <= textBytesMax)
-      post(socket, head + body.toString('latin1'));
+      writeWithOthers(socket, head + body.toString('latin1'));
     else {
       socket.cork();
       socket.write(head, 'latin1');
@@ -131,14 +129,14 @@ export class Connection implements ReplySink {
       this.#looksLeft -= 1;
       if (this.#looksLeft <= 0)
         this.fail(
-          new TooLate(
+          new UpstreamTimeout(
             this.#reader.begun ? 'the vendor fell silent' : 'the vendor did not answer in time',
           ),
         );
     }
   }
 
-  head(head: ReplyHead): void {
+  head(head: ResponseHead): void {
     this.#looksLeft = this.#idleLooks;
     this.#keeps = head.keeps;
     this.keptMs = head.keptMs;
@@ -154,7 +152,7 @@ export class Connection implements ReplySink {
     if (this.#call === undefined) this.close();
     else {
       const piece = Buffer.allocUnsafe(count);
-      arrivals.copy(piece, 0, 0, count);
+      receiveBuffer.copy(piece, 0, 0, count);
       this.#read(piece);
     }
     return true;
@@ -257,11 +255,11 @@ export class Connection implements ReplySink {
  * read is given 64 KB, of which all but the few bytes of a chunk have to be given back (a fifteenth
  * of what a streamed chunk costs).
  */
-const arrivals = Buffer.allocUnsafeSlow(65_536);
+const receiveBuffer = Buffer.allocUnsafeSlow(65_536);
 
-function open(place: Place, read: (count: number) => boolean): Socket {
+function openSocket(place: UpstreamAddress, read: (count: number) => boolean): Socket {
   const { host, port } = place;
-  const onread = { buffer: arrivals, callback: read };
+  const onread = { buffer: receiveBuffer, callback: read };
   const options = {
     host,
     port,
@@ -288,13 +286,13 @@ function open(place: Place, read: (count: number) => boolean): Socket {
  */
 function whenOpen(
   socket: Socket,
-  { secure, connectTimeoutMs }: Place,
+  { secure, connectTimeoutMs }: UpstreamAddress,
   opened: () => void,
   failed: (error: Error) => void,
 ): void {
   let why: Error | undefined;
   const late = setTimeout(
-    () => socket.destroy(new TooLate(`no connection within ${connectTimeoutMs} ms`)),
+    () => socket.destroy(new UpstreamTimeout(`no connection within ${connectTimeoutMs} ms`)),
     connectTimeoutMs,
   ).unref();
   const note = (error: Error): void => {
@@ -313,4 +311,23 @@ function whenOpen(
     .on('error', note)
     .once('close', notOpened)
     .once(secure ? 'secureConnect' : 'connect', ready);
+}
+
+const texts: string[] = [];
+const sockets: Socket[] = [];
+
+/**
+ * Writes a latin1 text once everything that has already arrived has been handled. Requests that
+ * arrived together leave together: a vendor's side that is woken for each of them costs this one
+ * more than the write.
+ */
+function writeWithOthers(socket: Socket, text: string): void {
+  sockets.push(socket);
+  if (texts.push(text) === 1) setImmediate(flushWrites);
+}
+
+function flushWrites(): void {
+  const waiting = sockets.splice(0);
+  const said = texts.splice(0);
+  for (let i = 0; i < said.length; i += 1) waiting[i]?.write(said[i] ?? '', 'latin1');
 }

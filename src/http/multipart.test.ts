@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { Refusal } from '../base/refusal.ts';
 import { type Form, type FormLimits, readForm } from './multipart.ts';
-import { spoolLimits, Spools } from './spool.ts';
+import { spoolLimits, SpoolPool } from './spool.ts';
 
 const limits: FormLimits = {
   fields: 4,
@@ -26,7 +26,7 @@ const end = '--xyz--\r\n';
 async function read(
   body: string,
   pieceBytes = 65_536,
-  spools = new Spools(),
+  spools = new SpoolPool(),
   said = headers,
 ): Promise<Form | 'left' | Refusal> {
   const bytes = Buffer.from(body);
@@ -77,7 +77,7 @@ test('a part that nobody reads holds nothing up', async () => {
       const body = Buffer.from(
         `${field('model', 'm')}--xyz\r\n${head}\r\n\r\n${'A'.repeat(bytes)}\r\n${field('more', 'x')}${end}`,
       );
-      const whole = readForm(body, headers, limits, new Spools());
+      const whole = readForm(body, headers, limits, new SpoolPool());
       for (const reading of [read(String(body)), read(String(body), 1_500), whole])
         expect(await reading, `${head} ${bytes}`).toMatchObject({
           fields: [
@@ -91,7 +91,12 @@ test('a part that nobody reads holds nothing up', async () => {
 
 test('a large file goes to disk under no name, is read as often as wanted, and gives its room back', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-'));
-  const spools = new Spools({ ...spoolLimits, folder, memoryBytesMax: 1_000, pieceBytes: 7_777 });
+  const spools = new SpoolPool({
+    ...spoolLimits,
+    folder,
+    memoryBytesMax: 1_000,
+    pieceBytes: 7_777,
+  });
   const content = 'abcdefghij'.repeat(30_000);
   const form = await read(file('file', content) + end, 10_000, spools);
   if (form === 'left' || form instanceof Refusal) throw new Error('a form was expected');
@@ -110,7 +115,7 @@ test('a large file goes to disk under no name, is read as often as wanted, and g
 });
 
 test('what ends too early is malformed, at every byte, and keeps nothing', async () => {
-  const spools = new Spools();
+  const spools = new SpoolPool();
   const body = field('model', 'm') + file('file', 'sound') + '--xyz--';
   for (let length = 0; length < body.length; length++) {
     const result = await read(body.slice(0, length), 50, spools);
@@ -121,7 +126,7 @@ test('what ends too early is malformed, at every byte, and keeps nothing', async
 });
 
 test('too many fields, files or bytes are refused by name, and keep nothing', async () => {
-  const spools = new Spools();
+  const spools = new SpoolPool();
   const cases: [string, string][] = [
     [field('a', 'x').repeat(5) + end, 'more than 4 fields'],
     [file('a', 'x').repeat(3) + end, 'more than 2 files'],
@@ -152,18 +157,18 @@ test('what is no form is told so', async () => {
   for (const type of ['application/json', 'multipart/form-data', undefined])
     expect(
       refused(
-        await read(end, 10, new Spools(), type === undefined ? {} : { 'content-type': type }),
+        await read(end, 10, new SpoolPool(), type === undefined ? {} : { 'content-type': type }),
       ),
     ).toContain('Unsupported content type');
   expect(
     refused(
-      await read(end, 10, new Spools(), { 'content-type': 'multipart/form-data; charset=x' }),
+      await read(end, 10, new SpoolPool(), { 'content-type': 'multipart/form-data; charset=x' }),
     ),
   ).toContain('Boundary not found');
 });
 
 test('more uploads than there is room for wait outside', async () => {
-  const spools = new Spools({ ...spoolLimits, bytesMax: 10 });
+  const spools = new SpoolPool({ ...spoolLimits, bytesMax: 10 });
   expect(refused(await read(file('file', 'x'.repeat(11)) + end, 50, spools))).toContain(
     'too many uploads at once',
   );
@@ -171,7 +176,7 @@ test('more uploads than there is room for wait outside', async () => {
 });
 
 test('a client that leaves in the middle is no refusal', async () => {
-  const spools = new Spools();
+  const spools = new SpoolPool();
   const body = new Readable({ read() {} });
   body.push(field('model', 'm') + file('file', 'half').slice(0, -3));
   const reading = readForm(body, headers, limits, spools);

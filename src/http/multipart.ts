@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { type Refusal, refusal, refuse } from '../base/refusal.ts';
-import type { Spool, Spools } from './spool.ts';
+import type { Spool, SpoolPool } from './spool.ts';
 
 /** What one form may hold. What exceeds it is refused as soon as it is seen. */
 export interface FormLimits {
@@ -56,7 +56,7 @@ export async function readForm(
   body: unknown,
   headers: IncomingHttpHeaders,
   limits: FormLimits,
-  spools: Spools,
+  spools: SpoolPool,
 ): Promise<Form | 'left'> {
   const length = Number(headers['content-length'] ?? 0);
   if (length > limits.bodyBytes) refuse('request_too_large', { limit: limits.bodyBytes });
@@ -102,7 +102,7 @@ class FormReading {
   readonly #body: Readable;
   readonly #parser: Parser;
   readonly #limits: FormLimits;
-  readonly #spools: Spools;
+  readonly #spools: SpoolPool;
   readonly #fields: [string, string][] = [];
   readonly #files: FormFile[] = [];
   readonly #spooling: Promise<void>[] = [];
@@ -111,7 +111,7 @@ class FormReading {
   #resolve: (form: Form | 'left') => void = () => {};
   #reject: (why: unknown) => void = () => {};
 
-  constructor(body: Readable, parser: Parser, limits: FormLimits, spools: Spools) {
+  constructor(body: Readable, parser: Parser, limits: FormLimits, spools: SpoolPool) {
     this.#body = body;
     this.#parser = parser;
     this.#limits = limits;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { RequestHeads, type Said } from './request-head.ts';
+import { RequestHeadWriter, type RequestHead } from './upstream.ts';
 
-const asked: Said = { method: 'POST', path: '/v1/x?y=1', headers: { 'x-a': 'b' } };
-const headOf = (said: Said): string => new RequestHeads('h').head(said, 2);
+const asked: RequestHead = { method: 'POST', path: '/v1/x?y=1', headers: { 'x-a': 'b' } };
+const headOf = (said: RequestHead): string => new RequestHeadWriter('h').head(said, 2);
 
 test('a head says what was asked, and how long the body is', () => {
   expect(headOf(asked)).toBe(
@@ -22,7 +22,7 @@ test('whoever signs says less than the request: its headers win, its host as wel
 });
 
 test('the next request has its own headers, path and length', () => {
-  const heads = new RequestHeads('h');
+  const heads = new RequestHeadWriter('h');
   const first = heads.head(asked, 2);
   expect(heads.head(asked, 2)).toBe(first);
   expect(heads.head({ ...asked, path: '/z' }, 31)).toBe(

@@ -22,7 +22,7 @@ export const serverLimits: ServerLimits = {
 };
 
 /** What came before any endpoint could see it, and the answer to it: JSON. */
-export type Unreadable = (
+export type UnreadableAnswer = (
   problem: 'malformed' | 'late' | 'head too large' | 'bad url' | 'host' | 'expectation',
   values?: Readonly<Record<string, string>>,
 ) => { readonly status: number; readonly body: string; readonly id: string };
@@ -31,7 +31,7 @@ export type Unreadable = (
  * A fastify instance that hands every body over as the bytes that came, whatever their type says:
  * parsing is the endpoint's business.
  */
-export function openServer(limits: ServerLimits, unreadable: Unreadable): FastifyInstance {
+export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): FastifyInstance {
   const server = Fastify<Server>({
     logger: false,
     bodyLimit: limits.jsonBodyBytesMax,
@@ -50,7 +50,7 @@ export function openServer(limits: ServerLimits, unreadable: Unreadable): Fastif
       turnAway(socket, unreadable(problems.get(error.code) ?? 'malformed')),
     frameworkErrors: (_error, { method, url }, reply) => {
       reply.hijack();
-      refuse(reply.raw, unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' }));
+      writeRefusal(reply.raw, unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' }));
     },
   });
   server.removeAllContentTypeParsers();
@@ -64,10 +64,10 @@ export function openServer(limits: ServerLimits, unreadable: Unreadable): Fastif
  * Checks the `Host` and `Expect` headers before all present listeners of the server, and refuses
  * the request in our own form.
  */
-export function checkHeads(server: Server, unreadable: Unreadable): void {
-  const turnedAway = (response: ServerResponse, why: ReturnType<Unreadable>): void => {
+export function checkHeads(server: Server, unreadable: UnreadableAnswer): void {
+  const turnedAway = (response: ServerResponse, why: ReturnType<UnreadableAnswer>): void => {
     response.setHeader('connection', 'close');
-    refuse(response, why);
+    writeRefusal(response, why);
   };
   const listeners = server.listeners('request');
   server.removeAllListeners('request').on('request', (request, response) => {
@@ -96,7 +96,10 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return count;
 }
 
-function refuse(response: ServerResponse, { status, body, id }: ReturnType<Unreadable>): void {
+function writeRefusal(
+  response: ServerResponse,
+  { status, body, id }: ReturnType<UnreadableAnswer>,
+): void {
   const headers = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
@@ -105,7 +108,7 @@ function refuse(response: ServerResponse, { status, body, id }: ReturnType<Unrea
   response.writeHead(status, headers).end(body);
 }
 
-const problems = new Map<string, Parameters<Unreadable>[0]>([
+const problems = new Map<string, Parameters<UnreadableAnswer>[0]>([
   ['HPE_HEADER_OVERFLOW', 'head too large'],
   ['ERR_HTTP_REQUEST_TIMEOUT', 'late'],
 ]);
@@ -120,13 +123,13 @@ const turnedAway = new WeakSet<Socket>();
  * Sends the refusal behind the answers that are under way on the connection, since it cannot stand
  * within one.
  */
-function turnAway(socket: Socket, why: ReturnType<Unreadable>): void {
+function turnAway(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
   if (turnedAway.has(socket)) return;
   turnedAway.add(socket);
   sayBehind(socket, why);
 }
 
-function sayBehind(socket: Socket, why: ReturnType<Unreadable>): void {
+function sayBehind(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
   const answer = answerUnderWay(socket);
   // Pipelined answers take the connection one after the other. The malformed request itself gets
   // none.

@@ -1,13 +1,12 @@
 import {
-  type Carried,
+  type ConnectionCall,
   Connection,
   type ConnectionOwner,
-  type Outgoing,
-  type Place,
+  type OutgoingRequest,
+  type UpstreamAddress,
 } from './connection.ts';
-import { type Enclosed, followed } from './enclosed.ts';
-import type { ReplyHead, ReplyHeaders } from './reply-head.ts';
-import { RequestHeads, type Said } from './request-head.ts';
+import { type EnclosedFile, bodyWithFiles } from './spool.ts';
+import type { ResponseHead, ResponseHeaders } from './response-parser.ts';
 
 /** How far a call had come when it failed. */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
@@ -17,7 +16,7 @@ export type CallStage = 'connecting' | 'waiting' | 'streaming';
  * `failed` nothing follows.
  */
 export interface UpstreamListener {
-  head(status: number, headers: ReplyHeaders): void;
+  head(status: number, headers: ResponseHeaders): void;
   /** Returning false pauses the vendor until `resume`. */
   data(piece: Buffer): boolean;
   end(): void;
@@ -29,7 +28,7 @@ export interface UpstreamTimes {
   readonly idleTimeoutMs: number;
 }
 
-export interface UpstreamAsk extends Pick<Said, 'sign' | 'headers'> {
+export interface UpstreamRequest extends Pick<RequestHead, 'sign' | 'headers'> {
   /** POST, unless said. */
   readonly method?: 'POST' | 'GET' | 'PUT' | 'DELETE';
   /**
@@ -38,17 +37,17 @@ export interface UpstreamAsk extends Pick<Said, 'sign' | 'headers'> {
   readonly path: string;
   readonly body: Buffer;
   /** What follows the body. */
-  readonly rest?: readonly (Buffer | Enclosed)[] | undefined;
+  readonly rest?: readonly (Buffer | EnclosedFile)[] | undefined;
 }
 
 /** What a call needs of its connection. */
-type Carrier = Pick<Connection, 'resume' | 'leave' | 'close'>;
+type CallConnection = Pick<Connection, 'resume' | 'leave' | 'close'>;
 
 /** One call to a vendor: what its connection tells, until the caller ends it. */
-export class UpstreamCall implements Carried {
+export class UpstreamCall implements ConnectionCall {
   stage: CallStage = 'connecting';
   readonly #listener: UpstreamListener;
-  #connection: Carrier | undefined;
+  #connection: CallConnection | undefined;
   #over = false;
 
   constructor(listener: UpstreamListener) {
@@ -60,12 +59,12 @@ export class UpstreamCall implements Carried {
     return this.#over;
   }
 
-  sent(connection: Carrier): void {
+  sent(connection: CallConnection): void {
     this.#connection = connection;
     this.stage = 'waiting';
   }
 
-  head({ status, headers }: ReplyHead): void {
+  head({ status, headers }: ResponseHead): void {
     this.stage = 'streaming';
     this.#listener.head(status, headers);
   }
@@ -123,9 +122,9 @@ const keptMs = 30_000;
 const looksFor = (ms: number): number => Math.ceil(ms / lookEveryMs) + 1;
 
 /** A call that waits for a connection. */
-interface Waiting {
+interface QueuedCall {
   readonly call: UpstreamCall;
-  readonly ask: UpstreamAsk;
+  readonly ask: UpstreamRequest;
   readonly times: UpstreamTimes;
 }
 
@@ -134,14 +133,14 @@ export class Upstream implements ConnectionOwner {
   /** Path of the base URL, without a trailing slash. */
   readonly prefix: string;
   readonly #origin: string;
-  readonly #heads: RequestHeads;
-  readonly #place: Place;
+  readonly #heads: RequestHeadWriter;
+  readonly #place: UpstreamAddress;
   readonly #connectionsMax: number;
   /** All that are open or being opened. */
   readonly #connections = new Set<Connection>();
   /** Those without a call, the last used last. */
   readonly #unused: Connection[] = [];
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedCall[] = [];
   #opening = 0;
   #looking: NodeJS.Timeout | undefined;
   #closing = false;
@@ -151,7 +150,7 @@ export class Upstream implements ConnectionOwner {
     const url = new URL(baseUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
     this.#origin = url.origin;
-    this.#heads = new RequestHeads(url.host);
+    this.#heads = new RequestHeadWriter(url.host);
     this.#connectionsMax = limits.connectionsMax;
     const secure = url.protocol === 'https:';
     const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -194,8 +193,8 @@ export class Upstream implements ConnectionOwner {
    * What cannot be sent fails the call: a channel may be closed in the instant in which it is
    * picked.
    */
-  post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
-    if (this.#closing) return call.failed(closed());
+  post(ask: UpstreamRequest, times: UpstreamTimes, call: UpstreamCall): void {
+    if (this.#closing) return call.failed(closedError());
     const unused = this.#unused.pop();
     if (unused !== undefined) return this.#carry(unused, { call, ask, times });
     this.#queue.push({ call, ask, times });
@@ -207,8 +206,8 @@ export class Upstream implements ConnectionOwner {
       this.#open();
   }
 
-  #carry(connection: Connection, { call, ask, times }: Waiting): void {
-    let outgoing: Outgoing;
+  #carry(connection: Connection, { call, ask, times }: QueuedCall): void {
+    let outgoing: OutgoingRequest;
     try {
       outgoing = this.#outgoing(ask, times);
     } catch (error) {
@@ -219,10 +218,10 @@ export class Upstream implements ConnectionOwner {
   }
 
   #outgoing(
-    { method = 'POST', path, sign, headers, body, rest }: UpstreamAsk,
+    { method = 'POST', path, sign, headers, body, rest }: UpstreamRequest,
     times: UpstreamTimes,
-  ): Outgoing {
-    const whole = rest === undefined ? { body, length: body.length } : followed(body, rest);
+  ): OutgoingRequest {
+    const whole = rest === undefined ? { body, length: body.length } : bodyWithFiles(body, rest);
     const head = this.#heads.head({ method, path: this.#under(path), sign, headers }, whole.length);
     return {
       head,
@@ -254,7 +253,7 @@ export class Upstream implements ConnectionOwner {
   }
 
   /** Who waits longest and has not left. */
-  #next(): Waiting | undefined {
+  #next(): QueuedCall | undefined {
     let next = this.#queue.shift();
     while (next?.call.over === true) next = this.#queue.shift();
     return next;
@@ -292,7 +291,7 @@ export class Upstream implements ConnectionOwner {
 
   close(): Promise<void> {
     this.#closing = true;
-    const why = closed();
+    const why = closedError();
     for (const { call } of this.#queue.splice(0)) call.failed(why);
     for (const connection of this.#connections) connection.fail(why);
     return this.#empty();
@@ -310,7 +309,78 @@ export class Upstream implements ConnectionOwner {
   }
 }
 
-const closed = (): Error => new Error('the channel has been closed');
+const closedError = (): Error => new Error('the channel has been closed');
 
 const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
+
+type HeaderValues = Readonly<Record<string, string>>;
+
+/** What the head of one request says. */
+export interface RequestHead {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Who we are; `headers` of the same name are said instead. */
+  readonly sign?: HeaderValues | undefined;
+  readonly headers: HeaderValues;
+}
+
+const wrongInPath = /[^\x21-\xff]/;
+/** In lower case alone, so that none of those below hides behind a capital. */
+const wrongInName = /[^!#$%&'*+\-.^_`|~0-9a-z]/;
+const wrongInValue = /[^\t\x20-\x7e\x80-\xff]/;
+/** What is the connection's own to say. */
+const connectionHeaders = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'expect',
+]);
+
+/**
+ * The heads of requests to one host (name and port). Who is asked again and again is told the same
+ * headers: their text is kept for as long as they are the same objects, which nobody changes.
+ */
+export class RequestHeadWriter {
+  readonly #host: string;
+  #sign: HeaderValues | undefined;
+  #headers: HeaderValues | undefined;
+  #lines = '';
+
+  constructor(host: string) {
+    this.#host = host;
+  }
+
+  /**
+   * As latin1 text, with the empty line that ends it; `length`: bytes of the body. Throws on what
+   * would not be one header. RFC 9112 §3, RFC 9110 §5.
+   */
+  head({ method, path, sign, headers }: RequestHead, length: number): string {
+    if (wrongInPath.test(path)) throw new Error(`a path cannot be ${JSON.stringify(path)}`);
+    if (sign !== this.#sign || headers !== this.#headers) {
+      this.#lines = linesOf(this.#host, sign, headers);
+      this.#sign = sign;
+      this.#headers = headers;
+    }
+    const counted =
+      length > 0 || method === 'POST' || method === 'PUT' ? `content-length: ${length}\r\n` : '';
+    return `${method} ${path} HTTP/1.1\r\n${this.#lines}${counted}\r\n`;
+  }
+}
+
+function linesOf(host: string, sign: HeaderValues | undefined, headers: HeaderValues): string {
+  let lines = '';
+  const all: HeaderValues = sign === undefined ? headers : Object.assign({}, sign, headers);
+  for (const [name, value] of Object.entries(all)) {
+    if (name === '' || wrongInName.test(name))
+      throw new Error(`a header cannot be called ${JSON.stringify(name)}`);
+    if (wrongInValue.test(value))
+      throw new Error(`the header ${name} holds a character that headers cannot hold`);
+    if (connectionHeaders.has(name)) throw new Error(`the header ${name} is the connection's own`);
+    lines += `${name}: ${value}\r\n`;
+  }
+  return `${'host' in all ? '' : `host: ${host}\r\n`}connection: keep-alive\r\n${lines}`;
+}

@@ -1,13 +1,16 @@
-import { lineless } from '../catalog/editing.ts';
+import { type Fraction, fraction, unity, product } from '../base/fraction.ts';
+import { isMeasure } from '../base/quantities.ts';
+import { readPrice } from '../catalog/config-price.ts';
 import { priceSchema } from '../catalog/config-schema.ts';
-import type { RecordedCatalogue } from '../catalog/recorded.ts';
-import { readPrice } from '../catalog/written-price.ts';
+import { decimalText, readDecimal, roundedUp } from '../catalog/decimal.ts';
+import { reportWithoutLines } from '../catalog/editing.ts';
+import { pricePlaces } from '../catalog/price-members.ts';
+import type { ModelKind } from '../catalog/snapshot.ts';
+import type { StoredCatalog } from '../catalog/stored-catalog.ts';
 import providers from './data/litellm-providers.json' with { type: 'json' };
-import type { Fraction } from '../base/fraction.ts';
-import { type Described, priceOf } from './litellm-costs.ts';
 
 /** LiteLLM's list of prices: models by id. Undefined when it is another kind of list. */
-export function litellmList(value: unknown): ReadonlyMap<string, Described> | undefined {
+export function litellmList(value: unknown): ReadonlyMap<string, LitellmEntry> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || 'models' in value)
     return undefined;
   const entries = Object.entries(value).flatMap(([id, model]: [string, unknown]) =>
@@ -15,7 +18,7 @@ export function litellmList(value: unknown): ReadonlyMap<string, Described> | un
     model !== null &&
     'litellm_provider' in model &&
     id !== 'sample_spec'
-      ? [[id, model as Described] as const]
+      ? [[id, model as LitellmEntry] as const]
       : [],
   );
   return entries.length === 0 ? undefined : new Map(entries);
@@ -32,8 +35,8 @@ export interface ListedPrice {
  * charged: `without` are those that are sold.
  */
 export function pricesFrom(
-  list: ReadonlyMap<string, Described>,
-  { models, channels }: RecordedCatalogue,
+  list: ReadonlyMap<string, LitellmEntry>,
+  { models, channels }: StoredCatalog,
   rate: Fraction,
 ): { readonly prices: readonly ListedPrice[]; readonly without: readonly string[] } {
   const prices: ListedPrice[] = [];
@@ -61,11 +64,131 @@ function namesOf(vendor: string, upstream: string): readonly string[] {
 }
 
 function isPrice(
-  kind: RecordedCatalogue['models'][number]['kind'],
+  kind: StoredCatalog['models'][number]['kind'],
   written: Readonly<Record<string, unknown>>,
 ): boolean {
-  const report = lineless();
+  const report = reportWithoutLines();
   const price = report.parse(priceSchema, written, []);
   if (price !== undefined) readPrice(kind, price, report, []);
   return report.clean;
+}
+
+/**
+ * A model as LiteLLM describes it, in its list or in `model_info`: members by name, numbers as they
+ * were written.
+ */
+export type LitellmEntry = Readonly<Record<string, unknown>>;
+
+/** A name or a number as text; anything else is none. */
+export const entryText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/**
+ * Dollars for one, by LiteLLM's names (BerriAI/litellm model_prices_and_context_window.json, read
+ * 2026-11), and what they are a price of here. Its `_above_128k_tokens` and `_above_200k_tokens`
+ * are tiers.
+ */
+const members: Readonly<Record<string, string>> = {
+  input_cost_per_token: 'input',
+  output_cost_per_token: 'output',
+  cache_read_input_token_cost: 'cached_input',
+  cache_creation_input_token_cost: 'cache_write_5m',
+  cache_creation_input_token_cost_above_1hr: 'cache_write_1h',
+  output_cost_per_reasoning_token: 'reasoning',
+  input_cost_per_audio_token: 'audio_input',
+  output_cost_per_audio_token: 'audio_output',
+  input_cost_per_image_token: 'image_input',
+  output_cost_per_image_token: 'image_output',
+  output_cost_per_image: 'image',
+  input_cost_per_second: 'second',
+  output_cost_per_second: 'second',
+  input_cost_per_character: 'character',
+  input_cost_per_query: 'request',
+  input_cost_per_request: 'request',
+};
+
+const tiers = [128, 200, 272] as const;
+
+const kinds: Readonly<Record<string, ModelKind>> = {
+  chat: 'chat',
+  responses: 'chat',
+  completion: 'completion',
+  embedding: 'embedding',
+  image_generation: 'image',
+  audio_transcription: 'transcription',
+  audio_speech: 'speech',
+  rerank: 'rerank',
+  moderation: 'moderation',
+  moderations: 'moderation',
+  video_generation: 'video',
+};
+
+export const modelKindOf = ({ mode }: LitellmEntry): ModelKind | undefined =>
+  typeof mode === 'string' ? kinds[mode] : undefined;
+
+/** Prices that make sense for each kind; others of the same model are of another way to count. */
+const sellsBy: Readonly<Record<ModelKind, RegExp>> = {
+  chat: /^(?:input|output|cached_input|cache_write_.*|reasoning|audio_.*|image_.*|request)$/,
+  completion: /^(?:input|output|cached_input)$/,
+  embedding: /^(?:input|image_input|request)$/,
+  rerank: /^(?:input|request)$/,
+  moderation: /^(?:input|request)$/,
+  image: /^(?:image|input|output|cached_input|image_input|image_output)$/,
+  transcription: /^(?:second|input|output|audio_input)$/,
+  speech: /^(?:character|input|output|audio_output)$/,
+  video: /^second$/,
+};
+
+/**
+ * A price as in the configuration file, `rate` yuan for a dollar, rounded up; undefined when it has
+ * none, or costs nothing.
+ */
+export function priceOf(
+  model: LitellmEntry,
+  kind: ModelKind,
+  rate: Fraction,
+): Readonly<Record<string, unknown>> | undefined {
+  const base = ratesOf(model, '', kind, rate);
+  // A list that lost its figures says 0, and what is free by mistake is sold for nothing: free
+  // models are the operator's to name.
+  if (!Object.values(base).some((amount) => amount !== '0')) return undefined;
+  const above = tiers.flatMap((thousands) => {
+    const rates = ratesOf(model, `_above_${thousands}k_tokens`, kind, rate);
+    return Object.keys(rates).length === 0
+      ? []
+      : [{ above_input_tokens: String(thousands * 1_000), ...rates }];
+  });
+  return above.length === 0 ? base : { ...base, tiers: above };
+}
+
+function ratesOf(
+  model: LitellmEntry,
+  suffix: string,
+  kind: ModelKind,
+  rate: Fraction,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([theirs, ours]) => {
+      const dollars = readDecimal(model[theirs + suffix]);
+      if (dollars === undefined || !isMeasure(ours) || !sellsBy[kind].test(ours)) return [];
+      const places = pricePlaces(ours);
+      const unit = places === 9 ? fraction(1_000_000n) : unity;
+      return [[ours, decimalText(roundedUp(product(dollars, unit, rate), places), places)]];
+    }),
+  );
+}
+
+/** Its limits, as the configuration file has them. */
+export function limitsOf(model: LitellmEntry): Readonly<Record<string, string>> {
+  const count = (name: string): string | undefined => {
+    const written = entryText(model[name]);
+    return /^[1-9]\d*$/.test(written) ? written : undefined;
+  };
+  const limits = {
+    context: count('max_input_tokens') ?? count('max_tokens'),
+    max_output: count('max_output_tokens'),
+  };
+  return Object.fromEntries(
+    Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

@@ -7,13 +7,13 @@ import { minuteText, type PriceWindow } from '../catalog/price-windows.ts';
 import { pricePlaces } from '../catalog/price-members.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
 import providers from './data/litellm-providers.json' with { type: 'json' };
-import { type Described, kindOf, limitsOf, priceOf, textOf } from './litellm-costs.ts';
+import { type LitellmEntry, modelKindOf, limitsOf, priceOf, entryText } from './litellm-prices.ts';
 
 /**
  * A configuration of ours, made of LiteLLM's (docs.litellm.ai/docs/proxy/config_settings, 2026-11).
  */
-export interface Converted {
-  readonly models: readonly Described[];
+export interface ConvertedConfig {
+  readonly models: readonly LitellmEntry[];
   readonly channels: readonly Channel[];
   readonly leftOut: { readonly what: string; readonly why: string }[];
   readonly notes: string[];
@@ -29,20 +29,20 @@ interface Channel {
   readonly weight?: string;
 }
 
-export interface Means {
+export interface ConversionContext {
   readonly bundled: Bundled;
   /**
    * LiteLLM's own list, where it was named: what the configuration does not price costs what it
    * says.
    */
-  readonly list: ReadonlyMap<string, Described> | undefined;
+  readonly list: ReadonlyMap<string, LitellmEntry> | undefined;
   readonly rate: Fraction;
 }
 
 /** `value`: the file, numbers as text. */
-export function convertLitellm(value: unknown, means: Means): Converted {
+export function convertLitellm(value: unknown, means: ConversionContext): ConvertedConfig {
   const file = members(value);
-  const done: Converted & { models: Described[]; channels: Channel[] } = {
+  const done: ConvertedConfig & { models: LitellmEntry[]; channels: Channel[] } = {
     models: [],
     channels: [],
     leftOut: [],
@@ -54,16 +54,16 @@ export function convertLitellm(value: unknown, means: Means): Converted {
 }
 
 function convertOne(
-  entry: Described,
-  means: Means,
-  done: Converted & { models: Described[]; channels: Channel[] },
+  entry: LitellmEntry,
+  means: ConversionContext,
+  done: ConvertedConfig & { models: LitellmEntry[]; channels: Channel[] },
 ): void {
-  const id = textOf(entry['model_name']);
+  const id = entryText(entry['model_name']);
   const params = members(entry['litellm_params']);
   const what = `model ${id || '(without a name)'}`;
   const bought = boughtFrom(params, means.bundled);
   if (id === '' || bought === undefined) {
-    done.leftOut.push({ what, why: `nothing here speaks as '${textOf(params['model'])}' does` });
+    done.leftOut.push({ what, why: `nothing here speaks as '${entryText(params['model'])}' does` });
     return;
   }
   if (bought.upstream.includes('*')) {
@@ -75,10 +75,10 @@ function convertOne(
   }
   const own = { ...members(entry['model_info']), ...params };
   const priced =
-    priceOf(own, kindOf(own) ?? means.bundled.get(id)?.facts.kind ?? 'chat', means.rate) !==
+    priceOf(own, modelKindOf(own) ?? means.bundled.get(id)?.facts.kind ?? 'chat', means.rate) !==
     undefined;
   if (!done.models.some((model) => model['id'] === id) && (priced || !means.bundled.has(id))) {
-    const model = describe(id, bought.upstream, textOf(params['model']), own, means);
+    const model = describe(id, bought.upstream, entryText(params['model']), own, means);
     if (model === undefined) {
       done.leftOut.push({
         what,
@@ -96,7 +96,7 @@ function convertOne(
   place(done.channels, bought, params, id);
 }
 
-interface Bought {
+interface VendorOfModel {
   readonly vendor: string;
   readonly upstream: string;
   readonly baseUrl: string | undefined;
@@ -104,8 +104,8 @@ interface Bought {
 }
 
 /** `provider/model`, or a model alone, whose vendor the bundled list knows. */
-function boughtFrom(params: Described, bundled: Bundled): Bought | undefined {
-  const written = textOf(params['model']);
+function boughtFrom(params: LitellmEntry, bundled: Bundled): VendorOfModel | undefined {
+  const written = entryText(params['model']);
   const named = params['custom_llm_provider'];
   const slash = written.indexOf('/');
   const provider =
@@ -136,7 +136,7 @@ function boughtFrom(params: Described, bundled: Bundled): Bought | undefined {
   };
 }
 
-function secretOf(params: Described): string | undefined {
+function secretOf(params: LitellmEntry): string | undefined {
   const pair = [filled(params['aws_access_key_id']), filled(params['aws_secret_access_key'])];
   if (pair.every((part) => part !== undefined)) return pair.join(':');
   return filled(params['api_key']) ?? filled(params['vertex_credentials']);
@@ -153,12 +153,13 @@ function describe(
   id: string,
   upstream: string,
   written: string,
-  own: Described,
-  { bundled, list, rate }: Means,
-): Described | undefined {
+  own: LitellmEntry,
+  { bundled, list, rate }: ConversionContext,
+): LitellmEntry | undefined {
   const listed = list?.get(id) ?? list?.get(written) ?? list?.get(upstream);
   const known = bundled.get(upstream)?.facts;
-  const kind: ModelKind = kindOf(own) ?? known?.kind ?? (listed && kindOf(listed)) ?? 'chat';
+  const kind: ModelKind =
+    modelKindOf(own) ?? known?.kind ?? (listed && modelKindOf(listed)) ?? 'chat';
   const price =
     priceOf(own, kind, rate) ??
     (known === undefined ? listed && priceOf(listed, kind, rate) : writtenPrice(known.price));
@@ -176,13 +177,15 @@ function describe(
   };
 }
 
-const each = <From>(of: Readonly<Record<string, From>>, write: (one: From) => unknown): Described =>
-  Object.fromEntries(Object.entries(of).map(([name, one]) => [name, write(one)]));
+const each = <From>(
+  of: Readonly<Record<string, From>>,
+  write: (one: From) => unknown,
+): LitellmEntry => Object.fromEntries(Object.entries(of).map(([name, one]) => [name, write(one)]));
 
 const writtenTimes = ({ all, each: by = {} }: Times): unknown =>
   all === undefined ? each(by, fractionText) : fractionText(all);
 
-function writtenWindow({ name, zone, days, from, to, except, times }: PriceWindow): Described {
+function writtenWindow({ name, zone, days, from, to, except, times }: PriceWindow): LitellmEntry {
   return {
     name,
     zone,
@@ -195,8 +198,8 @@ function writtenWindow({ name, zone, days, from, to, except, times }: PriceWindo
   };
 }
 
-function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): Described {
-  const plain = (some: Rates): Described =>
+function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): LitellmEntry {
+  const plain = (some: Rates): LitellmEntry =>
     Object.fromEntries(
       Object.entries(some).flatMap(([name, nano]) =>
         isMeasure(name) ? [[name, decimalText(nano, pricePlaces(name))]] : [],
@@ -239,12 +242,12 @@ function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): Desc
  */
 function place(
   channels: Channel[],
-  { vendor, upstream, baseUrl, secret }: Bought,
-  params: Described,
+  { vendor, upstream, baseUrl, secret }: VendorOfModel,
+  params: LitellmEntry,
   id: string,
 ): void {
   const whole = (name: string): string | undefined =>
-    /^\d+$/.test(textOf(params[name])) ? textOf(params[name]) : undefined;
+    /^\d+$/.test(entryText(params[name])) ? entryText(params[name]) : undefined;
   const [priority, weight] = [whole('order'), whole('weight')];
   const facts = {
     vendor,
@@ -269,7 +272,7 @@ function place(
   });
 }
 
-function notesOn(file: Described): string[] {
+function notesOn(file: LitellmEntry): string[] {
   const router = { ...members(file['litellm_settings']), ...members(file['router_settings']) };
   const general = members(file['general_settings']);
   const said = (there: boolean, note: string): readonly string[] => (there ? [note] : []);
@@ -295,5 +298,7 @@ function notesOn(file: Described): string[] {
   ];
 }
 
-const members = (value: unknown): Described =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Described) : {};
+const members = (value: unknown): LitellmEntry =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as LitellmEntry)
+    : {};

@@ -1,10 +1,10 @@
-import types from './data/channel-types.json' with { type: 'json' };
+import type { Fraction } from '../base/fraction.ts';
 import type { Row } from '../storage/database.ts';
-import type { Foreign, ForeignChannel, ForeignKey, ForeignUser } from './foreign.ts';
-import { type Source, SourceError } from './source.ts';
+import { type ImportSource, ImportSourceError } from './source.ts';
+import types from './data/channel-types.json' with { type: 'json' };
 
 /** Reads a new-api or one-api database whole. Throws a `SourceError` when it is none. */
-export async function readNewApi(source: Source): Promise<Foreign> {
+export async function readNewApi(source: ImportSource): Promise<ForeignInstallation> {
   const [users, tokens, channels, options] = await Promise.all([
     source.rows('users', 'id'),
     source.rows('tokens', 'id'),
@@ -17,7 +17,7 @@ export async function readNewApi(source: Source): Promise<Foreign> {
     channels === undefined ||
     options === undefined
   )
-    throw new SourceError(
+    throw new ImportSourceError(
       'this is no database of new-api or one-api: it lacks the tables users, tokens, channels or options',
     );
   // Each of these columns came with new-api; an empty table has none to look at.
@@ -34,7 +34,7 @@ export async function readNewApi(source: Source): Promise<Foreign> {
     keys: tokens.map(keyOf),
     channels: channels.map(channelOf),
     options: new Map(options.map((row) => [text(row, 'key'), text(row, 'value')])),
-    beside: await besides(source),
+    beside: await leftOutTables(source),
   };
 }
 
@@ -42,7 +42,7 @@ export async function readNewApi(source: Source): Promise<Foreign> {
  * Roles: 1 user, 10 administrator, 100 root; 0 is a guest, who has no account
  * (common/constants.go).
  */
-function userOf(row: Row, kind: Foreign['kind']): ForeignUser {
+function userOf(row: Row, kind: ForeignInstallation['kind']): ForeignUser {
   const github = text(row, 'github_id');
   return {
     id: text(row, 'id'),
@@ -135,7 +135,7 @@ function secretsIn(key: string, several: boolean): readonly string[] {
 }
 
 /** Money and work that stand elsewhere in it. */
-async function besides(source: Source): Promise<readonly string[]> {
+async function leftOutTables(source: ImportSource): Promise<readonly string[]> {
   const said: string[] = [];
   const codes = ((await source.rows('redemptions', 'id')) ?? []).filter(
     (row) => number(row, 'status') === 1n && !isDeleted(row),
@@ -203,11 +203,96 @@ function parsed(json: string): unknown {
 }
 
 /** JSON of an object; undefined: of something else, or of nothing. */
-export function objectIn(json: string): Readonly<Record<string, unknown>> | undefined {
+export function parsedObject(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = parsed(json);
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 }
 
-const object = (json: string): Readonly<Record<string, unknown>> => objectIn(json) ?? {};
+const object = (json: string): Readonly<Record<string, unknown>> => parsedObject(json) ?? {};
+
+/**
+ * What another gateway's database says, in its own terms: new-api, or one-api, from which it
+ * descends. Facts of QuantumNous/new-api model/{user,token,channel,option}.go and
+ * songquanpeng/one-api model/{user,token,channel}.go, read 2026-11.
+ */
+export interface ForeignInstallation {
+  readonly kind: 'new-api' | 'one-api';
+  readonly users: readonly ForeignUser[];
+  readonly keys: readonly ForeignKey[];
+  readonly channels: readonly ForeignChannel[];
+  /**
+   * As the administrator saved them; what was never changed stands in that program, not in its
+   * database.
+   */
+  readonly options: ReadonlyMap<string, string>;
+  /** What is there beside that, and has no place here: one sentence each. */
+  readonly beside: readonly string[];
+}
+
+export interface ForeignUser {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly operator: boolean;
+  readonly enabled: boolean;
+  readonly deleted: boolean;
+  /** The provider's number for a person, where it is known to be that. */
+  readonly github: string | undefined;
+  readonly group: string;
+  /** Units: 500,000 are a dollar unless QuotaPerUnit says otherwise. May be negative. */
+  readonly quota: bigint;
+  /** Earned by invitations and not moved to the balance. */
+  readonly rewards: bigint;
+  /** Wall clock, ms; undefined: not known. */
+  readonly createdAt: number | undefined;
+}
+
+export interface ForeignKey {
+  readonly id: string;
+  readonly userId: string;
+  /** With its `sk-`, as clients send it. */
+  readonly secret: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly deleted: boolean;
+  /** Wall clock, ms; undefined: never. */
+  readonly expiresAt: number | undefined;
+  readonly createdAt: number | undefined;
+  readonly lastUsedAt: number | undefined;
+  /** Units that it may still spend; undefined: as many as its user has. */
+  readonly remaining: bigint | undefined;
+  /** Empty: its user's. */
+  readonly group: string;
+  /** Models that alone it may use; empty: all. */
+  readonly models: readonly string[];
+  /** Addresses and networks that alone may use it; empty: all. */
+  readonly addresses: readonly string[];
+}
+
+export interface ForeignChannel {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly baseUrl: string | undefined;
+  readonly secrets: readonly { readonly secret: string; readonly enabled: boolean }[];
+  readonly models: readonly string[];
+  /** Public id → the vendor's. */
+  readonly mapping: ReadonlyMap<string, string>;
+  readonly groups: readonly string[];
+  /** Higher first. */
+  readonly priority: bigint;
+  readonly weight: bigint;
+  readonly enabled: boolean;
+  /** Settings of it that have no place here, by name. */
+  readonly unknown: readonly string[];
+}
+
+/** What units are worth. */
+export interface UnitWorth {
+  /** Units for a dollar. */
+  readonly perDollar: Fraction;
+  /** Yuan for a dollar. */
+  readonly rate: Fraction;
+}

@@ -1,12 +1,9 @@
-import { type Fraction, fraction, one, product } from '../base/fraction.ts';
+import { type Fraction, fraction, unity, product } from '../base/fraction.ts';
 import type { BundledModel } from '../catalog/bundled.ts';
-import { decimalText } from '../catalog/decimal.ts';
+import { decimalText, divided, roundedUp, readDecimal } from '../catalog/decimal.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
-import type { Foreign, Worth } from './foreign.ts';
-import { divided, roundedUp } from './fraction.ts';
-import { objectIn } from './new-api.ts';
-import { savedTable, type Table, untakenOptions, usableGroups } from './options.ts';
-import type { Note } from './report.ts';
+import { type ForeignInstallation, type UnitWorth, parsedObject } from './new-api.ts';
+import type { ImportNote } from './report.ts';
 
 /**
  * Prices there are ratios (QuantumNous/new-api setting/ratio_setting/{model_ratio,cache_ratio}.go
@@ -31,7 +28,7 @@ export interface Ratios {
   /** Groups that users could choose by themselves; undefined: not known. */
   readonly usable: ReadonlySet<string> | undefined;
   /** What was saved and could not be read, or is not. */
-  readonly notes: readonly Note[];
+  readonly notes: readonly ImportNote[];
 }
 
 export interface RatioPrice {
@@ -57,9 +54,9 @@ const hourOverMinutes: Fraction = { numerator: 8n, denominator: 5n };
 const tokenPlaces = 9;
 const callPlaces = 15;
 
-export function readRatios(foreign: Foreign, worth: Worth): Ratios {
-  const notes: Note[] = [];
-  const table = (name: string): Table | undefined => savedTable(foreign, name, notes);
+export function readRatios(foreign: ForeignInstallation, worth: UnitWorth): Ratios {
+  const notes: ImportNote[] = [];
+  const table = (name: string): RatioTable | undefined => savedTable(foreign, name, notes);
   const tables: Tables = {
     model: table('ModelRatio'),
     call: table('ModelPrice'),
@@ -69,12 +66,12 @@ export function readRatios(foreign: Foreign, worth: Worth): Ratios {
     image: table('ImageRatio'),
     audio: table('AudioRatio'),
     audioOutput: table('AudioCompletionRatio'),
-    modes: objectIn(foreign.options.get('billing_setting.billing_mode') ?? '') ?? {},
+    modes: parsedObject(foreign.options.get('billing_setting.billing_mode') ?? '') ?? {},
   };
   return {
-    groups: table('GroupRatio') ?? new Map([['default', one]]),
+    groups: table('GroupRatio') ?? new Map([['default', unity]]),
     usable: usableGroups(foreign),
-    notes: [...notes, ...untakenOptions(foreign)],
+    notes: [...notes, ...ignoredOptions(foreign)],
     priceOf(model, kind, known) {
       if (tables.modes[model] === 'tiered_expr')
         return 'its price is an expression there: write its tiers down';
@@ -90,19 +87,19 @@ export function readRatios(foreign: Foreign, worth: Worth): Ratios {
 }
 
 interface Tables {
-  readonly model: Table | undefined;
-  readonly call: Table | undefined;
-  readonly completion: Table | undefined;
-  readonly cache: Table | undefined;
-  readonly cacheWrite: Table | undefined;
-  readonly image: Table | undefined;
-  readonly audio: Table | undefined;
-  readonly audioOutput: Table | undefined;
+  readonly model: RatioTable | undefined;
+  readonly call: RatioTable | undefined;
+  readonly completion: RatioTable | undefined;
+  readonly cache: RatioTable | undefined;
+  readonly cacheWrite: RatioTable | undefined;
+  readonly image: RatioTable | undefined;
+  readonly audio: RatioTable | undefined;
+  readonly audioOutput: RatioTable | undefined;
   readonly modes: Readonly<Record<string, unknown>>;
 }
 
 /** A call is one picture where pictures are made. */
-function perCall(dollars: Fraction, kind: ModelKind, { rate }: Worth): RatioPrice | string {
+function perCall(dollars: Fraction, kind: ModelKind, { rate }: UnitWorth): RatioPrice | string {
   if (kind === 'video')
     return 'its price is for a call or a second, as the channel has it: write it down for a second';
   const yuan = decimalText(roundedUp(product(dollars, rate), callPlaces), callPlaces);
@@ -116,7 +113,7 @@ function perToken(
   ratio: Fraction,
   tables: Tables,
   known: BundledModel | undefined,
-  worth: Worth,
+  worth: UnitWorth,
 ): RatioPrice {
   const notes: string[] = [];
   const input = divided(product(ratio, million, worth.rate), worth.perDollar);
@@ -128,13 +125,13 @@ function perToken(
     (known?.facts.price.rates.cache_write_5m === undefined ? undefined : usualCacheWrite);
   const sound = tables.audio?.get(model);
   const factors: Readonly<Record<string, Fraction | undefined>> = {
-    input: one,
+    input: unity,
     cached_input: cached,
     cache_write_5m: written,
     cache_write_1h: written && product(written, hourOverMinutes),
     output: completion,
     audio_input: sound,
-    audio_output: sound && product(sound, tables.audioOutput?.get(model) ?? one),
+    audio_output: sound && product(sound, tables.audioOutput?.get(model) ?? unity),
     image_input: tables.image?.get(model),
   };
   const price = Object.entries(factors).flatMap(([member, factor]) =>
@@ -163,7 +160,7 @@ function completionOf(
       ? 'output costs as much as input: no ratio is saved for it'
       : 'output over input as the vendor has it: no ratio is saved for it',
   );
-  return share ?? one;
+  return share ?? unity;
 }
 
 function bundledShare(
@@ -174,4 +171,77 @@ function bundledShare(
   return input === undefined || other === undefined || input === 0n
     ? undefined
     : { numerator: other, denominator: input };
+}
+
+type RatioTable = ReadonlyMap<string, Fraction>;
+
+/** What this room reads of the tables below. */
+const importedOptions = new Set([
+  ...[
+    'ModelRatio',
+    'ModelPrice',
+    'CompletionRatio',
+    'CacheRatio',
+    'CreateCacheRatio',
+    'ImageRatio',
+    'AudioRatio',
+    'AudioCompletionRatio',
+  ],
+  ...['GroupRatio', 'billing_setting.billing_mode'],
+]);
+
+/** Names that say what something costs, or whom; new ones come with every release there. */
+const aboutPrices = /ratio|pric(?:e|ing)|billing|tier|discount|usable_group|ratelimit/i;
+
+/**
+ * Numbers by name, as an administrator saved them; undefined: not saved, or not to be read, which
+ * is told.
+ */
+function savedTable(
+  { options }: ForeignInstallation,
+  name: string,
+  notes: ImportNote[],
+): RatioTable | undefined {
+  const json = options.get(name);
+  if (json === undefined || json.trim() === '') return undefined;
+  const what = `option ${name}`;
+  const saved = parsedObject(json);
+  if (saved === undefined) {
+    notes.push({ what, note: 'it cannot be read, and counts as not saved' });
+    return undefined;
+  }
+  const table = new Map<string, Fraction>();
+  for (const [key, written] of Object.entries(saved)) {
+    const value = readDecimal(written);
+    if (value !== undefined) table.set(key, value);
+    else
+      notes.push({
+        what,
+        note: `what it says of ${key} is no ratio ('${String(written)}'), and counts as not saved`,
+      });
+  }
+  return table;
+}
+
+/** Groups that users could choose there by themselves; undefined: not saved. */
+function usableGroups({ options }: ForeignInstallation): ReadonlySet<string> | undefined {
+  const saved = parsedObject(options.get('UserUsableGroups') ?? '');
+  return saved && new Set(Object.keys(saved));
+}
+
+/**
+ * Tables about prices that nobody here reads: discounts of one group in another, tiers, tools, and
+ * whatever comes next.
+ */
+function ignoredOptions({ options }: ForeignInstallation): readonly ImportNote[] {
+  const names = [...options].flatMap(([name, value]) =>
+    aboutPrices.test(name) &&
+    !importedOptions.has(name) &&
+    Object.keys(parsedObject(value) ?? {}).length > 0
+      ? [name]
+      : [],
+  );
+  if (names.length === 0) return [];
+  const note = `these say there what something costs or who may have it, and are not taken; whoever paid less by them pays the plain price here: ${names.sort().join(', ')}`;
+  return [{ what: 'options', note }];
 }

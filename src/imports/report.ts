@@ -1,26 +1,26 @@
 import type { Nano } from '../base/money.ts';
 
 /** Things of one kind: how many came now, were there from an earlier import, and stayed behind. */
-export interface Count {
+export interface ImportCount {
   taken: number;
   before: number;
   left: number;
 }
 
-export interface Note {
+export interface ImportNote {
   readonly what: string;
   readonly note: string;
 }
 
-export const parts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
-export type Part = (typeof parts)[number];
+export const importParts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
+export type ImportPart = (typeof importParts)[number];
 
 /** What an import did or would do. */
-export interface ImportReport extends Readonly<Record<Part, Count>> {
+export interface ImportSummary extends Readonly<Record<ImportPart, ImportCount>> {
   /** What stayed behind, and why. */
   readonly leftOut: { readonly what: string; readonly why: string }[];
   /** What is good to know of what came. */
-  readonly notes: Note[];
+  readonly notes: ImportNote[];
   readonly prices: { readonly model: string; readonly price: Readonly<Record<string, string>> }[];
   readonly multipliers: { readonly group: string; readonly multiplier: string }[];
   readonly sums: Sums;
@@ -44,8 +44,8 @@ export interface Sums {
   rewardUnits: bigint;
 }
 
-export function newReport(): ImportReport {
-  const count = (): Count => ({ taken: 0, before: 0, left: 0 });
+export function newReport(): ImportSummary {
+  const count = (): ImportCount => ({ taken: 0, before: 0, left: 0 });
   return {
     users: count(),
     keys: count(),
@@ -70,10 +70,10 @@ export function newReport(): ImportReport {
 }
 
 /** Whether anything came. */
-export const changed = (report: ImportReport): boolean =>
-  parts.some((part) => report[part].taken > 0);
+export const changed = (report: ImportSummary): boolean =>
+  importParts.some((part) => report[part].taken > 0);
 
-export function leaveOut(report: ImportReport, part: Part, what: string, why: string): void {
+export function leaveOut(report: ImportSummary, part: ImportPart, what: string, why: string): void {
   report[part].left++;
   report.leftOut.push({ what, why });
 }

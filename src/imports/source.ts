@@ -5,19 +5,19 @@ import { type Database, DatabaseError, type Row } from '../storage/database.ts';
 import { open } from '../storage/open.ts';
 
 /** Another program's database, which is read and never written. */
-export interface Source {
+export interface ImportSource {
   /** All rows of a table, in the order of `by`; undefined when there is no such table. */
   rows(table: string, by: string): Promise<readonly Row[] | undefined>;
   close(): Promise<void>;
 }
 
 /** Not to be read: why, for whoever named it. */
-export class SourceError extends Error {}
+export class ImportSourceError extends Error {}
 
 /** A SQLite file, or the address of a PostgreSQL database. Throws a `SourceError`. */
-export async function openSource(place: string): Promise<Source> {
+export async function openSource(place: string): Promise<ImportSource> {
   if (place === '')
-    throw new SourceError('name a SQLite file, or the address of a PostgreSQL database');
+    throw new ImportSourceError('name a SQLite file, or the address of a PostgreSQL database');
   if (/^postgres(?:ql)?:\/\//.test(place))
     return openOr(
       place,
@@ -26,11 +26,11 @@ export async function openSource(place: string): Promise<Source> {
       'information_schema.tables WHERE table_schema=current_schema() AND table_name=$1',
     );
   if (/^mysql:|@tcp\(|@unix\(/.test(place))
-    throw new SourceError(
+    throw new ImportSourceError(
       'MySQL is not read. Let that program move to SQLite or PostgreSQL first, or copy its tables users, tokens, channels and options into a SQLite file (the tool mysql2sqlite does), and name that',
     );
   const path = resolve(place.replace(/^sqlite:(?:\/\/)?/, ''));
-  if (!existsSync(path)) throw new SourceError(`there is no file ${path}`);
+  if (!existsSync(path)) throw new ImportSourceError(`there is no file ${path}`);
   return openOr(
     place,
     () => attached(path),
@@ -54,7 +54,7 @@ async function openOr(
   opening: () => Promise<Database>,
   schema: string,
   tables: string,
-): Promise<Source> {
+): Promise<ImportSource> {
   try {
     const database = await opening();
     await database.query(`SELECT 1 FROM ${tables}`, ['users']);
@@ -63,20 +63,23 @@ async function openOr(
         if ((await database.query(`SELECT 1 FROM ${tables}`, [table])).length === 0)
           return undefined;
         const from = schema === 'source' ? `source.${table}` : table;
-        return told(`its table ${table}`, database.query(`SELECT * FROM ${from} ORDER BY ${by}`));
+        return readOrFail(
+          `its table ${table}`,
+          database.query(`SELECT * FROM ${from} ORDER BY ${by}`),
+        );
       },
       close: () => database.close(),
     };
   } catch (error) {
-    return told(place.replace(/\/\/.*@/, '//…@'), Promise.reject(error));
+    return readOrFail(place.replace(/\/\/.*@/, '//…@'), Promise.reject(error));
   }
 }
 
-async function told<T>(what: string, reading: Promise<T>): Promise<T> {
+async function readOrFail<T>(what: string, reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    throw new SourceError(`${what} cannot be read: ${error.message}`, { cause: error });
+    throw new ImportSourceError(`${what} cannot be read: ${error.message}`, { cause: error });
   }
 }

@@ -1,21 +1,23 @@
-import type { Database, Row, Script } from '../storage/database.ts';
+import type { Clock } from '../base/clock.ts';
+import { randomText } from '../base/id.ts';
 import type { Nano } from '../base/money.ts';
-import { integer, integerOrZero } from './scripts/read.ts';
-import { wrongWindows } from './windows.ts';
+import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
+import { integerColumn, integerColumnOrZero } from '../storage/sql.ts';
+import { wrongWindows } from './limit-windows.ts';
 
 /** A row that should not be: which query found it, and its columns as text. */
-export interface Problem {
+export interface LedgerProblem {
   readonly query: string;
   readonly row: Readonly<Record<string, string | null>>;
 }
 
-export interface Report {
+export interface CheckReport {
   readonly ok: boolean;
   readonly accounts: number;
   readonly transfers: number;
   /** Open ones. */
   readonly holds: number;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly LedgerProblem[];
 }
 
 /** A broken ledger is known by its first rows. */
@@ -68,8 +70,8 @@ const queries = {
 export function check(
   database: Database,
   others: Readonly<Record<string, string>> = {},
-  tell?: TellRules,
-): Promise<Report> {
+  tell?: RuleProgress,
+): Promise<CheckReport> {
   return database.snapshot(() => prove({ ...queries, ...others }, tell));
 }
 
@@ -81,20 +83,23 @@ export async function houseLosses(database: Database): Promise<Nano> {
   const [row] = await database.query(
     "SELECT COALESCE(SUM(amount), 0) AS amount FROM transfer WHERE debit='losses' AND credit<>'revenue'",
   );
-  return integerOrZero(row, 'amount');
+  return integerColumnOrZero(row, 'amount');
 }
 
 /** Hears how far a proof is: all its rules, each time that one begins or ends. */
-export type TellRules = (
+export type RuleProgress = (
   rules: readonly {
     readonly rule: string;
     readonly state: 'waiting' | 'running' | 'ok' | 'failed';
-    readonly problems: readonly Problem['row'][];
+    readonly problems: readonly LedgerProblem['row'][];
   }[],
 ) => void;
 
-function* prove(all: Readonly<Record<string, string>>, tell: TellRules = () => {}): Script<Report> {
-  const problems: Problem[] = [];
+function* prove(
+  all: Readonly<Record<string, string>>,
+  tell: RuleProgress = () => {},
+): Transaction<CheckReport> {
+  const problems: LedgerProblem[] = [];
   const names = Object.keys(all);
   const told = (done: number, running: boolean): void =>
     tell(
@@ -127,15 +132,236 @@ function* prove(all: Readonly<Record<string, string>>, tell: TellRules = () => {
   };
   return {
     ok: problems.length === 0,
-    accounts: Number(integer(counted, 'accounts')),
-    transfers: Number(integer(counted, 'transfers')),
-    holds: Number(integer(counted, 'holds')),
+    accounts: Number(integerColumn(counted, 'accounts')),
+    transfers: Number(integerColumn(counted, 'transfers')),
+    holds: Number(integerColumn(counted, 'holds')),
     problems,
   };
 }
 
-function asText(row: Row): Problem['row'] {
+function asText(row: Row): LedgerProblem['row'] {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
   );
+}
+
+export const checksMigrations: readonly Migration[] = [
+  {
+    id: '0023-ledger-checks',
+    statements: [
+      // `seen_at` moves while its process lives. `ok` is null until it is over. `rules` and `sums`
+      // are JSON.
+      `CREATE TABLE ledger_check (
+        id TEXT PRIMARY KEY,
+        started_at BIGINT NOT NULL,
+        seen_at BIGINT NOT NULL,
+        took_ms BIGINT,
+        ok BIGINT CHECK (ok IN (0, 1)),
+        accounts BIGINT NOT NULL DEFAULT 0,
+        transfers BIGINT NOT NULL DEFAULT 0,
+        holds BIGINT NOT NULL DEFAULT 0,
+        rules TEXT NOT NULL,
+        sums TEXT
+      )`,
+    ],
+  },
+];
+
+type RuleState = 'waiting' | 'running' | 'ok' | 'failed';
+
+interface RuleResult {
+  readonly rule: string;
+  readonly state: RuleState;
+  readonly problems: readonly LedgerProblem['row'][];
+}
+
+/** Where customers' money came from and went: balance = topUps + credits − paidOut − charges. */
+interface MoneySums {
+  readonly balance: Nano;
+  readonly topUps: Nano;
+  /** The operator's credits less his debits. */
+  readonly credits: Nano;
+  readonly paidOut: Nano;
+  /** Charges less those paid back. */
+  readonly charges: Nano;
+}
+
+/** A proof of the ledger that runs, ran, or was lost with its process. Times are wall clock, ms. */
+export interface CheckRun {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly tookMs: number | undefined;
+  /** Undefined while it runs, and for ever of one that was lost. */
+  readonly ok: boolean | undefined;
+  readonly running: boolean;
+  readonly accounts: number;
+  readonly transfers: number;
+  readonly holds: number;
+  readonly rules: readonly RuleResult[];
+  readonly sums: MoneySums | undefined;
+}
+
+const aliveEveryMs = 5_000;
+const lostAfterMs = 30_000;
+const checksKept = 200;
+
+/**
+ * Begins a proof, unless one runs on some node; gives the id of the one that does. It goes on
+ * whoever looks.
+ */
+export async function startCheck(
+  database: Database,
+  clock: Clock,
+  others: Readonly<Record<string, string>>,
+): Promise<string> {
+  const id = `chk_${clock.now().toString(36).padStart(9, '0')}${randomText(13)}`;
+  const running = await database.transact(() => begin(id, clock.now()));
+  if (running !== id) return running;
+  void run(database, clock, others, id);
+  return id;
+}
+
+function* begin(id: string, now: number): Transaction<string> {
+  // Who begins holds this row, so that two never do at once.
+  yield {
+    sql: "INSERT INTO change (topic, version) VALUES ('ledger-check', 1) ON CONFLICT (topic) DO UPDATE SET version=change.version+1",
+    params: [],
+  };
+  const [other] = yield {
+    sql: 'SELECT id FROM ledger_check WHERE ok IS NULL AND seen_at>$1 LIMIT 1',
+    params: [now - lostAfterMs],
+  };
+  if (other !== undefined) return String(other['id']);
+  yield {
+    sql: "INSERT INTO ledger_check (id, started_at, seen_at, rules) VALUES ($1, $2, $2, '[]')",
+    params: [id, now],
+  };
+  yield {
+    sql: `DELETE FROM ledger_check WHERE id<=(SELECT id FROM ledger_check ORDER BY id DESC LIMIT 1 OFFSET ${checksKept})`,
+    params: [],
+  };
+  return id;
+}
+
+async function run(
+  database: Database,
+  clock: Clock,
+  others: Readonly<Record<string, string>>,
+  id: string,
+): Promise<void> {
+  const begun = clock.monotonicMs();
+  let rules: readonly RuleResult[] = [];
+  let writing: Promise<unknown> = Promise.resolve();
+  const write = (): void => {
+    const said = [clock.now(), JSON.stringify(rules), id];
+    writing = writing
+      .then(() => database.query('UPDATE ledger_check SET seen_at=$1, rules=$2 WHERE id=$3', said))
+      .catch(() => undefined);
+  };
+  const alive = setInterval(write, aliveEveryMs).unref();
+  try {
+    const report = await check(database, others, (told) => {
+      rules = told;
+      write();
+    });
+    const sums = await database.snapshot(moneySums);
+    await writing;
+    await database.query(
+      'UPDATE ledger_check SET ok=$1, took_ms=$2, accounts=$3, transfers=$4, holds=$5, sums=$6, rules=$7, seen_at=$8 WHERE id=$9',
+      [
+        ...[
+          report.ok ? 1 : 0,
+          Math.round(clock.monotonicMs() - begun),
+          report.accounts,
+          report.transfers,
+          report.holds,
+        ],
+        ...[sumsText(sums), JSON.stringify(rules), clock.now(), id],
+      ],
+    );
+  } catch {
+    // The database went away: the proof is lost, and says so by its silence.
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+const total = (which: string) => `(SELECT COALESCE(SUM(amount), 0) FROM transfer WHERE ${which})`;
+
+function* moneySums(): Transaction<MoneySums> {
+  const [row] = yield {
+    sql: `SELECT
+      (SELECT COALESCE(SUM(credits-debits), 0) FROM account WHERE kind='user')-(SELECT COALESCE(SUM(f.spent), 0) FROM till_float f JOIN account a ON a.id=f.account WHERE a.kind='user') AS balance,
+      ${total("debit LIKE 'wallet:%'")} AS top_ups, ${total("debit='grants'")}-${total("credit='grants'")} AS credits,
+      ${total("credit LIKE 'wallet:%'")} AS paid_out, ${total("credit='revenue'")}-${total("debit='revenue'")} AS charges`,
+    params: [],
+  };
+  const of = (name: string): Nano => integerColumnOrZero(row, name);
+  return {
+    balance: of('balance'),
+    topUps: of('top_ups'),
+    credits: of('credits'),
+    paidOut: of('paid_out'),
+    charges: of('charges'),
+  };
+}
+
+const sumsText = (sums: MoneySums): string =>
+  JSON.stringify(sums, (_name, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+
+/** The latest first. */
+export async function checkRuns(
+  database: Database,
+  now: number,
+  limit: number,
+): Promise<readonly CheckRun[]> {
+  const rows = await database.query('SELECT * FROM ledger_check ORDER BY id DESC LIMIT $1', [
+    limit,
+  ]);
+  return rows.map((row) => checkOf(row, now));
+}
+
+export async function checkRun(
+  database: Database,
+  id: string,
+  now: number,
+): Promise<CheckRun | undefined> {
+  const [row] = await database.query('SELECT * FROM ledger_check WHERE id=$1', [id]);
+  return row && checkOf(row, now);
+}
+
+function checkOf(row: Row, now: number): CheckRun {
+  const { ok = null, took_ms: took = null, sums = null } = row;
+  return {
+    id: String(row['id']),
+    startedAt: Number(row['started_at']),
+    tookMs: took === null ? undefined : Number(took),
+    ok: ok === null ? undefined : ok === 1n,
+    running: ok === null && Number(row['seen_at']) > now - lostAfterMs,
+    accounts: Number(row['accounts']),
+    transfers: Number(row['transfers']),
+    holds: Number(row['holds']),
+    // Written by `run`.
+    rules: JSON.parse(String(row['rules'])) as readonly RuleResult[],
+    sums: sums === null ? undefined : sumsOf(String(sums)),
+  };
+}
+
+function sumsOf(text: string): MoneySums {
+  const {
+    balance = '0',
+    topUps = '0',
+    credits = '0',
+    paidOut = '0',
+    charges = '0',
+  } = JSON.parse(text) as Readonly<Record<string, string>>;
+  return {
+    balance: BigInt(balance),
+    topUps: BigInt(topUps),
+    credits: BigInt(credits),
+    paidOut: BigInt(paidOut),
+    charges: BigInt(charges),
+  };
 }

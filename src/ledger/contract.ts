@@ -10,7 +10,7 @@ export interface LimitWindow {
   readonly amount: Nano;
 }
 
-export interface ReserveAsk {
+export interface ReserveRequest {
   /** The user's account. */
   readonly account: string;
   readonly limits: readonly LimitWindow[];
@@ -67,7 +67,7 @@ export interface Charge {
  * `paid`: committed, the last byte may leave. `unavailable`: not known to be committed within
  * `settleWaitMs`; the till goes on with it. `refused`: the database will never take it.
  */
-export interface Settled {
+export interface SettleResult {
   readonly outcome: 'paid' | 'unavailable' | 'refused';
   readonly amount: Nano;
   readonly shortfall: Nano;
@@ -85,16 +85,16 @@ export interface Reservation {
    */
   extendOrWait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano>;
   /** Something was delivered (or finished): charge it. Resolves after the commit. */
-  settle(charge: Charge): Promise<Settled>;
+  settle(charge: Charge): Promise<SettleResult>;
   /** Nothing was delivered and nothing is charged. */
   release(): void;
 }
 
 export interface Till {
   /** The fast path: from memory or not at all. */
-  tryReserve(ask: ReserveAsk): Reservation | undefined;
+  tryReserve(ask: ReserveRequest): Reservation | undefined;
   /** The slow path: draws, calls in, waits its turn. */
-  reserve(ask: ReserveAsk, signal: AbortSignal): Promise<Reservation | ReserveRefusal>;
+  reserve(ask: ReserveRequest, signal: AbortSignal): Promise<Reservation | ReserveRefusal>;
   /**
    * False while the database is away or far behind, and after `close`: then there are no
    * reservations.

@@ -1,12 +1,12 @@
-import type { ReserveAsk } from './contract.ts';
+import type { ReserveRequest } from './contract.ts';
 import { Float } from './float.ts';
 import { emptyMove } from './pipeline.ts';
-import type { CallInRow } from './scripts/process.ts';
-import type { Move } from './scripts/move.ts';
+import type { CallInRow } from './transactions/process.ts';
+import type { FloatChange } from './transactions/move.ts';
 import type { TillSettings } from './settings.ts';
 import { drawEveryMs, type Waiting } from './waiting.ts';
 
-type Floated = readonly [Float, ...Float[]];
+type FloatList = readonly [Float, ...Float[]];
 
 /**
  * The accounts that this process holds money of, or has waiters for, and what each of them
@@ -31,7 +31,7 @@ export class Floats {
   }
 
   /** The user's first, then the limits'; undefined when one of them is not here. */
-  known({ account, limits }: ReserveAsk): Floated | undefined {
+  known({ account, limits }: ReserveRequest): FloatList | undefined {
     const user = this.#floats.get(account);
     if (user === undefined) return undefined;
     if (limits.length === 0) return user.alone;
@@ -45,14 +45,14 @@ export class Floats {
   }
 
   /** The same, made where they are not. */
-  open({ account, limits }: ReserveAsk): Floated {
+  open({ account, limits }: ReserveRequest): FloatList {
     return [
       this.#open(account, undefined),
       ...limits.map(({ id, amount }) => this.#open(id, amount)),
     ];
   }
 
-  renew([user, ...limits]: Floated): Floated {
+  renew([user, ...limits]: FloatList): FloatList {
     return [
       this.#open(user.account, user.limit),
       ...limits.map(({ account, limit }) => this.#open(account, limit)),
@@ -68,7 +68,7 @@ export class Floats {
   }
 
   /** What the account draws or gives back with the next batch. */
-  moveOf(float: Float, nowMs: number, liveProcesses: number): Move | undefined {
+  moveOf(float: Float, nowMs: number, liveProcesses: number): FloatChange | undefined {
     const { account, limit } = float;
     if (this.#floats.get(account) !== float) return undefined;
     const ahead = float.ahead;
@@ -104,7 +104,7 @@ export class Floats {
   }
 
   /** A batch with this move is committed, and the float knows what it brought. */
-  moved(float: Float, move: Move, batch: number, nowMs: number): void {
+  moved(float: Float, move: FloatChange, batch: number, nowMs: number): void {
     if (move.want === 0n && move.spare === 0n) return;
     float.answeredBy = batch;
     const need = this.#waiting.needOf(float);

@@ -1,8 +1,8 @@
 import type { Nano } from '../base/money.ts';
-import type { Database, Script } from '../storage/database.ts';
-import * as scripts from './scripts/account.ts';
-import { fence, fenceAll, sweep } from './scripts/process.ts';
-import { integer, text } from './scripts/read.ts';
+import type { Database, Transaction } from '../storage/database.ts';
+import * as scripts from './transactions/account.ts';
+import { fenceProcess, fenceAllProcesses, sweepProcess } from './transactions/process.ts';
+import { integerColumn, textColumn } from '../storage/sql.ts';
 import { tillSettings } from './settings.ts';
 
 /**
@@ -25,7 +25,7 @@ export function createAccount(
   id: string,
   kind: 'user' | 'operator' = 'user',
 ): Promise<void> {
-  return database.transact(() => scripts.createAccount({ id, kind }));
+  return database.transact(() => scripts.createAccountTx({ id, kind }));
 }
 
 /**
@@ -35,11 +35,11 @@ export function createAccount(
 export async function credit(
   database: Database,
   input: scripts.Credit,
-  beside?: () => Script<unknown>,
-): Promise<scripts.Credited> {
+  beside?: () => Transaction<unknown>,
+): Promise<scripts.CreditResult> {
   try {
     return await database.transact(function* () {
-      const done = yield* scripts.credit(input);
+      const done = yield* scripts.creditTx(input);
       if (done === 'created' && beside !== undefined) yield* beside();
       return done;
     });
@@ -50,18 +50,18 @@ export async function credit(
 }
 
 /** Pays a charge back, wholly or in part, once for each `id`, and never more than was charged. */
-export function refund(database: Database, input: scripts.Refund): Promise<scripts.Refunded> {
-  return database.transact(() => scripts.refund(input));
+export function refund(database: Database, input: scripts.Refund): Promise<scripts.RefundResult> {
+  return database.transact(() => scripts.refundTx(input));
 }
 
 /** Pays a whole charge back, once, if it was made. */
 export function payBack(database: Database, id: string, at: number): Promise<void> {
-  return database.transact(() => scripts.payBack({ id, at }));
+  return database.transact(() => scripts.payBackTx({ id, at }));
 }
 
 /** False when there is no such account. Effective in every process within a second. */
 export function freeze(database: Database, account: string, frozen: boolean): Promise<boolean> {
-  return database.transact(() => scripts.freeze({ account, frozen }));
+  return database.transact(() => scripts.freezeTx({ account, frozen }));
 }
 
 const balanceColumns = `SELECT a.id, a.frozen, a.credits-a.debits-a.held AS spendable,
@@ -82,12 +82,12 @@ export async function balances(database: Database): Promise<readonly Balance[]> 
   );
 }
 
-function balanceOf(row: Parameters<typeof integer>[0]): Balance {
+function balanceOf(row: Parameters<typeof integerColumn>[0]): Balance {
   return {
-    account: text(row, 'id'),
-    balance: integer(row, 'balance'),
-    spendable: integer(row, 'spendable'),
-    frozen: integer(row, 'frozen') !== 0n,
+    account: textColumn(row, 'id'),
+    balance: integerColumn(row, 'balance'),
+    spendable: integerColumn(row, 'spendable'),
+    frozen: integerColumn(row, 'frozen') !== 0n,
   };
 }
 
@@ -96,8 +96,10 @@ function balanceOf(row: Parameters<typeof integer>[0]): Balance {
  * not after 15 s of silence.
  */
 export async function releaseProcess(database: Database, id: string): Promise<void> {
-  await database.transact(() => fence({ id }));
-  while (!(await database.transact(() => sweep({ id, floatsMax: tillSettings.sweepFloatsMax }))))
+  await database.transact(() => fenceProcess({ id }));
+  while (
+    !(await database.transact(() => sweepProcess({ id, floatsMax: tillSettings.sweepFloatsMax })))
+  )
     continue;
 }
 
@@ -106,7 +108,7 @@ export async function releaseProcess(database: Database, id: string): Promise<vo
  * all floats are back before the first request.
  */
 export async function releaseAllProcesses(database: Database): Promise<void> {
-  for (const id of await database.transact(fenceAll)) await releaseProcess(database, id);
+  for (const id of await database.transact(fenceAllProcesses)) await releaseProcess(database, id);
 }
 
 /**

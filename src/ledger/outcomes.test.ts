@@ -12,7 +12,7 @@ import type { Fate } from '../../test/ledger/simulated-network.ts';
 import { check } from './check.ts';
 import { balance } from './ledger.ts';
 import type { Charge } from './contract.ts';
-import type { BatchInput } from './scripts/batch.ts';
+import type { BatchInput } from './transactions/batch.ts';
 
 forEachDatabase((_name, openFresh) => {
   /** A hall with 1 yuan on A, one till with a float, and the batches that will have been sent. */

@@ -1,23 +1,21 @@
 import { assert } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Load } from '../base/load.ts';
+import { type Clock, pause, type Timers, nextTurn, type ThreadLoad } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';
-import { pause, type Timers, turn } from '../base/timers.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
-import type { Charge, RecordTable, Settled } from './contract.ts';
+import type { Charge, RecordTable, SettleResult } from './contract.ts';
 import type { Float } from './float.ts';
-import { isFinal, retryMs } from './known.ts';
+import { isFinal, retryMs } from './background-retries.ts';
 import {
   type BatchInput,
   type BatchReply,
   type Charges,
   type FloatRow,
   intoRecords,
-  type Loss,
+  type ChargeLoss,
   type Spend,
-} from './scripts/batch.ts';
-import type { Move } from './scripts/move.ts';
+} from './transactions/batch.ts';
+import type { FloatChange } from './transactions/move.ts';
 import type { TillSettings } from './settings.ts';
 
 /** One finished request on its way into the database. */
@@ -32,7 +30,7 @@ export interface Item {
   readonly queuedAtMs: number;
   /** Whoever settled was told that the outcome is not known yet. */
   answered: boolean;
-  readonly resolve: (settled: Settled) => void;
+  readonly resolve: (settled: SettleResult) => void;
 }
 
 /** One transaction: built once, sent unchanged until its outcome is known. */
@@ -45,15 +43,15 @@ export interface Batch {
 
 interface FloatMove {
   readonly float: Float;
-  readonly move: Move;
+  readonly move: FloatChange;
 }
 
 /**
  * So many running requests are a crowd, and this part of them (one in so many) a batch worth
  * sending.
  */
-const crowd = 8;
-const crowdShare = 1.25;
+const gatherFrom = 8;
+const gatherShare = 1.25;
 /** From here on time is short: the part of it in which the thread has something to do. */
 const busyFrom = 0.7;
 
@@ -62,7 +60,7 @@ export interface PipelineEvents {
   /** Requests whose charges may come any moment. */
   readonly running: number;
   /** What this float draws or gives back with the batch that is being built. */
-  moveOf(float: Float): Move | undefined;
+  moveOf(float: Float): FloatChange | undefined;
   /**
    * It is committed; the floats have been brought up to date. `atMs`: when at the latest the
    * database had not committed it yet.
@@ -86,7 +84,7 @@ export interface PipelineOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
-  readonly load: Load;
+  readonly load: ThreadLoad;
   readonly records: RecordTable;
   readonly settings: TillSettings;
 }
@@ -231,8 +229,8 @@ export class Pipeline {
    */
   async #gather(): Promise<void> {
     const { timers, settings, load } = this.#options;
-    await turn(timers);
-    if (this.#events.running < crowd || this.#enough || load.busy() < busyFrom) return;
+    await nextTurn(timers);
+    if (this.#events.running < gatherFrom || this.#enough || load.busy() < busyFrom) return;
     await new Promise<void>((resolve) => {
       const late = timers.after(settings.gatherMs, () => this.#gathered?.());
       this.#gathered = () => {
@@ -245,7 +243,7 @@ export class Pipeline {
 
   /** The batch has a good part of what could still come. */
   get #enough(): boolean {
-    return this.#queue.length * crowdShare >= this.#events.running;
+    return this.#queue.length * gatherShare >= this.#events.running;
   }
 
   #takeMoves(): FloatMove[] {
@@ -359,7 +357,7 @@ export class Pipeline {
   }
 }
 
-const noLosses: readonly Loss[] = [];
+const noLosses: readonly ChargeLoss[] = [];
 
 function charge(floats: Map<string, Float>, float: Float, amount: Nano): void {
   if (float.charging === 0n) floats.set(float.account, float);
@@ -383,7 +381,7 @@ function chargesOf(items: readonly Item[]): Charges {
   return { count: items.length, values };
 }
 
-export function emptyMove(account: string): Move {
+export function emptyMove(account: string): FloatChange {
   return {
     account,
     limit: undefined,
@@ -397,7 +395,10 @@ export function emptyMove(account: string): Move {
 }
 
 /** All account rows of a batch by ascending id: the order in which everybody locks them (R11). */
-function withDirect(moves: readonly Move[], direct: ReadonlyMap<Float, Nano>): readonly Move[] {
+function withDirect(
+  moves: readonly FloatChange[],
+  direct: ReadonlyMap<Float, Nano>,
+): readonly FloatChange[] {
   if (moves.length + direct.size === 0) return moves;
   const all = new Map(moves.map((move) => [move.account, move]));
   for (const [{ account }, amount] of direct)

@@ -1,22 +1,32 @@
 import type { Procedures } from '../storage/database.ts';
-import { refund } from './scripts/account.ts';
-import { batchAtOnce, batchStepByStep } from './scripts/batch.ts';
-import { keepFailed, settleLate } from './scripts/late.ts';
-import { fence, look, lookForCalls, start, sweep } from './scripts/process.ts';
+import { refundTx } from './transactions/account.ts';
+import {
+  batchAtOnce,
+  batchStepByStep,
+  keepFailedCharge,
+  settleLate,
+} from './transactions/batch.ts';
+import {
+  fenceProcess,
+  listProcesses,
+  listCallIns,
+  startTillProcess,
+  sweepProcess,
+} from './transactions/process.ts';
 
 /**
  * What the till calls by name: on SQLite they run inside the database's thread. To be given to
  * `open`, and to `serveSqlite` in the thread.
  */
 export const ledgerProcedures = {
-  'till.start': start,
+  'till.start': startTillProcess,
   'till.batch': batchStepByStep,
   'till.batch-at-once': batchAtOnce,
-  'till.look': look,
-  'till.calls': lookForCalls,
-  'till.fence': fence,
-  'till.sweep': sweep,
+  'till.look': listProcesses,
+  'till.calls': listCallIns,
+  'till.fence': fenceProcess,
+  'till.sweep': sweepProcess,
   'till.late': settleLate,
-  'till.failed': keepFailed,
-  'till.refund': refund,
+  'till.failed': keepFailedCharge,
+  'till.refund': refundTx,
 } satisfies Procedures;

@@ -6,7 +6,7 @@ import { DatabaseError } from '../storage/database.ts';
 import { createAccount } from './ledger.ts';
 import { ledgerProcedures } from './procedures.ts';
 import { emptyMove } from './pipeline.ts';
-import type { BatchInput, BatchReply } from './scripts/batch.ts';
+import type { BatchInput, BatchReply } from './transactions/batch.ts';
 
 const tables = {
   'floats are drawn, spent, given back and taken over': `

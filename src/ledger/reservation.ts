@@ -1,8 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Nano } from '../base/money.ts';
-import type { Charge, Reservation, Settled } from './contract.ts';
-import type { Float } from './float.ts';
-import type { Demand } from './share.ts';
+import type { Charge, Reservation, SettleResult } from './contract.ts';
+import type { Float, Demand } from './float.ts';
 
 /** At the end of a request that cost more than was reserved, the rest is waited for this long. */
 const overrunWaitMs = 500;
@@ -15,7 +14,7 @@ export interface Wait {
 }
 
 /** What a reservation needs of its till. */
-export interface Counter {
+export interface ReservationTill {
   /** Changes when the process was fenced: what was reserved before is not backed any more. */
   readonly epoch: number;
   /** This process's floats of today for the same accounts. */
@@ -39,21 +38,21 @@ export interface Counter {
     floats: readonly [Float, ...Float[]],
     reserved: Nano,
     extra: Nano,
-  ): Promise<Settled>;
-  chargeLate(charge: Charge, floats: readonly [Float, ...Float[]]): Promise<Settled>;
+  ): Promise<SettleResult>;
+  chargeLate(charge: Charge, floats: readonly [Float, ...Float[]]): Promise<SettleResult>;
 }
 
 /** See `Reservation`. The same amount is reserved of the user's float and of each limit's. */
 export class HeldReservation implements Reservation {
   amount: Nano;
-  readonly #counter: Counter;
+  readonly #counter: ReservationTill;
   #floats: readonly [Float, ...Float[]];
   #epoch: number;
   #waits: Wait | undefined;
   #ended = false;
 
   /** `amount` has been taken from the floats already. */
-  constructor(counter: Counter, floats: readonly [Float, ...Float[]], amount: Nano) {
+  constructor(counter: ReservationTill, floats: readonly [Float, ...Float[]], amount: Nano) {
     this.#counter = counter;
     this.#floats = floats;
     this.#epoch = counter.epoch;
@@ -71,7 +70,7 @@ export class HeldReservation implements Reservation {
     return got + (await this.#wait(more - got, minimum - got, waitMs));
   }
 
-  settle(charge: Charge): Promise<Settled> {
+  settle(charge: Charge): Promise<SettleResult> {
     assert(charge.cost >= 0n, 'nobody is paid for a request');
     this.#end();
     if (charge.cost > this.amount || this.#epoch !== this.#counter.epoch)
@@ -158,7 +157,7 @@ export class HeldReservation implements Reservation {
    * A limit never makes a shortfall: what is missing is asked of the user's float alone, and limits
    * are charged beyond what they have.
    */
-  async #settleSlowly(charge: Charge): Promise<Settled> {
+  async #settleSlowly(charge: Charge): Promise<SettleResult> {
     let extra = 0n;
     if (charge.cost > this.amount && this.#isBacked()) {
       const [user] = this.#floats;

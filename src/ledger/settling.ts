@@ -1,11 +1,10 @@
 import type { Nano } from '../base/money.ts';
-import type { Charge, RecordTable, Settled } from './contract.ts';
-import type { Errands } from './errands.ts';
+import type { BackgroundRetries } from './background-retries.ts';
+import type { Charge, RecordTable, SettleResult } from './contract.ts';
 import type { Float } from './float.ts';
 import type { Item, Pipeline } from './pipeline.ts';
-import type { LateInput, LateReply } from './scripts/late.ts';
 import type { TillSettings } from './settings.ts';
-import type { TillEvent, TillStats } from './stats.ts';
+import type { LateInput, LateReply } from './transactions/batch.ts';
 
 const none: readonly Nano[] = [];
 const unlimited: readonly Float[] = [];
@@ -16,7 +15,7 @@ const wokenWaitMs = 5_000;
 
 export interface SettlingParts {
   readonly pipeline: Pipeline;
-  readonly errands: Errands;
+  readonly retries: BackgroundRetries;
   readonly stats: TillStats;
   readonly settings: TillSettings;
   readonly records: RecordTable;
@@ -45,7 +44,7 @@ export class Settling {
     reserved: Nano,
     extra: Nano,
     nowMs: number,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     const [user] = floats;
     const limits = floats.length === 1 ? unlimited : floats.slice(1);
     const available = reserved + extra;
@@ -79,7 +78,7 @@ export class Settling {
     charge: Charge,
     [user, ...limits]: readonly [Float, ...Float[]],
     nowMs: number,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     return new Promise((resolve) => {
       this.orphaned([
         {
@@ -121,7 +120,7 @@ export class Settling {
     for (const item of items) {
       this.#late.add(item);
       const input = this.#lateInput(item);
-      this.#parts.errands.add({
+      this.#parts.retries.add({
         procedure: 'till.late',
         input,
         done: (reply) => this.#lateDone(item, input().charge.cost, reply as LateReply),
@@ -139,7 +138,7 @@ export class Settling {
    */
   again(items: readonly Item[]): void {
     for (const item of items) {
-      this.#parts.errands.add({
+      this.#parts.retries.add({
         procedure: 'till.late',
         input: this.#lateInput(item),
         refused: (error) => this.#fail(item, error),
@@ -200,7 +199,7 @@ export class Settling {
 
   #refundWithheld({ charge: { id, delivered, at } }: Item, amount: Nano): void {
     if (delivered !== false || amount === 0n) return;
-    this.#parts.errands.add({
+    this.#parts.retries.add({
       procedure: 'till.refund',
       input: () => ({ id: `${id}/refund`, original: id, amount, at }),
       refused: (error) => this.#parts.log({ event: 'refused', id: `${id}/refund`, error }),
@@ -208,7 +207,7 @@ export class Settling {
   }
 
   #fail(item: Item, error: unknown): void {
-    const { stats, errands, log } = this.#parts;
+    const { stats, retries: errands, log } = this.#parts;
     const { id, cost, code, at } = item.charge;
     stats.refused++;
     log({ event: 'refused', id, error });
@@ -238,3 +237,43 @@ function withdraw(item: Item): void {
   item.amount = 0n;
   item.onLimits = item.limits.map(() => 0n);
 }
+
+/** Counters of one till since it was opened, for metrics (till.md §8). */
+export class TillStats {
+  /** Charges committed by batches. */
+  settled = 0;
+  shortfallNano: Nano = 0n;
+  /** Finished requests settled after their process was fenced. */
+  late = 0;
+  /** Times this process found itself fenced. */
+  fenced = 0;
+  /**
+   * Times the database had forgotten what it had committed: a failover to a lagging replica, a
+   * backup restored.
+   */
+  behind = 0;
+  /** Times memory and database disagreed: a bug. */
+  broken = 0;
+  batches = 0;
+  /** Batches whose outcome was not known at first. */
+  unknownBatches = 0;
+  waited = 0;
+  waitedMs = 0;
+  /** Requests refused for lack of money. */
+  insufficient = 0;
+  /** Charges that the database would not take. */
+  refused = 0;
+  undelivered = 0;
+}
+
+/** What an operator should hear of, once each. */
+export type TillEvent =
+  | {
+      readonly event: 'fenced' | 'behind' | 'broken';
+      readonly process: string;
+      readonly unsettled: number;
+      readonly error: unknown;
+    }
+  | { readonly event: 'refused'; readonly id: string; readonly error: unknown }
+  | { readonly event: 'stuck'; readonly account: string; readonly error: unknown }
+  | { readonly event: 'unknown_outcome'; readonly error: unknown };

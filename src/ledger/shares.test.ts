@@ -10,10 +10,10 @@ import {
 } from '../../test/ledger/counter-hall.ts';
 import { seededRandom } from '../base/random.ts';
 import { check } from './check.ts';
-import type { Charge, LimitWindow, ReserveAsk } from './contract.ts';
+import type { Charge, LimitWindow, ReserveRequest } from './contract.ts';
 import { balance, freeze } from './ledger.ts';
-import { changeLimit } from './scripts/account.ts';
-import { forgetWindows } from './windows.ts';
+import { changeLimitTx } from './transactions/account.ts';
+import { forgetWindows } from './limit-windows.ts';
 
 /** What a token costs in these tests. */
 const token = 0.000002;
@@ -31,7 +31,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await room.held('A')).toBe(0n);
   }
 
-  const whole = (tokens: number): ReserveAsk =>
+  const whole = (tokens: number): ReserveRequest =>
     askFor('A', tokens * token, 16 * token, { shape: 'whole' });
 
   test('a hundred whole answers of up to 64,000 tokens on a tenth of a yuan are served in turns, none refused', async () => {
@@ -250,7 +250,7 @@ forEachDatabase((_name, openFresh) => {
       await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never)),
     ).toBe('insufficient');
     expect(await room.number("SELECT debits FROM account WHERE id='key:K:total'")).toBe(yuan(0.03));
-    await room.database.transact(() => changeLimit({ id: 'key:K:total', amount: yuan(1) }));
+    await room.database.transact(() => changeLimitTx({ id: 'key:K:total', amount: yuan(1) }));
     granted(
       await room.until(till.reserve(askFor('A', 0.01, 0.01, { limits, shape: 'fixed' }), never)),
     ).release();

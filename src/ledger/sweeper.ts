@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
-import type { ProcessRow } from './scripts/process.ts';
+import type { ProcessRow } from './transactions/process.ts';
 import type { TillSettings } from './settings.ts';
 
-interface Silence {
+interface SilentProcess {
   readonly seq: bigint;
   readonly sinceMs: number;
   looks: number;
@@ -17,7 +17,7 @@ export class Sweeper {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #settings: TillSettings;
-  readonly #silences = new Map<string, Silence>();
+  readonly #silences = new Map<string, SilentProcess>();
   /** Processes that are not fenced, this one included. */
   live = 1;
   fenced = 0;

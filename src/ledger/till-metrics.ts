@@ -1,5 +1,5 @@
 import type { Nano } from '../base/money.ts';
-import { type Family, family } from '../telemetry/exposition.ts';
+import { type MetricFamily, metricFamily } from '../telemetry/exposition.ts';
 import type { LiveTill } from './till.ts';
 
 const yuan = (nano: Nano): number => Number(nano) / 1e9;
@@ -13,12 +13,12 @@ export function tillFamilies({
   unsettled,
   running,
   admitting,
-}: LiveTill): readonly Family[] {
+}: LiveTill): readonly MetricFamily[] {
   const { floats, waiters, free, reserved, granted } = sumOf(held);
   const counter = (name: string, help: string, total: number) =>
-    family(`tollgate_till_${name}`, 'counter', help, total);
+    metricFamily(`tollgate_till_${name}`, 'counter', help, total);
   const gauge = (name: string, help: string, now: number) =>
-    family(`tollgate_till_${name}`, 'gauge', help, now);
+    metricFamily(`tollgate_till_${name}`, 'gauge', help, now);
   return [
     gauge(
       'admitting',
@@ -26,7 +26,7 @@ export function tillFamilies({
       admitting ? 1 : 0,
     ),
     gauge('floats', 'Accounts of which this process holds money', floats),
-    family(
+    metricFamily(
       'tollgate_till_float_yuan',
       'gauge',
       'Money that this process holds of accounts, in yuan',

@@ -7,7 +7,7 @@ import { nanoPerYuan } from '../base/money.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Database } from '../storage/database.ts';
 import { check } from './check.ts';
-import type { Charge, Reservation, ReserveAsk } from './contract.ts';
+import type { Charge, Reservation, ReserveRequest } from './contract.ts';
 import { balance, createAccount, credit } from './ledger.ts';
 import { ledgerProcedures } from './procedures.ts';
 import { type LiveTill, openTill } from './till.ts';
@@ -21,8 +21,8 @@ function ask(
   account: string,
   want: number,
   minimum = want / 10,
-  shape: ReserveAsk['shape'] = 'stream',
-): ReserveAsk {
+  shape: ReserveRequest['shape'] = 'stream',
+): ReserveRequest {
   return { account, limits: [], want: yuan(want), minimum: yuan(minimum), shape };
 }
 

@@ -1,32 +1,39 @@
-import type { Clock } from '../base/clock.ts';
+import {
+  type Clock,
+  pause,
+  systemTimers,
+  type Timers,
+  type ThreadLoad,
+  systemLoad,
+} from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
-import { type Load, systemLoad } from '../base/load.ts';
 import type { Nano } from '../base/money.ts';
 import { type Random, systemRandom } from '../base/random.ts';
-import { pause, systemTimers, type Timers } from '../base/timers.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
+import {
+  BackgroundRetries,
+  queueFence,
+  queueFenceAndSweep,
+  isFinal,
+  retryMs,
+} from './background-retries.ts';
 import type {
   Charge,
   RecordTable,
   Reservation,
-  ReserveAsk,
+  ReserveRequest,
   ReserveRefusal,
-  Settled,
+  SettleResult,
   Till,
 } from './contract.ts';
-import { Errands, fence, fenceAndSweep } from './errands.ts';
-import type { Float } from './float.ts';
+import { type Float, available, type Demand } from './float.ts';
 import { Floats } from './floats.ts';
-import { isFinal, retryMs } from './known.ts';
-import { type Batch, Pipeline, type PipelineEvents } from './pipeline.ts';
-import { Recent } from './recent.ts';
-import { type Counter, HeldReservation, type Wait } from './reservation.ts';
-import type { CallInRow } from './scripts/process.ts';
-import { Settling } from './settling.ts';
+import { type Batch, Pipeline, type PipelineEvents, type Item } from './pipeline.ts';
+import { type ReservationTill, HeldReservation, type Wait } from './reservation.ts';
 import { type TillSettings, tillSettings } from './settings.ts';
-import { available, type Demand } from './share.ts';
-import { type TillEvent, TillStats } from './stats.ts';
+import { Settling, type TillEvent, TillStats } from './settling.ts';
 import { Sweeper } from './sweeper.ts';
+import type { CallInRow } from './transactions/process.ts';
 import { type Waiter, Waiting } from './waiting.ts';
 
 export interface TillOptions {
@@ -37,7 +44,7 @@ export interface TillOptions {
   /** Where the usage record goes, and the columns that `Charge.record` fills. */
   readonly records: RecordTable;
   readonly timers?: Timers;
-  readonly load?: Load;
+  readonly load?: ThreadLoad;
   /** A process id that was never used before. */
   readonly newId?: () => string;
   readonly settings?: Partial<TillSettings>;
@@ -54,11 +61,11 @@ export async function openTill(options: TillOptions): Promise<LiveTill> {
   return till;
 }
 
-type Floated = readonly [Float, ...Float[]];
+type FloatList = readonly [Float, ...Float[]];
 const tickMs = 1_000;
 
 /** One process's till (till.md). `open` before use. */
-export class LiveTill implements Till, Counter, PipelineEvents {
+export class LiveTill implements Till, ReservationTill, PipelineEvents {
   readonly stats = new TillStats();
   /** Requests with money set aside: their charges may come any moment. */
   running = 0;
@@ -74,10 +81,10 @@ export class LiveTill implements Till, Counter, PipelineEvents {
   readonly #floats: Floats;
   readonly #pipeline: Pipeline;
   readonly #waiting: Waiting;
-  readonly #errands: Errands;
+  readonly #errands: BackgroundRetries;
   readonly #settling: Settling;
   readonly #sweeper: Sweeper;
-  readonly #recent: Recent;
+  readonly #recent: RecentCharges;
   #process: string | undefined;
   #lastGoodMs = Number.NEGATIVE_INFINITY;
   #closed = false;
@@ -111,14 +118,14 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     );
     this.#sweeper = new Sweeper(database, clock, settings);
     this.#floats = new Floats(this.#waiting, settings);
-    this.#errands = new Errands(database, random, timers);
-    this.#recent = new Recent(
+    this.#errands = new BackgroundRetries(database, random, timers);
+    this.#recent = new RecentCharges(
       database.dialect === 'postgres' ? settings.rememberedMax : 0,
       settings.rememberMs,
     );
     this.#settling = new Settling({
       pipeline: this.#pipeline,
-      errands: this.#errands,
+      retries: this.#errands,
       stats: this.stats,
       settings,
       records,
@@ -155,7 +162,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     return this.#pipeline.unsettled;
   }
 
-  tryReserve(ask: ReserveAsk): Reservation | undefined {
+  tryReserve(ask: ReserveRequest): Reservation | undefined {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#admits(nowMs)) return undefined;
     const floats = this.#floats.known(ask);
@@ -164,7 +171,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     return typeof amount === 'bigint' ? this.#reserved(floats, amount, nowMs) : undefined;
   }
 
-  reserve(ask: ReserveAsk, signal: AbortSignal): Promise<Reservation | ReserveRefusal> {
+  reserve(ask: ReserveRequest, signal: AbortSignal): Promise<Reservation | ReserveRefusal> {
     const quick = this.tryReserve(ask);
     if (quick !== undefined) return Promise.resolve(quick);
     if (signal.aborted) return Promise.resolve('left');
@@ -225,12 +232,12 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#pipeline.stop();
     this.#process = undefined;
     this.#forget();
-    await fenceAndSweep(this.#errands, id, this.#settings.sweepFloatsMax);
+    await queueFenceAndSweep(this.#errands, id, this.#settings.sweepFloatsMax);
   }
 
   // What reservations ask for.
 
-  renew(floats: Floated): Floated {
+  renew(floats: FloatList): FloatList {
     return this.#floats.renew(floats);
   }
 
@@ -246,7 +253,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     else if (float.low && float.free > 0n) this.#pipeline.move(float);
   }
 
-  wait(floats: Floated, demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait {
+  wait(floats: FloatList, demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait {
     let resolve: (taken: Nano) => void = () => {};
     const taken = new Promise<Nano>((done) => {
       resolve = done;
@@ -274,7 +281,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     };
   }
 
-  charge(charge: Charge, floats: Floated, reserved: Nano, extra: Nano): Promise<Settled> {
+  charge(charge: Charge, floats: FloatList, reserved: Nano, extra: Nano): Promise<SettleResult> {
     const nowMs = this.#clock.monotonicMs();
     const settled = this.#settling.charge(charge, floats, reserved, extra, nowMs);
     for (const float of floats) {
@@ -285,7 +292,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     return settled;
   }
 
-  chargeLate(charge: Charge, floats: Floated): Promise<Settled> {
+  chargeLate(charge: Charge, floats: FloatList): Promise<SettleResult> {
     return this.#settling.chargeLate(charge, floats, this.#clock.monotonicMs());
   }
 
@@ -335,7 +342,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#process = undefined;
     this.#forget();
     // Nobody else has fenced it, and a copy of a batch may still be on its way.
-    if (how !== 'fenced') fence(this.#errands, id);
+    if (how !== 'fenced') queueFence(this.#errands, id);
     if (how === 'behind') this.#settling.again(this.#recent.all());
     if (!this.#closed) void this.#begin(false);
   }
@@ -350,7 +357,7 @@ export class LiveTill implements Till, Counter, PipelineEvents {
     this.#waiting.refuseRunning();
   }
 
-  #reserved(floats: Floated, amount: Nano, nowMs: number): Reservation {
+  #reserved(floats: FloatList, amount: Nano, nowMs: number): Reservation {
     for (const float of floats) {
       float.reserve(amount);
       float.running++;
@@ -441,5 +448,38 @@ export class LiveTill implements Till, Counter, PipelineEvents {
   #failed(error: unknown): void {
     if (error instanceof DatabaseError && error.kind === 'gone')
       this.#lastGoodMs = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** The charges of the last minute, for a database that forgets them (till.md §6, "went back"). */
+class RecentCharges {
+  readonly #max: number;
+  readonly #keptMs: number;
+  #batches: { readonly atMs: number; readonly items: readonly Item[] }[] = [];
+  #size = 0;
+
+  constructor(max: number, keptMs: number) {
+    this.#max = max;
+    this.#keptMs = keptMs;
+  }
+
+  add(items: readonly Item[], nowMs: number): void {
+    if (this.#max === 0 || items.length === 0) return;
+    this.#batches.push({ atMs: nowMs, items });
+    this.#size += items.length;
+  }
+
+  prune(nowMs: number): void {
+    let dropped = 0;
+    for (const { atMs, items } of this.#batches) {
+      if (nowMs - atMs < this.#keptMs && this.#size <= this.#max) break;
+      this.#size -= items.length;
+      dropped++;
+    }
+    if (dropped > 0) this.#batches = this.#batches.slice(dropped);
+  }
+
+  all(): readonly Item[] {
+    return this.#batches.flatMap(({ items }) => items);
   }
 }

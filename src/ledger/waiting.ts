@@ -1,9 +1,7 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timers } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
-import type { Timers } from '../base/timers.ts';
 import type { ReserveRefusal } from './contract.ts';
-import type { Float } from './float.ts';
-import { available, type Demand, fairShare } from './share.ts';
+import { type Float, available, type Demand, fairShare } from './float.ts';
 
 /** Who waits is looked at so often; a draw that got nothing is repeated after `drawEveryMs`. */
 const lookEveryMs = 100;

@@ -1,6 +1,63 @@
 import type { Clock } from '../base/clock.ts';
-import type { Allowance, Limiter, LimitState, Overrun, Pass, Share } from './contract.ts';
-import { correct, remaining, spend, waitMs, wholeMs } from './gcra.ts';
+
+/** Allowances are per minute, and a rested subject may use a whole minute's at once. */
+export const windowMs = 60_000;
+/** What a subject used beyond its allowance keeps it waiting at most this long on top. */
+export const debtMaxMs = 60_000;
+/**
+ * Sums of fractions of a millisecond are not exact; the last request of a full allowance must not
+ * fail by that.
+ */
+export const roundingMs = 0.001;
+
+/**
+ * The generic cell rate algorithm: one number per subject, the time until which its use is paid
+ * for. Each unit moves it on by `windowMs / limit`; a request may enter when that leaves it within
+ * one window from now. `full` and `now` are of one clock, in ms.
+ */
+function spend(full: number, now: number, amount: number, limit: number): number {
+  return Math.max(full, now) + cost(amount, limit);
+}
+
+/**
+ * How long until `spend` is allowed; 0 = now. More than the limit at once waits for a rested
+ * subject, and is not refused for ever.
+ */
+function waitMs(full: number, now: number, amount: number, limit: number): number {
+  const wait = Math.max(full, now) + cost(Math.min(amount, limit), limit) - windowMs - now;
+  return wait < roundingMs ? 0 : wait;
+}
+
+/**
+ * The true use is known. `more` is negative when too much was set aside; of that only what time has
+ * not yet worked off comes back, which is what lies between now and `paidUntil`, the subject's
+ * `full` right after it was spent.
+ */
+function correct(
+  full: number,
+  now: number,
+  more: number,
+  limit: number,
+  paidUntil: number,
+): number {
+  const change = Math.max(cost(more, limit), -Math.max(0, paidUntil - now));
+  return Math.min(full + change, now + windowMs + debtMaxMs);
+}
+
+/** Whole units that may be used now. */
+function remaining(full: number, now: number, limit: number): number {
+  const leftMs = windowMs - Math.max(0, full - now);
+  return Math.max(0, Math.floor(((leftMs + roundingMs) * limit) / windowMs));
+}
+
+/** Whole milliseconds to wait, rounded up. */
+function wholeMs(ms: number): number {
+  return Math.max(0, Math.ceil(ms - roundingMs));
+}
+
+function cost(amount: number, limit: number): number {
+  return (amount * windowMs) / limit;
+}
 
 /** Subjects remembered at most, but for those with requests running. */
 export const subjectsMax = 100_000;
@@ -231,4 +288,63 @@ class LimitedPass implements Pass {
       this.paidUntil,
     );
   }
+}
+
+/** What a group or a key allows; undefined = unlimited. */
+export interface Allowance {
+  readonly rpm: number | undefined;
+  readonly tpm: number | undefined;
+  readonly concurrency: number | undefined;
+}
+
+export interface LimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+/**
+ * `requests` and `tokens` are absent where there is no such limit; they become the `x-ratelimit-*`
+ * headers.
+ */
+export interface Pass {
+  readonly requests: LimitState | undefined;
+  readonly tokens: LimitState | undefined;
+  /**
+   * Ends the request's share of the concurrency; corrects the token estimate by what was used.
+   * Once.
+   */
+  finish(tokensUsed: number): void;
+}
+
+export interface Overrun {
+  readonly over: 'requests' | 'tokens' | 'concurrency';
+  readonly limit: number;
+  readonly retryAfterMs: number;
+  readonly requests: LimitState | undefined;
+  readonly tokens: LimitState | undefined;
+}
+
+/** Who shares an allowance (a user in a group, a key), and which. */
+export interface Share {
+  readonly subject: string;
+  readonly allowance: Allowance;
+}
+
+export interface Limiter {
+  /**
+   * `also`: a second share, which must have room too. A refused request uses nothing up, of
+   * neither. Synchronous in one process.
+   */
+  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun;
+}
+
+/** The same for several nodes, where the answer may come from another machine. */
+export interface SharedLimiter {
+  enter(
+    subject: string,
+    allowance: Allowance,
+    tokens: number,
+    also?: Share,
+  ): Pass | Overrun | Promise<Pass | Overrun>;
 }

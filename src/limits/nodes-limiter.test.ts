@@ -13,9 +13,8 @@ import { allow, limiterSuite, pass, refused } from '../../test/support/limiter-s
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
 import { systemClock } from '../base/clock.ts';
 import { openSharedState, type SharedState } from '../storage/shared-state.ts';
-import type { Overrun, Pass } from './contract.ts';
-import { MemoryLimiter } from './limiter.ts';
-import { leaseMs, NodesLimiter } from './nodes-limiter.ts';
+import { type Overrun, type Pass, MemoryLimiter } from './limiter.ts';
+import { concurrencyLeaseMs, NodesLimiter } from './nodes-limiter.ts';
 
 let redis: RedisServer;
 
@@ -53,7 +52,7 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
     await state.close();
     for (let renewed = 0; renewed < 3; renewed++) {
       expect(refused(await alive.enter('a', three, 0)).over).toBe('concurrency');
-      now += (leaseMs * 1_000) / 3;
+      now += (concurrencyLeaseMs * 1_000) / 3;
       alive.renew();
     }
     now += 1;

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { FileKind } from './files.ts';
 
 /** What a part of a conversation may be. */
 export type MediumKind = 'image' | 'file' | 'video';
@@ -53,14 +54,14 @@ const texts: Readonly<Record<string, string>> = {
   yml: 'application/yaml',
 };
 
-const headBytes = 1024;
+const markBytes = 1024;
 
 /**
  * The type of `bytes` by what they are; undefined when that cannot be told. `path` of the address
  * distinguishes texts and old office files.
  */
 export function contentType(bytes: Buffer, path: string): string | undefined {
-  const head = bytes.toString('latin1', 0, headBytes);
+  const head = bytes.toString('latin1', 0, markBytes);
   const mark = marks.find(([at, begin]) => head.startsWith(begin, at));
   if (mark !== undefined) return mark[2];
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
@@ -81,8 +82,47 @@ const wanted: Readonly<Record<MediumKind, RegExp>> = {
 };
 
 /** Why bytes of this type are not what was asked for; undefined when they are. */
-export function mismatch(kind: MediumKind, type: string | undefined): string | undefined {
+export function typeMismatch(kind: MediumKind, type: string | undefined): string | undefined {
   if (type === undefined) return `what it gives is no ${kind} that we know`;
   if (wanted[kind].test(type)) return undefined;
   return `what it gives is ${type === 'text/html' ? 'a web page' : type}, no ${kind}`;
 }
+
+/** So many bytes tell what a file is. */
+export const headBytes = 1024;
+
+/** A drawing is text, which begins with an element of that name, whatever stands before it. */
+const drawing =
+  /^(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*\?>\s*|<!--(?:(?!-->)[^])*-->\s*|<!doctype\s+svg\b[^>]*>\s*)*<svg[\s>]/i;
+
+/** The type of a file that begins with `bytes`, if it is one of that kind. */
+export function fileType(bytes: Buffer, kind: FileKind): string | undefined {
+  const head = bytes.subarray(0, headBytes);
+  const type = drawing.test(head.toString('latin1')) ? 'image/svg+xml' : contentType(head, '');
+  if (type === undefined || type.startsWith(`${kind}/`)) return type;
+  // Sound alone is packed as films are.
+  return kind === 'audio' && (type === 'video/mp4' || type === 'video/webm')
+    ? type.replace('video', 'audio')
+    : undefined;
+}
+
+/** Endings of names, for whoever saves a file. */
+const endings: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+  'image/avif': 'avif',
+  'image/svg+xml': 'svg',
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
+  'audio/ogg': 'ogg',
+  'audio/flac': 'flac',
+  'audio/aac': 'aac',
+  'audio/mp4': 'm4a',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+  'video/quicktime': 'mov',
+};
+
+export const extensionOf = (type: string): string => endings[type] ?? 'bin';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { MediumKind } from './content-type.ts';
-import { Downloads, isFailed } from './downloads.ts';
+import { Downloads, isDownloadFailure } from './downloads.ts';
 import type { Resolve } from './fetcher.ts';
 import { type MediaLimits, mediaLimits } from './limits.ts';
 
@@ -57,7 +57,7 @@ async function download(
     [{ url, kind }],
     left,
   );
-  if (isFailed(got)) return got.why;
+  if (isDownloadFailure(got)) return got.why;
   const content = got.get(url);
   expect(Buffer.from(content?.base64 ?? '', 'base64').length).toBeGreaterThan(0);
   return content?.type ?? 'nothing';

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { contentType, type MediumKind, mismatch } from './content-type.ts';
-import { type Budget, Fetcher, NotHad, type Resolve, systemResolve } from './fetcher.ts';
-import { Gate } from './gate.ts';
-import type { MediaLimits } from './limits.ts';
+import { Semaphore } from '../base/semaphore.ts';
+import { contentType, type MediumKind, typeMismatch } from './content-type.ts';
+import { type Budget, Fetcher, FetchFailed, type Resolve, systemResolve } from './fetcher.ts';
+import type { FileSource, NotStored } from './files.ts';
+import { type MediaLimits, type FileLimits, mediaLimits } from './limits.ts';
 
 export interface WantedMedium {
   readonly url: string;
@@ -10,19 +11,20 @@ export interface WantedMedium {
 }
 
 /** What an address gave. `type` is what the bytes are, whatever the server called them. */
-export interface Content {
+export interface DownloadedMedium {
   readonly type: string;
   readonly base64: string;
 }
 
 /** An address that could not be had, and why: the end of a sentence that the client reads. */
-export interface Failed {
+export interface DownloadFailure {
   readonly url: string;
   readonly why: string;
 }
 
-export const isFailed = (result: ReadonlyMap<string, Content> | Failed): result is Failed =>
-  'why' in result;
+export const isDownloadFailure = (
+  result: ReadonlyMap<string, DownloadedMedium> | DownloadFailure,
+): result is DownloadFailure => 'why' in result;
 
 /**
  * Downloads what clients refer to by address: from public hosts only, within limits, never twice
@@ -31,12 +33,12 @@ export const isFailed = (result: ReadonlyMap<string, Content> | Failed): result 
 export class Downloads {
   readonly #limits: MediaLimits;
   readonly #fetcher: Fetcher;
-  readonly #gate: Gate;
+  readonly #gate: Semaphore;
 
   constructor(limits: MediaLimits, resolve: Resolve = systemResolve) {
     this.#limits = limits;
     this.#fetcher = new Fetcher(limits, resolve);
-    this.#gate = new Gate(limits.atOnceMax);
+    this.#gate = new Semaphore(limits.atOnceMax);
   }
 
   /**
@@ -46,7 +48,7 @@ export class Downloads {
   async all(
     wanted: readonly WantedMedium[],
     left: AbortSignal,
-  ): Promise<ReadonlyMap<string, Content> | Failed> {
+  ): Promise<ReadonlyMap<string, DownloadedMedium> | DownloadFailure> {
     const { urlsMax, requestBytesMax, totalMs } = this.#limits;
     const urls = [...new Set(wanted.map(({ url }) => url))];
     const beyond = urls[urlsMax];
@@ -57,20 +59,20 @@ export class Downloads {
       };
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
-    const leave = (): void => stop.abort(new NotHad('the client left.'));
+    const leave = (): void => stop.abort(new FetchFailed('the client left.'));
     left.addEventListener('abort', leave, { once: true });
     const late = setTimeout(
-      () => stop.abort(new NotHad(`it took longer than ${totalMs / 1_000} seconds.`)),
+      () => stop.abort(new FetchFailed(`it took longer than ${totalMs / 1_000} seconds.`)),
       totalMs,
     );
     const budget: Budget = { bytes: requestBytesMax };
-    const had = new Map<string, Content>();
-    let failed: Failed | undefined;
+    const had = new Map<string, DownloadedMedium>();
+    let failed: DownloadFailure | undefined;
     const one = async (url: string): Promise<void> => {
       try {
         had.set(
           url,
-          await this.#gate.pass(stop.signal, () => this.#one(url, wanted, stop.signal, budget)),
+          await this.#gate.run(stop.signal, () => this.#one(url, wanted, stop.signal, budget)),
         );
       } catch (error) {
         failed ??= { url, why: `it could not be downloaded: ${whyOf(error, stop.signal)}` };
@@ -88,12 +90,12 @@ export class Downloads {
     wanted: readonly WantedMedium[],
     signal: AbortSignal,
     budget: Budget,
-  ): Promise<Content> {
+  ): Promise<DownloadedMedium> {
     const { bytes, path } = await this.#fetcher.fetch(url, signal, budget);
     const type = contentType(bytes, path);
     for (const { kind, url: of } of wanted) {
-      const why = of === url ? mismatch(kind, type) : undefined;
-      if (why !== undefined) throw new NotHad(`${why}.`);
+      const why = of === url ? typeMismatch(kind, type) : undefined;
+      if (why !== undefined) throw new FetchFailed(`${why}.`);
     }
     return { type: type ?? '', base64: bytes.toString('base64') };
   }
@@ -111,9 +113,83 @@ const timeouts = new Set([
  * repeated.
  */
 function whyOf(error: unknown, signal: AbortSignal): string {
-  if (error instanceof NotHad) return error.message;
-  if (signal.reason instanceof NotHad) return signal.reason.message;
+  if (error instanceof FetchFailed) return error.message;
+  if (signal.reason instanceof FetchFailed) return signal.reason.message;
   if (error instanceof Error && 'code' in error && timeouts.has(String(error.code)))
     return 'its host did not answer in time.';
   return 'its host could not be reached, or broke off.';
 }
+
+/**
+ * Reads files from where vendors keep them: from public hosts, and from the one that the operator
+ * named as the vendor's.
+ */
+export class VendorDownloads {
+  readonly #fetcher: Fetcher;
+  readonly #gate: Semaphore;
+  readonly #writeMs: number;
+
+  constructor(
+    limits: FileLimits,
+    { redirectsMax, allowPrivate }: Partial<MediaLimits> = {},
+    resolve: Resolve = systemResolve,
+  ) {
+    const downloads = {
+      redirectsMax: redirectsMax ?? mediaLimits.redirectsMax,
+      allowPrivate: allowPrivate ?? mediaLimits.allowPrivate,
+    };
+    this.#fetcher = new Fetcher({ ...mediaLimits, ...downloads, idleMs: limits.idleMs }, resolve);
+    this.#gate = new Semaphore(limits.copiesAtOnceMax);
+    this.#writeMs = limits.writeMs;
+  }
+
+  /**
+   * What `take` makes of the bytes, or why there are none. Throws what `take` throws of its own,
+   * and when `left` comes.
+   */
+  async pass<T>(
+    source: FileSource,
+    left: AbortSignal,
+    take: (body: AsyncIterable<Buffer>) => Promise<T>,
+  ): Promise<T | NotStored> {
+    const { url, headers = {}, home } = source;
+    const stop = new AbortController();
+    const { signal } = stop;
+    const leave = (): void => stop.abort();
+    left.addEventListener('abort', leave, { once: true });
+    const late = setTimeout(leave, this.#writeMs);
+    let begun = false;
+    const heard = (body: AsyncIterable<Buffer>): Promise<T> => {
+      begun = true;
+      return take(unbroken(body));
+    };
+    try {
+      left.throwIfAborted();
+      return await this.#gate.run(signal, () =>
+        this.#fetcher.open(url, { signal, headers, take: heard }, originOf(home)),
+      );
+    } catch (error) {
+      left.throwIfAborted();
+      // From the first byte on, whatever is not the vendor's fault is the store's.
+      if (begun && !(error instanceof FetchFailed)) throw error;
+      return {
+        why: 'unreachable',
+        detail: error instanceof Error ? error.message : 'it could not be read',
+      };
+    } finally {
+      clearTimeout(late);
+      left.removeEventListener('abort', leave);
+    }
+  }
+}
+
+async function* unbroken(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch {
+    throw new FetchFailed('its host broke off.');
+  }
+}
+
+const originOf = (url: string | undefined): string | undefined =>
+  url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;

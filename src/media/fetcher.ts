@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { Agent, request } from 'undici';
 import type { MediaLimits } from './limits.ts';
-import { type Hosts, openHosts } from './public-hosts.ts';
 
 /** All addresses of a host. Rejects when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -11,7 +11,7 @@ export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
 /** Why something could not be downloaded, in words for the client. */
-export class NotHad extends Error {}
+export class FetchFailed extends Error {}
 
 /** What is left for all downloads of one request. */
 export interface Budget {
@@ -59,7 +59,7 @@ const freePorts = 1024;
  */
 export class Fetcher {
   readonly #limits: MediaLimits;
-  readonly #hosts: Hosts;
+  readonly #hosts: AllowedHosts;
   readonly #resolve: Resolve;
 
   constructor(limits: MediaLimits, resolve: Resolve) {
@@ -90,7 +90,7 @@ export class Fetcher {
       const got = await this.#get(url, { ...fetch, headers }, home);
       if ('value' in got) return got.value;
       if (hops === this.#limits.redirectsMax)
-        throw new NotHad(`it redirects more than ${hops} times.`);
+        throw new FetchFailed(`it redirects more than ${hops} times.`);
       url = parsed(got.location, url);
     }
   }
@@ -112,9 +112,9 @@ export class Fetcher {
       reply.body.on('error', () => {});
       const { location, 'content-encoding': coding, 'content-length': length } = reply.headers;
       if (redirects.has(reply.statusCode) && typeof location === 'string') return { location };
-      if (reply.statusCode !== 200) throw new NotHad(`its host answered ${reply.statusCode}.`);
+      if (reply.statusCode !== 200) throw new FetchFailed(`its host answered ${reply.statusCode}.`);
       if (coding !== undefined && coding !== 'identity')
-        throw new NotHad('its host compressed it unasked.');
+        throw new FetchFailed('its host compressed it unasked.');
       return {
         value: await take(reply.body, length === undefined ? undefined : Number(length), url),
       };
@@ -129,9 +129,9 @@ export class Fetcher {
     const port = Number(url.port || 443);
     const addresses = isIP(host) === 0 ? await this.#resolved(host) : [host];
     if (addresses.length === 0 || !addresses.every((address) => this.#hosts.reachable(address)))
-      throw new NotHad(notPublic);
+      throw new FetchFailed(notPublic);
     if (port < freePorts && port !== 80 && port !== 443)
-      throw new NotHad(`port ${port} is not one of the web.`);
+      throw new FetchFailed(`port ${port} is not one of the web.`);
     return addresses;
   }
 
@@ -139,7 +139,7 @@ export class Fetcher {
     try {
       return await this.#resolve(host);
     } catch {
-      throw new NotHad(notPublic);
+      throw new FetchFailed(notPublic);
     }
   }
 
@@ -149,7 +149,7 @@ export class Fetcher {
     budget: Budget,
   ): Promise<Buffer> {
     const { fileBytesMax, requestBytesMax } = this.#limits;
-    const tooLarge = new NotHad(`it is larger than ${fileBytesMax} bytes.`);
+    const tooLarge = new FetchFailed(`it is larger than ${fileBytesMax} bytes.`);
     if (length !== undefined && length > fileBytesMax) throw tooLarge;
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -158,7 +158,7 @@ export class Fetcher {
       budget.bytes -= piece.length;
       if (bytes > fileBytesMax) throw tooLarge;
       if (budget.bytes < 0)
-        throw new NotHad(
+        throw new FetchFailed(
           `the addresses of this request give more than ${requestBytesMax} bytes together.`,
         );
       pieces.push(piece);
@@ -171,11 +171,11 @@ export class Fetcher {
  * Hosts in any other form (decimal, octal, hexadecimal) are written as the address that they are.
  */
 function parsed(text: string, from?: URL): URL {
-  if (!URL.canParse(text, from?.href)) throw new NotHad('it is not an address.');
+  if (!URL.canParse(text, from?.href)) throw new FetchFailed('it is not an address.');
   const url = new URL(text, from);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new NotHad(`${url.protocol} is neither https: nor http:.`);
-  if (url.username !== '' || url.password !== '') throw new NotHad('it carries a password.');
+    throw new FetchFailed(`${url.protocol} is neither https: nor http:.`);
+  if (url.username !== '' || url.password !== '') throw new FetchFailed('it carries a password.');
   return url;
 }
 
@@ -195,4 +195,70 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', stop, { once: true });
     void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
+}
+
+/** What an operator lets clients read beside the public internet, and what is public. */
+interface AllowedHosts {
+  /** A host that is allowed by name, whatever it resolves to. */
+  named(host: string): boolean;
+  /** Whether an address may be connected to. */
+  reachable(address: string): boolean;
+}
+
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+/** `allowed`: names, addresses and networks. What is neither an address nor a network is a name. */
+function openHosts(allowed: readonly string[]): AllowedHosts {
+  const names = new Set<string>();
+  const networks: Network[] = [];
+  for (const one of allowed) {
+    const network = networkOf(one);
+    if (network === undefined) names.add(one.toLowerCase());
+    else networks.push(network);
+  }
+  return {
+    named: (host) => names.has(host),
+    reachable(address) {
+      if (isIP(address) === 0) return false;
+      return (
+        isPublic(address) ||
+        networks.some((network) => isInNetwork(ipaddr.process(address), network))
+      );
+    },
+  };
+}
+
+function networkOf(text: string): Network | undefined {
+  if (isIP(text) !== 0) {
+    const address = ipaddr.parse(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  }
+  return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined;
+}
+
+function isInNetwork(address: ReturnType<typeof ipaddr.parse>, [network, bits]: Network): boolean {
+  return address.kind() === network.kind() && address.match(network, bits);
+}
+
+/**
+ * All that IANA gives to everybody: unicast of no special purpose, and of IPv6 only what it has
+ * given out at all.
+ */
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
+
+/**
+ * Looks public, and leads to a cloud's own services from within each of its machines
+ * (learn.microsoft.com/virtual-network/what-is-ip-address-168-63-129-16, 2026-08).
+ */
+const hostServices = '168.63.129.16';
+
+/**
+ * Whether an address is one of the public internet. Private, loopback, link-local (clouds' metadata
+ * among them), shared, multicast and reserved ones are not, nor any IPv6 form that carries an IPv4
+ * address (mapped, NAT64, 6to4, Teredo): whoever translates it may translate it to one inside.
+ */
+function isPublic(address: string): boolean {
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast' || parsed.toString() === hostServices) return false;
+  return parsed.kind() === 'ipv4' || isInNetwork(parsed, globalUnicast);
 }

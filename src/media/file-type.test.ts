@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileType } from './file-type.ts';
+import { fileType } from './content-type.ts';
 import type { FileKind } from './files.ts';
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';

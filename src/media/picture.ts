@@ -38,7 +38,7 @@ export function readPicture(bytes: Buffer): PictureFacts | string {
   return facts;
 }
 
-const says = (bytes: Buffer, at: number, text: string): boolean =>
+const hasTextAt = (bytes: Buffer, at: number, text: string): boolean =>
   bytes.toString('latin1', at, at + text.length) === text;
 
 interface Format {
@@ -48,17 +48,17 @@ interface Format {
 }
 
 const readers: readonly Format[] = [
-  { begins: (bytes) => says(bytes, 0, '\x89PNG\r\n\x1a\n'), read: png },
+  { begins: (bytes) => hasTextAt(bytes, 0, '\x89PNG\r\n\x1a\n'), read: png },
   { begins: (bytes) => bytes.length > 2 && bytes.readUIntBE(0, 3) === 0xffd8ff, read: jpeg },
-  { begins: (bytes) => says(bytes, 0, 'GIF87a') || says(bytes, 0, 'GIF89a'), read: gif },
-  { begins: (bytes) => says(bytes, 0, 'RIFF') && says(bytes, 8, 'WEBP'), read: webp },
+  { begins: (bytes) => hasTextAt(bytes, 0, 'GIF87a') || hasTextAt(bytes, 0, 'GIF89a'), read: gif },
+  { begins: (bytes) => hasTextAt(bytes, 0, 'RIFF') && hasTextAt(bytes, 8, 'WEBP'), read: webp },
 ];
 
 /**
  * w3.org/TR/png-3: chunks of `length, type, data, CRC`, from IHDR to IEND, with the pixels in IDAT.
  */
 function png(bytes: Buffer): PictureFacts | undefined {
-  if (!says(bytes, 12, 'IHDR')) return undefined;
+  if (!hasTextAt(bytes, 12, 'IHDR')) return undefined;
   const colour = bytes.readUInt8(25);
   let alpha = colour === 4 || colour === 6;
   let drawn = false;
@@ -122,18 +122,18 @@ function gif(bytes: Buffer): PictureFacts | undefined {
 function webp(bytes: Buffer): PictureFacts | undefined {
   if (bytes.length < 8 + bytes.readUInt32LE(4)) return undefined;
   const type = 'image/webp';
-  if (says(bytes, 12, 'VP8X')) {
+  if (hasTextAt(bytes, 12, 'VP8X')) {
     const alpha = (bytes.readUInt8(20) & 0x10) !== 0;
     return { type, width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1, alpha };
   }
-  if (says(bytes, 12, 'VP8 '))
+  if (hasTextAt(bytes, 12, 'VP8 '))
     return {
       type,
       width: bytes.readUInt16LE(26) & 0x3fff,
       height: bytes.readUInt16LE(28) & 0x3fff,
       alpha: false,
     };
-  if (!says(bytes, 12, 'VP8L')) return undefined;
+  if (!hasTextAt(bytes, 12, 'VP8L')) return undefined;
   const bits = bytes.readUInt32LE(21);
   return {
     type,

@@ -4,10 +4,10 @@ import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import { type Database, DatabaseError, type Row } from '../storage/database.ts';
-import type { Addresses } from './addresses.ts';
-import type { Copies } from './copies.ts';
-import { claim, finish, forget } from './file-rows.ts';
-import { fileType, headBytes } from './file-type.ts';
+import type { FileUrls } from './file-urls.ts';
+import { fileType, headBytes } from './content-type.ts';
+import type { VendorDownloads } from './downloads.ts';
+import { insertFile, completeFile, deleteFile } from './file-table.ts';
 import {
   type Files,
   type FileSource,
@@ -17,14 +17,13 @@ import {
   type StoredFile,
 } from './files.ts';
 import type { FileLimits } from './limits.ts';
-import { StoreWatch } from './store-watch.ts';
 
 export interface FileParts {
   readonly database: Database;
   readonly blobs: Blobs;
   readonly clock: Clock;
-  readonly addresses: Addresses;
-  readonly copies: Copies;
+  readonly addresses: FileUrls;
+  readonly copies: VendorDownloads;
   readonly limits: FileLimits;
 }
 
@@ -45,18 +44,18 @@ const removedAtOnce = 8;
 
 class StoredFiles implements Files {
   readonly #parts: FileParts;
-  readonly #watch: StoreWatch;
+  readonly #watch: BlobStoreWatch;
 
   constructor(parts: FileParts) {
     this.#parts = parts;
-    this.#watch = new StoreWatch(parts.blobs, parts.clock);
+    this.#watch = new BlobStoreWatch(parts.blobs, parts.clock);
   }
 
   async put(
     content: Buffer | AsyncIterable<Buffer>,
     file: NewFile,
   ): Promise<StoredFile | NotStored> {
-    const pieces = (Buffer.isBuffer(content) ? only(content) : content)[Symbol.asyncIterator]();
+    const pieces = (Buffer.isBuffer(content) ? onePiece(content) : content)[Symbol.asyncIterator]();
     try {
       const head = await readHead(pieces);
       const claimed = Buffer.isBuffer(content) ? content.length : head.length;
@@ -108,13 +107,13 @@ class StoredFiles implements Files {
       why: 'full',
       detail: `the account has ${limits.filesMax} files or ${limits.bytesMax} bytes`,
     };
-    const coming = new Coming(head, rest, limits.fileBytesMax);
+    const coming = new IncomingFile(head, rest, limits.fileBytesMax);
     try {
-      if (!(await database.transact(() => claim(waited, limits)))) return full;
+      if (!(await database.transact(() => insertFile(waited, limits)))) return full;
       const bytes = await blobs.write(row.id, coming.pieces());
       this.#watch.heard(true);
       const file = { ...row, bytes, expiresAt };
-      if (await database.transact(() => finish(file, claimed, limits))) return file;
+      if (await database.transact(() => completeFile(file, claimed, limits))) return file;
       await this.#discard(row.id, true);
       return full;
     } catch (error) {
@@ -131,7 +130,7 @@ class StoredFiles implements Files {
   async #discard(id: string, whole: boolean): Promise<boolean> {
     const { blobs } = this.#parts;
     await (whole ? blobs.remove(id) : blobs.abandon(id));
-    return this.#parts.database.transact(() => forget(id));
+    return this.#parts.database.transact(() => deleteFile(id));
   }
 
   async room(account: string): Promise<'room' | 'full' | 'away'> {
@@ -207,7 +206,7 @@ class StoredFiles implements Files {
 
 class TooLarge extends Error {}
 
-async function* only(content: Buffer): AsyncGenerator<Buffer> {
+async function* onePiece(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 
@@ -225,7 +224,7 @@ async function readHead(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
 }
 
 /** What is to be kept, as it comes. */
-class Coming {
+class IncomingFile {
   /** Whoever gives the bytes could not go on: no fault of the store's. */
   broke = false;
   readonly #head: Buffer;
@@ -257,5 +256,60 @@ class Coming {
       this.broke = true;
       throw error;
     }
+  }
+}
+
+/** How long the store's last answer is believed. */
+const wellMs = 5_000;
+const awayMs = 1_000;
+/** A store that is silent for so long is away. */
+const silenceMs = 3_000;
+
+/**
+ * Whether the store takes anything now, as the last write or check says: nobody is asked, and paid,
+ * for what cannot be kept.
+ */
+class BlobStoreWatch {
+  readonly #blobs: Pick<Blobs, 'check'>;
+  readonly #clock: Clock;
+  #last: Promise<boolean> = Promise.resolve(true);
+  #untilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(blobs: Pick<Blobs, 'check'>, clock: Clock) {
+    this.#blobs = blobs;
+    this.#clock = clock;
+  }
+
+  /**
+   * Asks the store when nothing was heard of it for a while, once for all who want to know. Never
+   * rejects.
+   */
+  isThere(): Promise<boolean> {
+    if (this.#clock.monotonicMs() >= this.#untilMs) {
+      this.#believe(this.#ask(), silenceMs);
+    }
+    return this.#last;
+  }
+
+  /** What a write came to. */
+  heard(well: boolean): void {
+    this.#believe(Promise.resolve(well), well ? wellMs : awayMs);
+  }
+
+  async #ask(): Promise<boolean> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), silenceMs);
+    const well = await this.#blobs.check(late.signal).then(
+      () => true,
+      () => false,
+    );
+    clearTimeout(timer);
+    this.#untilMs = this.#clock.monotonicMs() + (well ? wellMs : awayMs);
+    return well;
+  }
+
+  #believe(answer: Promise<boolean>, forMs: number): void {
+    this.#last = answer;
+    this.#untilMs = this.#clock.monotonicMs() + forMs;
   }
 }

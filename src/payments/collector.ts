@@ -1,10 +1,25 @@
 import { isAway } from '../storage/database.ts';
-import { askOrder } from './ask-order.ts';
-import { askRefund } from './ask-refund.ts';
-import { claimOrders } from './orders.ts';
-import type { PaymentParts } from './parts.ts';
-import { claimRefunds } from './refunds.ts';
-import type { Wallet, WalletId } from './wallet.ts';
+import { type PaymentContext, backoffMs } from './context.ts';
+import {
+  type Order,
+  type OrderRefund,
+  claimOrders,
+  endOrder,
+  markScanned,
+  planOrder,
+  type PaymentOutcome,
+  recordPayment,
+  findOrder,
+} from './orders.ts';
+import { claimRefunds, endRefund, markRefundSent, planRefund } from './refunds.ts';
+import {
+  type Wallet,
+  type WalletId,
+  type Payment,
+  type WalletFault,
+  notificationPath,
+  type RefundStatus,
+} from './wallet.ts';
 
 /**
  * Finds the payments that no notification told of: asks wallets for what is due, so many questions
@@ -12,7 +27,7 @@ import type { Wallet, WalletId } from './wallet.ts';
  * one; a claim is one process's alone until its lease ends.
  */
 export class Collector {
-  readonly #parts: PaymentParts;
+  readonly #parts: PaymentContext;
   readonly #busy = new Map<WalletId, number>();
   readonly #running = new Set<Promise<void>>();
   readonly #compare: () => Promise<void>;
@@ -22,7 +37,7 @@ export class Collector {
   #cancel: () => void = () => {};
 
   /** `compare`: the bills that are due. */
-  constructor(parts: PaymentParts, compare: () => Promise<void>) {
+  constructor(parts: PaymentContext, compare: () => Promise<void>) {
     this.#parts = parts;
     this.#compare = compare;
   }
@@ -64,11 +79,11 @@ export class Collector {
     // Refunds are few, and somebody waits for them.
     if (room() > 0) {
       const refunds = await claimRefunds(database, wallet.id, room(), now, now + limits.leaseMs);
-      for (const refund of refunds) this.#ask(wallet, askRefund(this.#parts, wallet, refund));
+      for (const refund of refunds) this.#ask(wallet, pollRefund(this.#parts, wallet, refund));
     }
     if (room() > 0) {
       const orders = await claimOrders(database, wallet.id, room(), now, now + limits.leaseMs);
-      for (const order of orders) this.#ask(wallet, askOrder(this.#parts, wallet, order));
+      for (const order of orders) this.#ask(wallet, pollOrder(this.#parts, wallet, order));
     }
   }
 
@@ -105,4 +120,189 @@ export class Collector {
     const kept = work.finally(() => this.#running.delete(kept));
     this.#running.add(kept);
   }
+}
+
+/**
+ * Asks a wallet how an order stands and does what follows: what was paid is credited, what has
+ * expired is closed. To be called by whoever claimed the order; whatever the wallet does, the next
+ * question is planned. `closing`: somebody wants it closed before its time.
+ */
+export async function pollOrder(
+  parts: PaymentContext,
+  wallet: Wallet,
+  order: Order,
+  closing = false,
+): Promise<void> {
+  const fault = await settle(parts, wallet, order, closing);
+  const faults = fault === undefined ? 0 : order.faults + 1;
+  await planOrder(parts.database, order, {
+    nextLookAt: nextLookAt(parts, order, faults),
+    faults,
+    trouble: fault?.why,
+  });
+  if (fault !== undefined)
+    parts.log({ event: 'trouble', wallet: wallet.id, id: order.id, why: fault.why });
+}
+
+async function settle(
+  parts: PaymentContext,
+  wallet: Wallet,
+  order: Order,
+  closing: boolean,
+): Promise<WalletFault | undefined> {
+  const { database, clock } = parts;
+  const standing = await wallet.orderStatus(order.id);
+  if (standing.kind === 'fault') return standing;
+  if (
+    standing.kind === 'paid' &&
+    (await creditPayment(parts, wallet, standing.payment)) !== 'differs'
+  )
+    return undefined;
+  // Paid, but not as it was ordered: nobody can pay it as it should be any more.
+  if (standing.kind === 'paid' || standing.kind === 'closed' || standing.kind === 'returned') {
+    await endOrder(database, order.id, 'closed', clock.now());
+    return undefined;
+  }
+  if (standing.kind === 'waiting' && standing.scanned)
+    await markScanned(database, order.id, clock.now());
+  if (order.state !== 'waiting' || (!closing && clock.now() < order.expiresAt)) return undefined;
+  return close(parts, wallet, order);
+}
+
+/**
+ * A payment may have come between the question and this: then the wallet refuses to close, and the
+ * next question finds it.
+ */
+async function close(
+  { database, clock }: PaymentContext,
+  wallet: Wallet,
+  { id }: Order,
+): Promise<WalletFault | undefined> {
+  const closed = await wallet.close(id);
+  if (closed.kind === 'fault') return closed;
+  await endOrder(database, id, 'closed', clock.now());
+  return undefined;
+}
+
+/** Credits what a wallet has, once. */
+export async function creditPayment(
+  { database, clock, log }: PaymentContext,
+  wallet: Wallet,
+  payment: Payment,
+): Promise<PaymentOutcome> {
+  const taken = await database.transact(() => recordPayment(wallet.id, payment, clock.now()));
+  if (taken === 'credited') log({ event: 'credited', wallet: wallet.id, id: payment.orderId });
+  if (taken === 'differs')
+    log({ event: 'unmatched', wallet: wallet.id, id: payment.orderId, why: payment.number });
+  return taken;
+}
+
+/** When an order is asked for again; undefined: never, of itself. */
+function nextLookAt(
+  { clock, limits }: PaymentContext,
+  order: Order,
+  faults: number,
+): number | undefined {
+  const now = clock.now();
+  if (faults > 0) return now + backoffMs(limits, faults);
+  if (now < order.expiresAt) {
+    const soon = Math.min(
+      limits.askMsMost,
+      Math.max(limits.askMsLeast, Math.ceil((now - order.createdAt) / 4)),
+    );
+    return Math.min(now + soon, order.expiresAt);
+  }
+  const overdueMs = now - order.expiresAt;
+  return overdueMs >= limits.closedAskedMs
+    ? undefined
+    : now + Math.max(limits.askMsMost, overdueMs);
+}
+
+/**
+ * Brings a refund one step on: asks the wallet for it, or how it stands. To be called by whoever
+ * claimed it. It ends by the wallet's explicit word alone, and the wallet's answer and the money
+ * are one transaction: whoever dies in between leaves a refund that is asked for again under the
+ * same number.
+ */
+export async function pollRefund(
+  parts: PaymentContext,
+  wallet: Wallet,
+  refund: OrderRefund,
+): Promise<void> {
+  const { database, clock, limits, log } = parts;
+  const order = await findOrder(database, refund.orderId);
+  if (order === undefined || !(await markRefundSent(database, refund, clock.now()))) return;
+  const standing = await standingOf(parts, wallet, order, refund);
+  const now = clock.now();
+  if (standing.kind === 'done') {
+    await database.transact(() =>
+      endRefund(refund, { kind: 'refunded', wallet: wallet.id, number: standing.number }, now),
+    );
+    return log({ event: 'refunded', wallet: wallet.id, id: refund.id });
+  }
+  if (standing.kind === 'failed') {
+    const why = standing.why ?? 'the wallet closed it';
+    await database.transact(() => endRefund(refund, { kind: 'failed', why }, now));
+    return log({ event: 'trouble', wallet: wallet.id, id: refund.id, why });
+  }
+  const unknown = standing.kind === 'fault' && !standing.sure;
+  const troubled = standing.kind === 'fault' || standing.kind === 'stuck';
+  const faults = troubled ? refund.faults + 1 : 0;
+  const unknownAt = unknown ? now : refund.unknownAt;
+  await planRefund(database, refund, {
+    nextLookAt: now + backoffMs(limits, faults),
+    faults,
+    unknownAt,
+    trouble: troubled ? standing.why : undefined,
+  });
+  if (troubled) log({ event: 'trouble', wallet: wallet.id, id: refund.id, why: standing.why });
+}
+
+type Outcome =
+  | Exclude<RefundStatus, { readonly kind: 'failed' } | { readonly kind: 'absent' }>
+  | { readonly kind: 'failed'; readonly why?: string };
+
+/**
+ * A refund that the wallet may have is asked about before it is asked for; the same number is paid
+ * once, so that asking again is harmless.
+ */
+async function standingOf(
+  parts: PaymentContext,
+  wallet: Wallet,
+  order: Order,
+  refund: OrderRefund,
+): Promise<Outcome> {
+  if (refund.state === 'asked') {
+    const before = await wallet.refundStatus(refund);
+    if (before.kind === 'failed') return { kind: 'failed' };
+    if (before.kind !== 'absent') return before;
+  }
+  const asked = await wallet.refund({
+    id: refund.id,
+    orderId: order.id,
+    amount: refund.amount,
+    total: order.amount,
+    reason: refund.reason,
+    notifyUrl: parts.publicUrl() + notificationPath(wallet.id),
+  });
+  if (asked.kind === 'failed') return { kind: 'failed' };
+  if (asked.kind === 'absent') return { kind: 'pending' };
+  return asked.kind === 'fault' && asked.sure ? refused(parts, wallet, refund, asked.why) : asked;
+}
+
+/**
+ * The wallet said no. It is over when the wallet has no such refund and no earlier question of ours
+ * can still be on its way.
+ */
+async function refused(
+  { clock, limits }: PaymentContext,
+  wallet: Wallet,
+  refund: OrderRefund,
+  why: string,
+): Promise<Outcome> {
+  const known = await wallet.refundStatus(refund);
+  if (known.kind === 'failed') return { kind: 'failed' };
+  if (known.kind !== 'absent') return known;
+  const quiet = refund.unknownAt === undefined || clock.now() - refund.unknownAt >= limits.quietMs;
+  return quiet ? { kind: 'failed', why } : { kind: 'fault', sure: true, why };
 }

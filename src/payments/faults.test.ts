@@ -148,7 +148,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   );
 
   test('two processes that ask and close at the same time credit once', async () => {
-    const paying = await startPaying(fresh, { wishEveryMs: 0 });
+    const paying = await startPaying(fresh, { userAskEveryMs: 0 });
     const other = await paying.node();
     const order = await paying.paidOrder('alipay');
     const acts = [paying.payments, other.payments].flatMap((one) => [

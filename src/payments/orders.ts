@@ -1,10 +1,10 @@
-import { credit } from '../ledger/scripts/account.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
-import { skipLocked } from '../storage/skip-locked.ts';
-import { Where } from '../storage/where.ts';
-import type { PaymentLimits } from './limits.ts';
-import { type Order, readOrder } from './order.ts';
-import type { Payment, PayMethod, WalletId } from './wallet.ts';
+import { assert } from '../base/assert.ts';
+import type { Nano } from '../base/money.ts';
+import { creditTx } from '../ledger/transactions/account.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { skipLocked, WhereClause } from '../storage/sql.ts';
+import type { PaymentLimits } from './context.ts';
+import { type Payment, type PayMethod, type WalletId, walletIds } from './wallet.ts';
 
 /** The operator's side of what a wallet brings. */
 export const walletAccount = (wallet: WalletId): string => `wallet:${wallet}`;
@@ -23,7 +23,7 @@ export interface NewOrder {
   readonly nextLookAt: number;
 }
 
-export type Ordered =
+export type InsertOrderResult =
   | { readonly kind: 'new' | 'known'; readonly order: Order }
   | { readonly kind: 'key reused' }
   | { readonly kind: 'too many' };
@@ -36,7 +36,7 @@ const forgottenAtOnce = 100;
 export function* insertOrder(
   order: NewOrder,
   { waitingMax, unpaidKept }: Pick<PaymentLimits, 'waitingMax' | 'unpaidKept'>,
-): Script<Ordered> {
+): Transaction<InsertOrderResult> {
   const { account, wallet, method, amount, idempotencyKey } = order;
   // The account's lock makes tabs take turns.
   yield { sql: 'UPDATE account SET id=id WHERE id=$1', params: [account] };
@@ -112,13 +112,17 @@ export async function markScanned(database: Database, id: string, at: number): P
 }
 
 /** `differs`: it fits no order of ours as it should, and is written down for the operator. */
-export type Taken = 'credited' | 'known' | 'differs';
+export type PaymentOutcome = 'credited' | 'known' | 'differs';
 
 /**
  * Credits what a wallet has for an order: once for each of the wallet's numbers, whatever the
  * order's state, if amount and currency are the order's.
  */
-export function* takePayment(wallet: WalletId, payment: Payment, at: number): Script<Taken> {
+export function* recordPayment(
+  wallet: WalletId,
+  payment: Payment,
+  at: number,
+): Transaction<PaymentOutcome> {
   const [row] = yield {
     sql: 'UPDATE payment_order SET id=id WHERE id=$1 AND wallet=$2 RETURNING *',
     params: [payment.orderId, wallet],
@@ -131,7 +135,7 @@ export function* takePayment(wallet: WalletId, payment: Payment, at: number): Sc
   if (order.number !== undefined)
     return yield* keepUnmatched(wallet, payment, 'a second payment of one order', at);
   const id = transferOf(wallet, payment.number);
-  const credited = yield* credit({
+  const credited = yield* creditTx({
     id,
     account: order.account,
     amount: order.amount,
@@ -154,7 +158,7 @@ function* keepUnmatched(
   { orderId, number, amount, currency }: Payment,
   why: string,
   at: number,
-): Script<'differs'> {
+): Transaction<'differs'> {
   yield {
     sql: `INSERT INTO payment_unmatched (wallet, number, order_id, amount, currency, why, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (wallet, number) DO NOTHING`,
@@ -266,7 +270,7 @@ export async function listOrders(
   database: Database,
   filter: OrderFilter,
 ): Promise<readonly Order[]> {
-  const where = new Where();
+  const where = new WhereClause();
   where.add('account=?', filter.account);
   where.add('wallet=?', filter.wallet);
   where.add('state=?', filter.state);
@@ -306,3 +310,165 @@ export async function ordersPaid(
 export async function listUnmatched(database: Database, limit: number): Promise<readonly Row[]> {
   return database.query('SELECT * FROM payment_unmatched ORDER BY at DESC LIMIT $1', [limit]);
 }
+
+/**
+ * `closed`: nobody can pay it any more, but who did in that moment is credited. `failed`: the
+ * wallet would not take it.
+ */
+const orderStates = ['waiting', 'closed', 'failed', 'credited'] as const;
+export type PaymentOrderState = (typeof orderStates)[number];
+
+/** Nobody tops up with less: what a transfer costs would be more. */
+export const orderLeast: Nano = 1_000_000_000n;
+
+/** A top-up. Times are wall clock, ms. */
+export interface Order {
+  /** `ord_…`; also the wallet's `out_trade_no`. */
+  readonly id: string;
+  readonly account: string;
+  readonly wallet: WalletId;
+  readonly method: PayMethod;
+  readonly amount: Nano;
+  readonly state: PaymentOrderState;
+  /** The payer has the code before him, as far as the wallet tells. */
+  readonly scanned: boolean;
+  /**
+   * What the QR code says, or the address of the wallet's page; undefined: the wallet has not
+   * answered.
+   */
+  readonly code: string | undefined;
+  /** The wallet's own. */
+  readonly number: string | undefined;
+  /** The ledger's, once credited. */
+  readonly transfer: string | undefined;
+  /** What is on its way back, and what has gone back. */
+  readonly refunding: Nano;
+  readonly refunded: Nano;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Credited all the same: it was paid in that moment. */
+  readonly closedAt: number | undefined;
+  readonly paidAt: number | undefined;
+  readonly creditedAt: number | undefined;
+  /** When its owner last had something new to see. */
+  readonly changedAt: number;
+  readonly askedAt: number | undefined;
+  readonly claims: bigint;
+  readonly faults: number;
+  /** What went wrong lately at the wallet, for the operator. */
+  readonly trouble: string | undefined;
+}
+
+const refundStates = ['held', 'asked', 'refunded', 'failed'] as const;
+/** `held`: the money is set aside. `asked`: the wallet may have been asked. */
+type OrderRefundState = (typeof refundStates)[number];
+
+/** Money on its way back to who paid. */
+export interface OrderRefund {
+  /** `rfd_…`; the hold's and the transfer's, and the wallet's `out_refund_no`. */
+  readonly id: string;
+  readonly orderId: string;
+  readonly account: string;
+  readonly amount: Nano;
+  readonly reason: string;
+  readonly state: OrderRefundState;
+  readonly number: string | undefined;
+  readonly createdAt: number;
+  readonly endedAt: number | undefined;
+  readonly claims: bigint;
+  readonly faults: number;
+  /** When it was last asked for without an answer that is known. */
+  readonly unknownAt: number | undefined;
+  readonly trouble: string | undefined;
+}
+
+export function readOrder(row: Row): Order {
+  return {
+    id: text(row, 'id'),
+    account: text(row, 'account'),
+    wallet: oneOf(walletIds, row['wallet']),
+    method: oneOf(['qr', 'page'], row['method']),
+    amount: integer(row, 'amount'),
+    state: oneOf(orderStates, row['state']),
+    scanned: row['scanned'] === 1n,
+    code: textOr(row, 'code'),
+    number: textOr(row, 'number'),
+    transfer: textOr(row, 'transfer'),
+    refunding: integer(row, 'refunding'),
+    refunded: integer(row, 'refunded'),
+    createdAt: Number(integer(row, 'created_at')),
+    expiresAt: Number(integer(row, 'expires_at')),
+    closedAt: timeOr(row, 'closed_at'),
+    paidAt: timeOr(row, 'paid_at'),
+    creditedAt: timeOr(row, 'credited_at'),
+    changedAt: Number(integer(row, 'changed_at')),
+    askedAt: timeOr(row, 'asked_at'),
+    claims: integer(row, 'claims'),
+    faults: Number(integer(row, 'faults')),
+    trouble: textOr(row, 'trouble'),
+  };
+}
+
+export function readRefund(row: Row): OrderRefund {
+  return {
+    id: text(row, 'id'),
+    orderId: text(row, 'order_id'),
+    account: text(row, 'account'),
+    amount: integer(row, 'amount'),
+    reason: text(row, 'reason'),
+    state: oneOf(refundStates, row['state']),
+    number: textOr(row, 'number'),
+    createdAt: Number(integer(row, 'created_at')),
+    endedAt: timeOr(row, 'ended_at'),
+    claims: integer(row, 'claims'),
+    faults: Number(integer(row, 'faults')),
+    unknownAt: timeOr(row, 'unknown_at'),
+    trouble: textOr(row, 'trouble'),
+  };
+}
+
+function oneOf<const Word extends string>(words: readonly Word[], value: unknown): Word {
+  const word = words.find((known) => known === value);
+  assert(word !== undefined, `${String(value)} is one of ${words.join(', ')}`);
+  return word;
+}
+
+function integer(row: Row, column: string): bigint {
+  const value = row[column];
+  assert(typeof value === 'bigint', `${column} is an integer`);
+  return value;
+}
+
+function text(row: Row, column: string): string {
+  const value = row[column];
+  assert(typeof value === 'string', `${column} is a text`);
+  return value;
+}
+
+const textOr = (row: Row, column: string): string | undefined =>
+  row[column] === null ? undefined : text(row, column);
+const timeOr = (row: Row, column: string): number | undefined =>
+  row[column] === null ? undefined : Number(integer(row, column));
+
+/**
+ * For the ledger's proof: what is credited has its transfer and what was transferred its order, and
+ * a refund's end and its money's are one. Each must return no row (till.md §8).
+ */
+export const paymentProof: Readonly<Record<string, string>> = {
+  orders: `SELECT o.id, o.state, o.amount, t.amount AS transferred FROM payment_order o LEFT JOIN transfer t ON t.id=o.transfer
+    WHERE o.state='credited' AND (t.id IS NULL OR t.code<>'topup' OR t.ref<>o.id OR t.credit<>o.account OR t.debit<>'wallet:' || o.wallet
+      OR t.amount<>o.amount OR t.id<>o.wallet || ':' || o.number)`,
+  'top-ups': `SELECT t.id, t.ref, t.amount FROM transfer t LEFT JOIN payment_order o ON o.id=t.ref AND o.transfer=t.id
+    WHERE t.code='topup' AND o.id IS NULL`,
+  'order refunds': `SELECT o.id, o.refunding, o.refunded, r.asked, r.paid FROM payment_order o
+    LEFT JOIN (SELECT order_id, SUM(CASE WHEN ended_at IS NULL THEN amount ELSE 0 END) AS asked,
+      SUM(CASE WHEN state='refunded' THEN amount ELSE 0 END) AS paid FROM payment_refund GROUP BY order_id) r ON r.order_id=o.id
+    WHERE o.refunding<>COALESCE(r.asked, 0) OR o.refunded<>COALESCE(r.paid, 0)`,
+  'refund holds': `SELECT r.id, r.state, r.amount, h.state AS hold, h.amount AS held FROM payment_refund r LEFT JOIN hold h ON h.id=r.id
+    WHERE h.id IS NULL OR h.account<>r.account OR h.amount<>r.amount
+      OR h.state<>CASE r.state WHEN 'refunded' THEN 'posted' WHEN 'failed' THEN 'voided' ELSE 'open' END`,
+  payouts: `SELECT t.id, t.ref, t.amount FROM transfer t LEFT JOIN payment_refund r ON r.id=t.id AND r.state='refunded' AND r.order_id=t.ref
+    WHERE t.code='payout' AND r.id IS NULL`,
+  'payout holds': `SELECT h.id, h.account, h.amount FROM hold h LEFT JOIN payment_refund r ON r.id=h.id
+    WHERE h.state='open' AND substr(h.id, 1, 4)='rfd_' AND r.id IS NULL`,
+};

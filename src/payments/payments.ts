@@ -1,16 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { orderedId } from '../accounts/keys.ts';
+import { pause } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
-import { pause } from '../base/timers.ts';
 import { createAccount } from '../ledger/ledger.ts';
-import type { Script } from '../storage/database.ts';
-import { askOrder, take } from './ask-order.ts';
-import { askRefund } from './ask-refund.ts';
-import { Collector } from './collector.ts';
-import { isWholeFen } from './fen.ts';
-import { noticePath } from './notice-path.ts';
-import { type Order, orderLeast } from './order.ts';
+import type { Transaction } from '../storage/database.ts';
+import { pollOrder, creditPayment, Collector, pollRefund } from './collector.ts';
 import {
+  type Order,
+  orderLeast,
   claimOrder,
   endOrder,
   findOrder,
@@ -19,18 +17,24 @@ import {
   type NewOrder,
   walletAccount,
 } from './orders.ts';
-import type { PaymentParts } from './parts.ts';
-import { reconcileDaily, type ReconcileRun, runReconciliation } from './reconciliations.ts';
+import type { PaymentContext } from './context.ts';
+import { reconcileDaily, type ReconcileRun, runReconciliation } from './reconciliation.ts';
 import {
   beginRefund,
   claimRefund,
   findRefund,
   type NewRefund,
-  type RefundBegun,
+  type BeginRefundResult,
 } from './refunds.ts';
-import type { Answer, PayMethod, WalletId } from './wallet.ts';
+import { isWholeFen } from './wallet-formats.ts';
+import {
+  notificationPath,
+  type NotificationReply,
+  type PayMethod,
+  type WalletId,
+} from './wallet.ts';
 
-export interface OrderAsk {
+export interface NewOrderRequest {
   readonly account: string;
   readonly wallet: WalletId;
   readonly method: PayMethod;
@@ -44,25 +48,27 @@ export interface OrderAsk {
  * `unavailable`: the wallet does not answer; the same ask again finds the same order. Its `order`
  * says `failed` when the wallet would not take it.
  */
-export type OrderAnswered =
+export type NewOrderResult =
   | { readonly kind: 'order' | 'unavailable'; readonly order: Order }
   | { readonly kind: 'no such wallet' }
   | { readonly kind: 'wrong amount' }
   | { readonly kind: 'key reused' }
   | { readonly kind: 'too many' };
 
-export interface RefundAsk {
+export interface NewRefundRequest {
   readonly orderId: string;
   readonly amount: Nano;
   readonly reason: string;
   readonly idempotencyKey: string;
   /** What is written in the same transaction: who did it. */
-  readonly beside?: (order: Order, refundId: string) => Script<unknown>;
+  readonly beside?: (order: Order, refundId: string) => Transaction<unknown>;
 }
 
-export type RefundAnswered = RefundBegun | { readonly kind: 'wrong amount' | 'no such wallet' };
+export type NewRefundResult =
+  | BeginRefundResult
+  | { readonly kind: 'wrong amount' | 'no such wallet' };
 
-const nothing: Answer = { status: 404, type: 'text/plain', body: '' };
+const nothing: NotificationReply = { status: 404, type: 'text/plain', body: '' };
 const moneyLookMs = 100;
 
 /**
@@ -70,10 +76,10 @@ const moneyLookMs = 100;
  * way; compared with its bills every day.
  */
 export class Payments {
-  readonly #parts: PaymentParts;
+  readonly #parts: PaymentContext;
   readonly #collector: Collector;
 
-  constructor(parts: PaymentParts) {
+  constructor(parts: PaymentContext) {
     this.#parts = parts;
     this.#collector = new Collector(parts, () => reconcileDaily(parts));
   }
@@ -116,7 +122,7 @@ export class Payments {
     amount,
     idempotencyKey,
     subject,
-  }: OrderAsk): Promise<OrderAnswered> {
+  }: NewOrderRequest): Promise<NewOrderResult> {
     const { database, clock, limits, wallets } = this.#parts;
     if (wallets.get(wallet)?.methods.includes(method) !== true) return { kind: 'no such wallet' };
     if (amount < orderLeast || amount > limits.amountMost || !isWholeFen(amount))
@@ -146,7 +152,7 @@ export class Payments {
    * such order of this account (of any, where none is named).
    */
   async check(id: string, account?: string): Promise<Order | undefined> {
-    return this.#ask(id, account, this.#parts.limits.wishEveryMs, false);
+    return this.#ask(id, account, this.#parts.limits.userAskEveryMs, false);
   }
 
   /**
@@ -161,7 +167,7 @@ export class Payments {
    * Pays back to whoever paid, up to what is left of the order and of the balance. Tries the wallet
    * at once; it goes on in the background.
    */
-  async refund(ask: RefundAsk): Promise<RefundAnswered> {
+  async refund(ask: NewRefundRequest): Promise<NewRefundResult> {
     const { database, clock, limits, wallets } = this.#parts;
     if (ask.amount <= 0n || !isWholeFen(ask.amount)) return { kind: 'wrong amount' };
     const now = clock.now();
@@ -173,7 +179,7 @@ export class Payments {
     const begun = await this.#begin(wish, beside);
     if (wallet === undefined || (begun.kind !== 'new' && begun.kind !== 'known')) return begun;
     const claimed = await claimRefund(database, begun.refund.id, clock.now() + limits.leaseMs);
-    if (claimed !== undefined) await askRefund(this.#parts, wallet, claimed);
+    if (claimed !== undefined) await pollRefund(this.#parts, wallet, claimed);
     return {
       kind: begun.kind,
       refund: (await findRefund(database, begun.refund.id)) ?? begun.refund,
@@ -184,17 +190,21 @@ export class Payments {
    * What a wallet told us. Only what is believed and committed is answered with its word for
    * "taken".
    */
-  async notice(id: WalletId, headers: IncomingHttpHeaders, body: Buffer): Promise<Answer> {
+  async notice(
+    id: WalletId,
+    headers: IncomingHttpHeaders,
+    body: Buffer,
+  ): Promise<NotificationReply> {
     const { database, clock, wallets, log } = this.#parts;
     const wallet = wallets.get(id);
     if (wallet === undefined) return nothing;
-    const told = await wallet.read(headers, body);
+    const told = await wallet.readNotification(headers, body);
     if (told.kind === 'refused') {
       log({ event: 'refused', wallet: id, why: told.why });
       return wallet.refused;
     }
     if (told.kind === 'payment')
-      return (await take(this.#parts, wallet, told.payment)) === 'differs'
+      return (await creditPayment(this.#parts, wallet, told.payment)) === 'differs'
         ? wallet.refused
         : wallet.taken;
     // A refund is asked about; the word "it changed" is enough to do so now.
@@ -217,15 +227,18 @@ export class Payments {
       : runReconciliation(this.#parts, wallet, day);
   }
 
-  async #withCode(order: Order, subject: string): Promise<OrderAnswered> {
+  async #withCode(order: Order, subject: string): Promise<NewOrderResult> {
     const { database, clock, wallets, publicUrl } = this.#parts;
     const wallet = wallets.get(order.wallet);
     if (wallet === undefined || order.code !== undefined || order.state !== 'waiting')
       return { kind: 'order', order };
     const base = publicUrl();
     const { id, amount, method, expiresAt } = order;
-    const urls = { notifyUrl: base + noticePath(wallet.id), returnUrl: `${base}/top-up/${id}` };
-    const made = await wallet.make({ id, amount, method, expiresAt, subject, ...urls });
+    const urls = {
+      notifyUrl: base + notificationPath(wallet.id),
+      returnUrl: `${base}/top-up/${id}`,
+    };
+    const made = await wallet.createOrder({ id, amount, method, expiresAt, subject, ...urls });
     if (made.kind === 'made') await keepCode(database, id, made.code, clock.now());
     else {
       this.#parts.log({ event: 'trouble', wallet: wallet.id, id, why: made.why });
@@ -251,12 +264,12 @@ export class Payments {
     if (wallet === undefined || order?.state === 'credited') return order;
     const now = clock.now();
     const claimed = await claimOrder(database, id, now, everyMs, now + limits.leaseMs);
-    if (claimed !== undefined) await askOrder(this.#parts, wallet, claimed, closing);
+    if (claimed !== undefined) await pollOrder(this.#parts, wallet, claimed, closing);
     return findOrder(database, id);
   }
 
   /** Money in idle floats comes in when it is called. */
-  async #begin(wish: NewRefund, beside: RefundAsk['beside']): Promise<RefundBegun> {
+  async #begin(wish: NewRefund, beside: NewRefundRequest['beside']): Promise<BeginRefundResult> {
     const { database, clock, limits, timers } = this.#parts;
     const until = clock.monotonicMs() + limits.moneyWaitMs;
     for (;;) {
@@ -264,5 +277,34 @@ export class Payments {
       if (begun.kind !== 'not enough' || clock.monotonicMs() >= until) return begun;
       await pause(timers, moneyLookMs);
     }
+  }
+}
+
+/** No wallet's notification is as large. */
+const bodyBytesMax = 64 * 1024;
+
+/** Where wallets tell us. `bug`: what they are told nothing about; they tell it again. */
+export function serveNotifications(
+  server: FastifyInstance,
+  payments: Payments,
+  bug: (error: unknown) => void,
+): void {
+  for (const { wallet } of payments.offers) {
+    server.post(notificationPath(wallet), { bodyLimit: bodyBytesMax }, async (request, reply) => {
+      try {
+        const answer = await payments.notice(
+          wallet,
+          request.headers,
+          Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+        );
+        return await reply
+          .code(answer.status)
+          .type(answer.type)
+          .send(answer.body === '' ? undefined : answer.body);
+      } catch (error) {
+        bug(error);
+        return reply.code(500).type('text/plain').send('fail');
+      }
+    });
   }
 }

@@ -1,8 +1,7 @@
-import { endPayout, openPayout } from '../ledger/scripts/payout.ts';
-import type { Database, Script } from '../storage/database.ts';
-import { skipLocked } from '../storage/skip-locked.ts';
-import { type Order, type OrderRefund, readOrder, readRefund } from './order.ts';
-import { walletAccount } from './orders.ts';
+import { endPayout, openPayout } from '../ledger/transactions/hold.ts';
+import type { Database, Transaction } from '../storage/database.ts';
+import { skipLocked } from '../storage/sql.ts';
+import { type Order, type OrderRefund, readOrder, readRefund, walletAccount } from './orders.ts';
 import type { WalletId } from './wallet.ts';
 
 export interface NewRefund {
@@ -19,7 +18,7 @@ export interface NewRefund {
  * `not enough`: the user has spent it, or it is in idle floats that come in now. `too much`: more
  * than is left of the order.
  */
-export type RefundBegun =
+export type BeginRefundResult =
   | { readonly kind: 'new' | 'known'; readonly refund: OrderRefund }
   | { readonly kind: 'key reused' | 'no such order' | 'not credited' | 'too much' | 'not enough' };
 
@@ -29,8 +28,8 @@ export type RefundBegun =
  */
 export function* beginRefund(
   wish: NewRefund,
-  beside?: (order: Order, refundId: string) => Script<unknown>,
-): Script<RefundBegun> {
+  beside?: (order: Order, refundId: string) => Transaction<unknown>,
+): Transaction<BeginRefundResult> {
   const [row] = yield {
     sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *',
     params: [wish.orderId],
@@ -87,7 +86,7 @@ export type RefundEnd =
  * it had ended before, or when it is said to have failed and another asks for it by now: what he
  * hears decides.
  */
-export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Script<boolean> {
+export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Transaction<boolean> {
   yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1', params: [refund.orderId] };
   const paid = end.kind === 'refunded';
   const ended = yield {
@@ -120,7 +119,7 @@ export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Scr
  * From here on the wallet may have it, and until its answer is written down nobody knows. False:
  * another has the refund by now.
  */
-export async function markAsked(
+export async function markRefundSent(
   database: Database,
   { id, claims }: OrderRefund,
   at: number,

@@ -23,7 +23,7 @@ test('without its public key, WeChat Pay is believed by certificates that only o
   const make = (settings: Readonly<Record<string, string>>) =>
     openWallets({ wechat_pay: settings }, systemClock, new AbortController().signal)
       .get('wechat_pay')
-      ?.make({ ...order, expiresAt: systemClock.now() + 600_000 });
+      ?.createOrder({ ...order, expiresAt: systemClock.now() + 600_000 });
   expect(await make(written)).toMatchObject({
     kind: 'made',
     code: expect.stringMatching(/^weixin:/),

@@ -8,7 +8,7 @@ export type WalletId = (typeof walletIds)[number];
 export type PayMethod = 'qr' | 'page';
 
 /** What a wallet must know of an order before anybody can pay it. */
-export interface OrderWish {
+export interface OrderRequest {
   /** Ours, and the wallet's `out_trade_no`. */
   readonly id: string;
   readonly amount: Nano;
@@ -45,21 +45,21 @@ export interface WalletFault {
 }
 
 /** `code`: what the QR code says, or the address of the page. */
-export type Made = { readonly kind: 'made'; readonly code: string } | WalletFault;
+export type CreatedOrder = { readonly kind: 'made'; readonly code: string } | WalletFault;
 
 /**
  * `absent`: the wallet knows of no such order (yet). `returned`: it was paid, and the money went
  * back without us.
  */
-export type Standing =
+export type PaymentStatus =
   | { readonly kind: 'paid'; readonly payment: Payment }
   | { readonly kind: 'waiting'; readonly scanned: boolean }
   | { readonly kind: 'closed' | 'absent' | 'returned' }
   | WalletFault;
 
-export type Closed = { readonly kind: 'closed' } | WalletFault;
+export type CloseResult = { readonly kind: 'closed' } | WalletFault;
 
-export interface RefundWish {
+export interface RefundRequest {
   /** Ours: the same id is paid back once. */
   readonly id: string;
   readonly orderId: string;
@@ -74,7 +74,7 @@ export interface RefundWish {
  * `pending`: the wallet has it and is at it. `stuck`: it cannot go on without the operator, at the
  * wallet. `failed`: it will not, for good.
  */
-export type RefundStanding =
+export type RefundStatus =
   | { readonly kind: 'done'; readonly number: string | undefined }
   | { readonly kind: 'pending' }
   | { readonly kind: 'absent' }
@@ -83,7 +83,7 @@ export type RefundStanding =
   | WalletFault;
 
 /** What a wallet told us by itself, once it is believed. `other`: nothing that concerns us. */
-export type Notice =
+export type WalletNotification =
   | { readonly kind: 'payment'; readonly payment: Payment }
   | { readonly kind: 'refund'; readonly refundId: string }
   | { readonly kind: 'other' }
@@ -102,13 +102,13 @@ export interface BillLine {
 }
 
 /** `not yet`: it is being made; `none`: there was no trade on that day. */
-export type Bill =
+export type WalletBill =
   | { readonly kind: 'bill'; readonly lines: readonly BillLine[] }
   | { readonly kind: 'not yet' }
   | { readonly kind: 'none' }
   | WalletFault;
 
-export interface Answer {
+export interface NotificationReply {
   readonly status: number;
   readonly type: string;
   readonly body: string;
@@ -118,15 +118,18 @@ export interface Answer {
 export interface Wallet {
   readonly id: WalletId;
   readonly methods: readonly PayMethod[];
-  make(order: OrderWish): Promise<Made>;
-  ask(orderId: string): Promise<Standing>;
-  close(orderId: string): Promise<Closed>;
-  refund(refund: RefundWish): Promise<RefundStanding>;
-  askRefund(refund: Pick<RefundWish, 'id' | 'orderId'>): Promise<RefundStanding>;
-  read(headers: IncomingHttpHeaders, body: Buffer): Promise<Notice>;
+  createOrder(order: OrderRequest): Promise<CreatedOrder>;
+  orderStatus(orderId: string): Promise<PaymentStatus>;
+  close(orderId: string): Promise<CloseResult>;
+  refund(refund: RefundRequest): Promise<RefundStatus>;
+  refundStatus(refund: Pick<RefundRequest, 'id' | 'orderId'>): Promise<RefundStatus>;
+  readNotification(headers: IncomingHttpHeaders, body: Buffer): Promise<WalletNotification>;
   /** `date`: a day of China's, `2026-11-20`. */
-  bill(date: string): Promise<Bill>;
+  bill(date: string): Promise<WalletBill>;
   /** What a notification is answered with: by `taken` the wallet stops telling. */
-  readonly taken: Answer;
-  readonly refused: Answer;
+  readonly taken: NotificationReply;
+  readonly refused: NotificationReply;
 }
+
+/** Where a wallet tells us, below the public address. */
+export const notificationPath = (wallet: WalletId): string => `/pay/${wallet}/notify`;

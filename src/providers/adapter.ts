@@ -1,23 +1,22 @@
 import type {
-  PicturedCapability,
-  SoundCapability,
+  ImageCapability,
+  AudioCapability,
   StreamedCapability,
   TaskCapability,
   WholeCapability,
 } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
-import type { Change } from '../base/json-edit.ts';
+import type { JsonChange } from '../base/json-edit.ts';
 import type { Quantities } from '../base/quantities.ts';
-import type { Enclosed } from '../http/enclosed.ts';
-import type { ImageWish } from './image-wish.ts';
-import type { ListenWish, SpeakWish } from './sound-wish.ts';
+import type { EnclosedFile } from '../http/spool.ts';
+import type { ImageRequest, TranscriptionRequest, SpeechRequest } from './media-request.ts';
 import type { TaskAdapter } from './task-adapter.ts';
 
 /**
  * One client request as an adapter sees it. Read-only: a retry on another channel reuses it.
  * The hub format is OpenAI's chat completion (DESIGN §4).
  */
-export interface Call {
+export interface VendorCall {
   /** The client's body, parsed and validated by api/. */
   readonly body: Readonly<Record<string, unknown>>;
   /**
@@ -51,20 +50,20 @@ export interface Call {
    * Where pictures are asked for: what the body and the files beside it say. `bytes` is empty when
    * the client did not send JSON.
    */
-  readonly image?: ImageWish | undefined;
+  readonly image?: ImageRequest | undefined;
   /** Where sound is to be written down, and where text is to be read aloud. */
-  readonly listen?: ListenWish | undefined;
-  readonly speak?: SpeakWish | undefined;
+  readonly transcription?: TranscriptionRequest | undefined;
+  readonly speech?: SpeechRequest | undefined;
   /**
    * Changes of the client's body that keep the answer within the reserved amount: limits on tools
    * that the vendor runs, and the vendor's names of other models that the body names.
    */
-  readonly bounds?: readonly Change[] | undefined;
+  readonly bounds?: readonly JsonChange[] | undefined;
   /**
    * The client asked for another tier or speed than the standard one. The adapter reads from the
    * answer which one served it.
    */
-  readonly asksMode?: boolean | undefined;
+  readonly asksForTier?: boolean | undefined;
   /** Id of the answer: `chatcmpl-…`. */
   readonly answerId: string;
   /** Unix seconds, for answers whose vendor gives no time of its own. */
@@ -78,13 +77,13 @@ export interface Call {
    * Set by a bridge: values of the client's format that chat has no word for. An adapter lists
    * those that it reads (`Adapter.reads`).
    */
-  readonly beside?: Beside | undefined;
+  readonly anthropicOptions?: AnthropicOptions | undefined;
   /** A bridge's note on this very call: a copy of the call has it, too, and means another. */
-  bridged?: { readonly of: Call; readonly chat: Call } | undefined;
+  bridged?: { readonly of: VendorCall; readonly chat: VendorCall } | undefined;
 }
 
 /** Values of Anthropic's format that OpenAI's chat has no word for. */
-export interface Beside {
+export interface AnthropicOptions {
   /** `top_k`. */
   readonly topK?: number | undefined;
   /** `thinking.budget_tokens`, of which `reasoning_effort` is an approximation. */
@@ -100,19 +99,19 @@ export interface Beside {
 export type Signatures = ReadonlyMap<string, string>;
 
 /** Something that the client gave by its address. */
-export interface Medium {
+export interface MediaReference {
   readonly url: string;
   readonly kind: 'image' | 'file' | 'video';
   /** As the client calls it. */
   readonly name: string | undefined;
 }
 
-export type Method = 'POST' | 'GET' | 'PUT' | 'DELETE';
+export type HttpMethod = 'POST' | 'GET' | 'PUT' | 'DELETE';
 
 /** What to send: `path` is appended to the channel's base URL. */
-export interface Ask {
+export interface VendorRequest {
   /** POST, unless said. Those of others are empty. */
-  readonly method?: Method;
+  readonly method?: HttpMethod;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -125,35 +124,35 @@ export interface Ask {
    * A member that the vendor itself is known to refuse. Other channels are asked first. Where none
    * takes the request, this vendor is asked, for its message.
    */
-  readonly untaken?: NotTaken;
+  readonly unsupported?: UnsupportedParam;
   /**
    * What follows the body: files that nobody holds in memory, bytes between and after them, parts
    * of the client's own body. Nothing of a request whose body is signed.
    */
-  readonly rest?: readonly (Buffer | Enclosed)[];
+  readonly rest?: readonly (Buffer | EnclosedFile)[];
 }
 
 /** The facts in an answer, beside its quantities, on which its price depends. */
-export interface Told {
+export interface PricingFacts {
   /** The vendor's name of the tier or speed that served it. */
-  readonly served?: string | undefined;
+  readonly servedTier?: string | undefined;
   /** The vendor's name of the model that answered, where it may be another than the asked one. */
   readonly model?: string | undefined;
   /**
    * The calls of models that made the answer, where they are several. The answer's quantities are
    * their sum.
    */
-  readonly parts?: readonly ToldPart[] | undefined;
+  readonly parts?: readonly UsagePart[] | undefined;
 }
 
 /**
  * `model`: the vendor's name of it, where the answer has it. `painted`: pictures within a text
  * answer, with the `variant` of a price.
  */
-export interface ToldPart {
+export interface UsagePart {
   readonly quantities: Quantities;
   readonly model?: string | undefined;
-  readonly painted?: true;
+  readonly isImageUsage?: true;
   readonly variant?: string | undefined;
 }
 
@@ -161,7 +160,7 @@ export interface ToldPart {
  * A member that a vendor does not take, by its path in the client's format, and the reason as a
  * sentence.
  */
-export interface NotTaken {
+export interface UnsupportedParam {
   readonly param: string;
   readonly why: string;
 }
@@ -170,12 +169,12 @@ export interface NotTaken {
  * A whole answer in the client's format. `quantities` is undefined when the vendor told no usage;
  * then `outputText` is what to count (it is empty otherwise).
  */
-export interface Answer {
+export interface VendorAnswer {
   readonly body: Buffer;
   /** The content type, where it is no JSON. */
   readonly type?: string;
   readonly quantities: Quantities | undefined;
-  readonly told?: Told | undefined;
+  readonly pricingFacts?: PricingFacts | undefined;
   readonly upstreamId: string | undefined;
   readonly outputText: string;
   /** Of its tool calls: to be remembered, because most clients do not bring it back. */
@@ -186,11 +185,11 @@ export interface Answer {
    * What it shows. Then `body` is the answer without them, and they are had and written in before
    * anything is charged.
    */
-  readonly pictures?: readonly Picture[];
+  readonly pictures?: readonly GeneratedImage[];
 }
 
 /** A picture that a vendor has made: at hand, or behind an address that no client ever sees. */
-export interface Picture {
+export interface GeneratedImage {
   readonly from:
     | { readonly base64: string }
     | {
@@ -205,30 +204,34 @@ export interface Picture {
  * The vendor has taken the request and is asked again for what became of it. What it has taken is
  * never sent to another.
  */
-export interface Later {
+export interface PendingAnswer {
   /**
    * GET, mostly. `url` is where the vendor wants to be asked, and used if that is a host of its own
    * (`Vendor.domains`); otherwise it is `path`.
    */
-  readonly ask: Ask & { readonly url?: string };
+  readonly ask: VendorRequest & { readonly url?: string };
   /** Before it is sent. Faults make it longer. */
   readonly afterMs: number;
   /**
    * A fault that `ended` is the vendor's own word that nothing will come. Any other (HTML, a state
    * that nobody wrote down) is asked again until the time is over.
    */
-  readonly read: (reply: Buffer, contentType: string, call: Call) => Answer | Later | LaterFault;
+  readonly read: (
+    reply: Buffer,
+    contentType: string,
+    call: VendorCall,
+  ) => VendorAnswer | PendingAnswer | PendingFault;
   /** The adapter's, unless said. Here, too, only `ended` ends the wait. */
-  readonly fault?: (...reply: Parameters<Inquiry['fault']>) => LaterFault;
+  readonly fault?: (...reply: Parameters<BaseAdapter['fault']>) => PendingFault;
   /** Stops the vendor's work, where it can be stopped: nobody waits for it any more. */
-  readonly cancel?: Ask;
+  readonly cancel?: VendorRequest;
 }
 
 /**
  * `gone`: the vendor knows nothing of what it took, which is believed of nobody at first
  * (`limits.later.goneAfterMs`).
  */
-export type LaterFault = Fault & { readonly gone?: true };
+export type PendingFault = Fault & { readonly gone?: true };
 
 /**
  * What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by
@@ -237,7 +240,7 @@ export type LaterFault = Fault & { readonly gone?: true };
 export interface StreamMeter {
   /** The vendor's own count, as soon as it has told it. */
   quantities: Quantities | undefined;
-  told?: Told | undefined;
+  pricingFacts?: PricingFacts | undefined;
   /**
    * The vendor's count of the input, where it tells it before the answer: a cut stream is charged
    * by this and by what was delivered.
@@ -298,7 +301,7 @@ export interface StreamCollector {
   readonly meter: StreamMeter;
   push(piece: Buffer): void;
   /** The answer so far; `cut` gives it finish reason `length` and those quantities as its usage. */
-  answer(cut?: Quantities): Answer;
+  answer(cut?: Quantities): VendorAnswer;
 }
 
 /**
@@ -307,27 +310,27 @@ export interface StreamCollector {
  * or is an error in disguise.
  */
 export interface Adapter {
-  ask(call: Call): Ask;
-  read(reply: Buffer, contentType: string, call: Call): Answer | Fault;
-  stream(call: Call): StreamTranslator;
-  collect(call: Call): StreamCollector;
+  ask(call: VendorCall): VendorRequest;
+  read(reply: Buffer, contentType: string, call: VendorCall): VendorAnswer | Fault;
+  stream(call: VendorCall): StreamTranslator;
+  collect(call: VendorCall): StreamCollector;
   /**
    * Where the vendor takes less at a time than clients send: calls that make up this one, all of
    * them whole. Absent, or undefined: this call is one.
    */
-  readonly parts?: ((call: Call) => Parts | undefined) | undefined;
+  readonly split?: ((call: VendorCall) => SplitCall | undefined) | undefined;
   /**
    * Whether the bytes of a medium have to be in the request: this vendor does not read such an
    * address itself. Absent: it reads them all.
    */
-  readonly needsBytes?: ((medium: Medium, call: Call) => boolean) | undefined;
+  readonly needsBytes?: ((medium: MediaReference, call: VendorCall) => boolean) | undefined;
   /** The members of `Call.beside` that the adapter reads. */
-  readonly reads?: readonly (keyof Beside)[] | undefined;
+  readonly readsAnthropicOptions?: readonly (keyof AnthropicOptions)[] | undefined;
   /**
    * The earlier tool calls of a request that came back without what was signed with them. Absent:
    * this vendor signs nothing.
    */
-  readonly unsigned?: ((call: Call) => readonly string[]) | undefined;
+  readonly unsigned?: ((call: VendorCall) => readonly string[]) | undefined;
   fault(
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -339,44 +342,44 @@ export interface Adapter {
  * A question that costs nothing and is answered at once: how many tokens a request has. `body` is
  * the client's answer.
  */
-export type Inquiry = Pick<Adapter, 'ask' | 'read' | 'fault'>;
+export type BaseAdapter = Pick<Adapter, 'ask' | 'read' | 'fault'>;
 
 /** A capability that is always answered as a whole. */
-export interface WholeAdapter extends Inquiry {
+export interface WholeAdapter extends BaseAdapter {
   /**
    * Where the vendor takes less at a time than clients send: calls that make up this one, and how
    * their answers do. Undefined: this call is one.
    */
-  readonly parts?: ((call: Call) => Parts | undefined) | undefined;
+  readonly split?: ((call: VendorCall) => SplitCall | undefined) | undefined;
   /** For embeddings: the vendor reads text alone. Token ids are decoded before it is asked. */
   readonly textOnly?: boolean | undefined;
 }
 
 /** The same, where the answer may come later. */
-export interface PictureAdapter extends Omit<WholeAdapter, 'read'> {
-  read(reply: Buffer, contentType: string, call: Call): Answer | Later | Fault;
+export interface ImageAdapter extends Omit<WholeAdapter, 'read'> {
+  read(reply: Buffer, contentType: string, call: VendorCall): VendorAnswer | PendingAnswer | Fault;
   /**
    * It is always answered later, and can be cancelled: a submission that nobody waits for any more
    * is seen through, and taken back.
    */
-  readonly answersLater?: (call: Call) => boolean;
+  readonly isAsync?: (call: VendorCall) => boolean;
   /**
    * Why this vendor's model does not make what is wished for: then it is not asked, and where
    * nobody makes it, this is the client's 400.
    */
-  readonly misfit?: (call: Call) => PictureMisfit | undefined;
+  readonly misfit?: (call: VendorCall) => ImageMisfit | undefined;
 }
 
 /**
  * The same, where clients that want to see the picture come about can be shown. `outputBytes` of
  * the meter counts what they were shown.
  */
-export interface StreamedPictureAdapter extends WholeAdapter, Pick<PictureAdapter, 'misfit'> {
-  stream(call: Call, contentType: string): StreamTranslator;
+export interface StreamedImageAdapter extends WholeAdapter, Pick<ImageAdapter, 'misfit'> {
+  stream(call: VendorCall, contentType: string): StreamTranslator;
 }
 
 /** `why` is a sentence that tells what is allowed. */
-export interface PictureMisfit {
+export interface ImageMisfit {
   readonly param: 'size' | 'image' | 'mask' | 'prompt';
   readonly why: string;
 }
@@ -385,36 +388,36 @@ export interface PictureMisfit {
  * Sound. A stream is only for clients that want one; `contentType` is that of the reply. What is
  * said in `outputBytes` is text, written down or read aloud.
  */
-export interface SoundAdapter extends Inquiry {
-  stream(call: Call, contentType: string): StreamTranslator;
+export interface AudioAdapter extends BaseAdapter {
+  stream(call: VendorCall, contentType: string): StreamTranslator;
 }
 
-export interface Parts {
-  readonly calls: readonly Call[];
-  readonly join: (answers: readonly Answer[]) => Answer;
+export interface SplitCall {
+  readonly calls: readonly VendorCall[];
+  readonly join: (answers: readonly VendorAnswer[]) => VendorAnswer;
   /**
    * Each is worth something by itself: when one fails, no more are asked, and the others are the
    * answer.
    */
-  readonly alone?: true;
+  readonly independent?: true;
 }
 
 /** What a vendor can be asked, and how. */
-export type Speaks = Readonly<
+export type VendorAdapters = Readonly<
   Partial<
     Record<StreamedCapability, Adapter> &
       Record<WholeCapability, WholeAdapter> &
-      Record<PicturedCapability, PictureAdapter | StreamedPictureAdapter> &
-      Record<SoundCapability, SoundAdapter> &
+      Record<ImageCapability, ImageAdapter | StreamedImageAdapter> &
+      Record<AudioCapability, AudioAdapter> &
       Record<TaskCapability, TaskAdapter>
   >
 >;
 
-export function isFault(result: Answer | Later | Fault): result is Fault {
+export function isFault(result: VendorAnswer | PendingAnswer | Fault): result is Fault {
   return 'kind' in result;
 }
 
-export function isLater(result: Answer | Later | Fault): result is Later {
+export function isPending(result: VendorAnswer | PendingAnswer | Fault): result is PendingAnswer {
   return 'afterMs' in result;
 }
 
@@ -422,8 +425,8 @@ export function isLater(result: Answer | Later | Fault): result is Later {
  * A request as it is about to leave: its whole address, and all headers but those that prove who we
  * are.
  */
-export interface Outgoing {
-  readonly method: Method;
+export interface UnsignedRequest {
+  readonly method: HttpMethod;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -433,16 +436,16 @@ export interface Outgoing {
  * What proves who we are for this request, or why that could not be had (`credentials`, `network`,
  * `timeout`: another channel is tried).
  */
-export type Proof = { readonly headers: Readonly<Record<string, string>> } | Fault;
+export type AuthResult = { readonly headers: Readonly<Record<string, string>> } | Fault;
 
 /**
  * Made once per channel, so that derived keys and tokens live as long as the channel does. Answers
  * at once where it can: a promise costs a turn.
  */
-export type Authorize = (outgoing: Outgoing) => Proof | Promise<Proof>;
+export type Authorizer = (outgoing: UnsignedRequest) => AuthResult | Promise<AuthResult>;
 
 /** What the making of a proof may need from outside. */
-export interface Means {
+export interface VendorContext {
   /** Milliseconds since 1970: signatures carry the time, tokens end. */
   readonly now: () => number;
   /**
@@ -475,7 +478,10 @@ export interface Vendor {
    * For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof
    * enough for this secret, and costs nothing per request.
    */
-  readonly authorizer?: (secret: string | undefined, means: Means) => Authorize | undefined;
+  readonly authorizer?: (
+    secret: string | undefined,
+    means: VendorContext,
+  ) => Authorizer | undefined;
   /**
    * Its hosts beside that of the base URL end like this (`.example.com`). Our key is shown to them
    * when an answer sends us there, over TLS.
@@ -485,17 +491,17 @@ export interface Vendor {
    * The base URL in full, where the secret tells a part of it (the project of a service account).
    * Asked once per channel.
    */
-  readonly home?: (baseUrl: string, secret: string | undefined) => string;
+  readonly baseUrlFor?: (baseUrl: string, secret: string | undefined) => string;
   /**
    * What to append to a base URL of this prefix instead of the adapter's path: for vendors with
    * several generations of addresses.
    */
-  readonly place?: (prefix: string, path: string, upstreamModel: string) => string;
+  readonly pathFor?: (prefix: string, path: string, upstreamModel: string) => string;
   /** Where its account is looked after in a browser: keys, money, limits. */
   readonly consoleUrl?: string;
   /** Environment variables that make a channel when there is no configuration. */
   readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
-  readonly speaks: Speaks;
+  readonly adapters: VendorAdapters;
   /** Its chat takes Anthropic's `cache_control` on parts, messages and tools. */
   readonly readsCacheMarks?: boolean;
   /** What it signs is worth something to the same account alone. */
@@ -508,5 +514,5 @@ export interface Vendor {
    */
   readonly readsBeyond?: (upstreamModel: string) => boolean;
   /** Counts the tokens of a request to this capability. */
-  readonly counts?: Readonly<Partial<Record<StreamedCapability, Inquiry>>>;
+  readonly counts?: Readonly<Partial<Record<StreamedCapability, BaseAdapter>>>;
 }

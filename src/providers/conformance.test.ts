@@ -2,7 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventFrame } from '../../test/support/event-stream.ts';
 import type { Quantities } from '../base/quantities.ts';
-import { type Adapter, type Answer, type Call, isFault, type StreamTranslator } from './adapter.ts';
+import {
+  type Adapter,
+  type VendorAnswer,
+  type VendorCall,
+  isFault,
+  type StreamTranslator,
+} from './adapter.ts';
 import { vendors } from './index.ts';
 
 /** What one prompt's answer must mean, whoever gave it. */
@@ -52,7 +58,7 @@ function streamOf(vendor: string): Buffer {
 const clientBody =
   '{ "model":"public/model", "messages" : [{"role":"user","content":"Grüße \\u00e9 \\/ 😀"}],\n\t"x_unknown":{"n":12345678901234567890,"f":1.0,"e":1E5},"m\\u0061x_tokens":50, "x_twice":{}, "x_twice":{"a":"b"} }';
 
-function callOf(over: Partial<Call> = {}): Call {
+function callOf(over: Partial<VendorCall> = {}): VendorCall {
   const text = over.bytes?.toString('utf8') ?? clientBody;
   const body: Record<string, unknown> = JSON.parse(text);
   return {
@@ -75,7 +81,7 @@ const streamed = callOf({ stream: true, streamUpstream: true, includeUsage: true
 function play(
   adapter: Adapter,
   pieces: readonly Buffer[],
-  call: Call = streamed,
+  call: VendorCall = streamed,
 ): { text: string; translator: StreamTranslator } {
   const translator = adapter.stream(call);
   let text = '';
@@ -155,12 +161,12 @@ const spent = (quantities: Quantities): number =>
   Object.values(quantities).reduce((sum, n) => sum + n, 0);
 
 const speaking = [...vendors.values()]
-  .filter((vendor) => vendor.speaks.chat !== undefined)
+  .filter((vendor) => vendor.adapters.chat !== undefined)
   .map((vendor) => vendor.id);
 
 describe.each(speaking)('%s', (id) => {
   const vendor = vendors.get(id);
-  const chat = vendor?.speaks.chat;
+  const chat = vendor?.adapters.chat;
   if (!vendor || !chat) throw new Error(`${id} has no chat`);
   const expected: Fixture = JSON.parse(bytes(id, 'expected.json').toString('utf8'));
   const sse = streamOf(id);
@@ -350,7 +356,7 @@ const sameFormat = speaking.filter(
 );
 
 describe.each(sameFormat)('%s, in the client’s own format', (id) => {
-  const chat = vendors.get(id)?.speaks.chat;
+  const chat = vendors.get(id)?.adapters.chat;
   if (!chat) throw new Error(`${id} has no chat`);
 
   it('sends the client’s bytes but for the model', () => {
@@ -378,13 +384,13 @@ it('every fixture has its vendor', () => {
   expect(readdirSync(folder).sort()).toEqual([...speaking].sort());
 });
 
-function read(chat: Adapter, reply: Buffer, contentType = 'application/json'): Answer {
+function read(chat: Adapter, reply: Buffer, contentType = 'application/json'): VendorAnswer {
   const result = chat.read(reply, contentType, callOf());
   if (isFault(result)) throw new Error(`${result.kind}: ${result.message}`);
   return result;
 }
 
-function wholeMeaning(answer: Answer): unknown {
+function wholeMeaning(answer: VendorAnswer): unknown {
   const { choices, usage } = JSON.parse(answer.body.toString('utf8'));
   const { message, finish_reason: finish } = choices[0];
   expect(usage.total_tokens).toBe(spent(answer.quantities ?? {}));

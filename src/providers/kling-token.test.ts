@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { klingAuthorizer, klingToken } from './kling-token.ts';
+import { klingAuthorizer, klingToken } from './authorizers.ts';
 import { kling } from './vendors/kling.ts';
 
 const statement =

@@ -1,12 +1,12 @@
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
-import type { Ask } from './adapter.ts';
+import type { VendorRequest } from './adapter.ts';
 
 /**
  * A video as a client wants it, whichever of our formats it was asked in. What is undefined was
  * left to the model.
  */
-export interface VideoWish {
+export interface VideoRequest {
   readonly prompt: string;
   readonly negativePrompt: string | undefined;
   readonly seconds: number;
@@ -39,7 +39,7 @@ export interface VideoImage {
 
 /** A wish on its way to one vendor. */
 export interface VideoCall {
-  readonly wish: VideoWish;
+  readonly request: VideoRequest;
   /**
    * Our own id of the task, which vendors that take one are given as their customer's reference.
    */
@@ -52,7 +52,7 @@ export interface VideoCall {
  * Why this vendor's model does not make such a video: the client's 400 where no channel makes it.
  * `param` as in `VideoWish`; `why` is a sentence that tells what is allowed.
  */
-export interface Misfit {
+export interface VideoMisfit {
   readonly param:
     | 'duration'
     | 'size'
@@ -77,7 +77,7 @@ export interface AcceptedTask {
 }
 
 /** What a vendor says of a submission that it has accepted: where the task can be asked for. */
-export interface Submitted {
+export interface AcceptedSubmission {
   readonly upstreamId: string;
 }
 
@@ -86,7 +86,7 @@ export interface Submitted {
  * `unknown` (a state that nobody wrote down) is asked again until the task's time is over.
  * Cancelled, expired and moderated tasks are `failed`.
  */
-export type Progress =
+export type VendorTaskProgress =
   | { readonly state: 'queued' | 'running' | 'unknown' /** 0 to 100. */; readonly percent?: number }
   | {
       readonly state: 'completed';
@@ -114,7 +114,7 @@ export type TaskFile =
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   /** Has to be asked for: the reply to `ask` is read by `located`. */
-  | { readonly kind: 'asked'; readonly ask: Ask };
+  | { readonly kind: 'asked'; readonly ask: VendorRequest };
 
 /**
  * Work that outlives its request, in one wire format: submitted once, asked for until it ends. Pure
@@ -125,7 +125,7 @@ export type TaskFile =
  */
 export interface TaskAdapter {
   /** Undefined: this model makes it, as far as this vendor has told. */
-  readonly misfit?: (call: VideoCall) => Misfit | undefined;
+  readonly misfit?: (call: VideoCall) => VideoMisfit | undefined;
   /**
    * What the price may distinguish, the most telling name first (`1080p+audio`, `1080p`): the first
    * that the model's price lists decides.
@@ -135,20 +135,20 @@ export interface TaskAdapter {
    * Where the vendor meters something else than seconds and requests: the most of it that this
    * video can come to.
    */
-  readonly worst?: (call: VideoCall) => Quantities;
+  readonly quantitiesMax?: (call: VideoCall) => Quantities;
   /**
    * Whether the bytes of an image have to be in the request. Absent: the vendor reads addresses
    * itself.
    */
   readonly needsBytes?: (url: string, call: VideoCall) => boolean;
-  submit(call: VideoCall): Ask;
-  submitted(reply: Buffer, call: VideoCall): Submitted | Fault;
-  poll(task: AcceptedTask): Ask;
-  polled(reply: Buffer, task: AcceptedTask): Progress | Fault;
+  submit(call: VideoCall): VendorRequest;
+  readSubmission(reply: Buffer, call: VideoCall): AcceptedSubmission | Fault;
+  poll(task: AcceptedTask): VendorRequest;
+  readPoll(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault;
   /** For files of the kind `asked`. */
-  readonly located?: (reply: Buffer, task: AcceptedTask) => TaskFile | Fault;
+  readonly readFileLocation?: (reply: Buffer, task: AcceptedTask) => TaskFile | Fault;
   /** Stops the vendor's work, where it can be stopped. */
-  readonly cancel?: (task: AcceptedTask) => Ask;
+  readonly cancel?: (task: AcceptedTask) => VendorRequest;
   /**
    * `gone`: a poll's reply says that there is no such task, and will not be. In the first minute
    * that is believed of nobody.
@@ -162,6 +162,8 @@ export interface TaskAdapter {
 
 export type TaskFault = Fault & { readonly gone?: true };
 
-export function isTaskFault(result: Submitted | Progress | TaskFile | Fault): result is Fault {
+export function isTaskFault(
+  result: AcceptedSubmission | VendorTaskProgress | TaskFile | Fault,
+): result is Fault {
   return 'message' in result;
 }

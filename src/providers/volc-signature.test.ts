@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { volcAuthorizer, volcProof } from './volc-signature.ts';
+import { volcAuthorizer, volcHeaders } from './authorizers.ts';
 
 const outgoing = {
   method: 'POST',
@@ -12,7 +12,7 @@ const now = Date.UTC(2026, 10, 21, 10, 0, 0);
 const means = { now: () => now, post: () => Promise.reject(new Error('nothing is fetched')) };
 
 it('signs time, place, type and body', () => {
-  const { headers } = volcProof({ accessKey: 'AK', secretKey: 'SK' }, scope, outgoing, now);
+  const { headers } = volcHeaders({ accessKey: 'AK', secretKey: 'SK' }, scope, outgoing, now);
   expect(headers['x-date']).toBe('20261121T100000Z');
   expect(headers['x-content-sha256']).toBe(
     '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
@@ -20,7 +20,7 @@ it('signs time, place, type and body', () => {
   expect(headers.authorization).toMatch(
     /^HMAC-SHA256 Credential=AK\/20261121\/cn-north-1\/cv\/request, SignedHeaders=content-type;host;x-content-sha256;x-date, Signature=[\da-f]{64}$/,
   );
-  const another = volcProof(
+  const another = volcHeaders(
     { accessKey: 'AK', secretKey: 'SK' },
     scope,
     { ...outgoing, body: Buffer.from('[]') },

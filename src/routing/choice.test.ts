@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../base/random.ts';
-import type { Weighted } from './candidate.ts';
-import { type Choice, togetherOf } from './choice.ts';
-import { Health } from './health.ts';
-import { Paces, pacesMax } from './pace.ts';
+import { type RoutingCandidate, type Choice, hashTexts } from './choice.ts';
+import { Health, Latencies, latenciesMax } from './health.ts';
 
 const seed = 20261121;
-const channel = (id: string, weight = 1, more: Partial<Weighted> = {}): Weighted => ({
+const channel = (
+  id: string,
+  weight = 1,
+  more: Partial<RoutingCandidate> = {},
+): RoutingCandidate => ({
   id,
   priority: 0,
   weight,
@@ -15,14 +17,14 @@ const channel = (id: string, weight = 1, more: Partial<Weighted> = {}): Weighted
 });
 const choice = (policy: Choice['policy'], together?: number, streamed = true): Choice => ({
   policy,
-  together,
+  affinity: together,
   streamed,
 });
 
 /** Of 10,000 picks the share of each. */
 function shares(
   health: Health,
-  candidates: readonly Weighted[],
+  candidates: readonly RoutingCandidate[],
   how: Choice,
   now = 0,
 ): Record<string, number> {
@@ -40,10 +42,10 @@ describe('latency', () => {
 
   test('twice as slow is asked a quarter as often, and the slowest keeps a sixteenth of its share', () => {
     const health = new Health();
-    health.took(all[0] as Weighted, true, 100);
-    health.took(all[1] as Weighted, true, 200);
+    health.recordLatency(all[0] as RoutingCandidate, true, 100);
+    health.recordLatency(all[1] as RoutingCandidate, true, 200);
     expect(shares(health, all, choice('latency'))['slow']).toBeCloseTo(0.2, 1);
-    for (let i = 0; i < 50; i++) health.took(all[1] as Weighted, true, 60_000);
+    for (let i = 0; i < 50; i++) health.recordLatency(all[1] as RoutingCandidate, true, 60_000);
     const { slow = 0 } = shares(health, all, choice('latency'));
     expect(slow).toBeGreaterThan(0.04);
     expect(slow).toBeLessThan(0.08);
@@ -51,22 +53,22 @@ describe('latency', () => {
 
   test('whoever becomes fast again is asked as often again', () => {
     const health = new Health();
-    for (const one of all) health.took(one, true, 100);
-    for (let i = 0; i < 10; i++) health.took(all[1] as Weighted, true, 5_000);
-    for (let i = 0; i < 40; i++) health.took(all[1] as Weighted, true, 100);
+    for (const one of all) health.recordLatency(one, true, 100);
+    for (let i = 0; i < 10; i++) health.recordLatency(all[1] as RoutingCandidate, true, 5_000);
+    for (let i = 0; i < 40; i++) health.recordLatency(all[1] as RoutingCandidate, true, 100);
     expect(shares(health, all, choice('latency'))['slow']).toBeGreaterThan(0.4);
   });
 
   test('who was never measured is asked as often as the fastest, so that it is', () => {
     const health = new Health();
-    health.took(all[0] as Weighted, true, 100);
+    health.recordLatency(all[0] as RoutingCandidate, true, 100);
     expect(shares(health, all, choice('latency'))['slow']).toBeCloseTo(0.5, 1);
   });
 
   test('streams and whole answers are measured apart, and one model says nothing of another', () => {
-    const paces = new Paces();
+    const paces = new Latencies();
     const [one, other] = [channel('a', 1, { pace: 'a m1' }), channel('a', 1, { pace: 'a m2' })];
-    paces.took(one, true, 100);
+    paces.record(one, true, 100);
     expect([paces.of(one, true), paces.of(one, false), paces.of(other, true)]).toEqual([
       100,
       undefined,
@@ -75,8 +77,8 @@ describe('latency', () => {
   });
 
   test('the memory is bounded', () => {
-    const paces = new Paces();
-    for (let i = 0; i <= pacesMax; i++) paces.took(channel(String(i)), true, 1);
+    const paces = new Latencies();
+    for (let i = 0; i <= latenciesMax; i++) paces.record(channel(String(i)), true, 1);
     expect(paces.of(channel('0'), true)).toBeUndefined();
     expect(paces.of(channel('1'), true)).toBe(1);
   });
@@ -87,8 +89,8 @@ describe('latency', () => {
       channel('first', 1, { priority: 0 }),
       channel('second', 1, { priority: 1 }),
     ];
-    health.took(first, true, 1_000);
-    health.took(second, true, 1);
+    health.recordLatency(first, true, 1_000);
+    health.recordLatency(second, true, 1);
     expect(shares(health, [first, second], choice('latency'))).toEqual({
       first: expect.closeTo(1, 5),
     });
@@ -124,7 +126,7 @@ describe('what belongs together', () => {
   const all = [channel('a', 1), channel('b', 2), channel('c', 3), channel('d', 4)];
   const pick = (
     health: Health,
-    candidates: readonly Weighted[],
+    candidates: readonly RoutingCandidate[],
     together: number,
   ): string | undefined =>
     health.pick(candidates, [], 0, Math.random, choice('weighted', together))?.id;
@@ -133,7 +135,7 @@ describe('what belongs together', () => {
     const [here, there] = [new Health(), new Health()];
     const counts: Record<string, number> = {};
     for (let i = 0; i < 10_000; i++) {
-      const together = togetherOf(['user_1', `conversation ${i}`]);
+      const together = hashTexts(['user_1', `conversation ${i}`]);
       const id = pick(here, all, together) ?? '';
       expect(pick(there, [...all].reverse(), together)).toBe(id);
       counts[id] = (counts[id] ?? 0) + 1 / 10_000;
@@ -143,7 +145,7 @@ describe('what belongs together', () => {
 
   test('a channel that fails moves its own conversations and no others, and has them back when it is well', () => {
     const health = new Health();
-    const conversations = Array.from({ length: 500 }, (_, i) => togetherOf(['user_1', String(i)]));
+    const conversations = Array.from({ length: 500 }, (_, i) => hashTexts(['user_1', String(i)]));
     const before = conversations.map((one) => pick(health, all, one));
     for (let i = 0; i < 5; i++) health.faulted('d', { kind: 'overloaded', message: '' }, 0);
     for (const [i, one] of conversations.entries()) {
@@ -156,9 +158,9 @@ describe('what belongs together', () => {
   });
 
   test('texts are not confused with their neighbours, and every pair has a number', () => {
-    expect(togetherOf(['ab', 'c'])).not.toBe(togetherOf(['a', 'bc']));
+    expect(hashTexts(['ab', 'c'])).not.toBe(hashTexts(['a', 'bc']));
     fc.assert(
-      fc.property(fc.array(fc.string()), (texts) => Number.isSafeInteger(togetherOf(texts))),
+      fc.property(fc.array(fc.string()), (texts) => Number.isSafeInteger(hashTexts(texts))),
     );
   });
 });
@@ -249,7 +251,7 @@ describe('a crowd that is compared', () => {
     const health = new Health();
     const left = crowd.slice(1);
     for (let together = 0; together < 500; together++) {
-      const how = choice('sticky', togetherOf(['u', String(together)]));
+      const how = choice('sticky', hashTexts(['u', String(together)]));
       const before = health.pick(crowd, [], 0, Math.random, how);
       const race = crowd.map((one) => ({
         one,
@@ -263,7 +265,7 @@ describe('a crowd that is compared', () => {
 
   test('by latency the slow get a quarter of their share', () => {
     const health = new Health();
-    for (const [n, one] of crowd.entries()) health.took(one, true, n < 50 ? 100 : 200);
+    for (const [n, one] of crowd.entries()) health.recordLatency(one, true, n < 50 ? 100 : 200);
     const counted = shares(health, crowd, choice('latency'));
     const sum = (from: number, to: number) =>
       crowd.slice(from, to).reduce((all, { id }) => all + (counted[id] ?? 0), 0);
@@ -273,9 +275,10 @@ describe('a crowd that is compared', () => {
 
   test('who becomes slow is asked less often a moment later', () => {
     const health = new Health();
-    for (const one of crowd) health.took(one, true, 100);
+    for (const one of crowd) health.recordLatency(one, true, 100);
     shares(health, crowd, choice('latency'), 0);
-    for (let n = 0; n < 50; n++) for (const one of crowd.slice(10)) health.took(one, true, 1_000);
+    for (let n = 0; n < 50; n++)
+      for (const one of crowd.slice(10)) health.recordLatency(one, true, 1_000);
     const counted = shares(health, crowd, choice('latency'), 1_000);
     const fast = crowd.slice(0, 10).reduce((all, { id }) => all + (counted[id] ?? 0), 0);
     expect(fast).toBeGreaterThan(0.5);

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import { seededRandom } from '../base/random.ts';
 import { coolDownMaxMs, parkMaxMs, parkMs, probeEveryMs } from './breaker.ts';
-import type { Weighted } from './candidate.ts';
+import type { RoutingCandidate } from './choice.ts';
 import { breakersMax, Health, retryLaterMs } from './health.ts';
 
 const seed = 20261121;
@@ -15,7 +15,7 @@ beforeEach(() => {
   now = 1_000;
 });
 
-function channel(id: string, priority = 0, weight = 1): Weighted {
+function channel(id: string, priority = 0, weight = 1): RoutingCandidate {
   return { id, priority, weight };
 }
 
@@ -30,8 +30,8 @@ function fail(id: string, kind: FaultKind, times = 1): void {
 }
 
 function pick(
-  candidates: readonly Weighted[],
-  tried: readonly Weighted[] = [],
+  candidates: readonly RoutingCandidate[],
+  tried: readonly RoutingCandidate[] = [],
 ): string | undefined {
   return health.pick(candidates, tried, now, () => 0.5)?.id;
 }
@@ -109,7 +109,7 @@ describe('picking', () => {
             const picked = subject.pick(all, tried, time, random);
             expect(picked === undefined).toBe(usable.length === 0);
             if (picked === undefined) continue;
-            const rank = (c: Weighted): number =>
+            const rank = (c: RoutingCandidate): number =>
               (open.has(c.id) ? 2_000 : 0) + (c.weight === 0 ? 1_000 : 0) + c.priority;
             expect(usable).toContain(picked);
             expect(rank(picked)).toBe(Math.min(...usable.map(rank)));

@@ -1,11 +1,22 @@
 import type { Fault, FaultKind } from '../base/fault.ts';
-import type { Policy } from '../base/policy.ts';
+import type { RoutingPolicy } from '../base/routing-policy.ts';
 import type { Random } from '../base/random.ts';
 import { Breaker } from './breaker.ts';
-import type { Weighted } from './candidate.ts';
-import { arrival, byWeight, type Choice, luckOf, order, shareOf, togetherOf } from './choice.ts';
-import { type Crowd, crowdMin, crowdOf, drawnFrom, winnerOf } from './crowd.ts';
-import { Paces } from './pace.ts';
+import {
+  type RoutingCandidate,
+  arrivalTime,
+  byWeight,
+  type Choice,
+  hashFraction,
+  order,
+  latencyShare,
+  hashTexts,
+  type WeightedSampler,
+  samplerMin,
+  samplerFor,
+  sampleFrom,
+  rendezvousWinner,
+} from './choice.ts';
 
 /**
  * Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can
@@ -16,7 +27,7 @@ export const breakersMax = 10_000;
 export const retryLaterMs = 5_000;
 
 /** One channel as an operator sees it. */
-export interface ChannelState {
+export interface CandidateHealth {
   readonly breaker: 'closed' | 'open' | 'half-open';
   /** Set while no request may use the channel, and why. */
   readonly shut: { readonly because: FaultKind; readonly forMs: number } | undefined;
@@ -26,7 +37,7 @@ export interface ChannelState {
   readonly lastFault: FaultKind | undefined;
 }
 
-const untouched: ChannelState = {
+const untouched: CandidateHealth = {
   breaker: 'closed',
   shut: undefined,
   failures: 0,
@@ -49,9 +60,9 @@ const fastDrawsMax = 48;
 const fastestEveryMs = 100;
 
 /** What is known of a list that is never changed: a new catalogue brings new ones. */
-interface Known {
-  readonly policy: Policy;
-  readonly crowd: Crowd;
+interface CandidateList {
+  readonly policy: RoutingPolicy;
+  readonly sampler: WeightedSampler;
   fastestMs: number;
   fastestAt: number;
   fastestStreamed: boolean;
@@ -64,8 +75,8 @@ interface Known {
  */
 export class Health {
   private readonly breakers = new Map<string, Breaker>();
-  private readonly paces = new Paces();
-  private readonly known = new WeakMap<readonly Weighted[], Known>();
+  private readonly latencies = new Latencies();
+  private readonly known = new WeakMap<readonly RoutingCandidate[], CandidateList>();
 
   /** The vendor delivered. */
   answered(id: string, now: number): void {
@@ -77,13 +88,14 @@ export class Health {
   }
 
   /** How long a candidate took to answer: what the policy `latency` goes by. */
-  took(candidate: Weighted, streamed: boolean, ms: number): void {
-    this.paces.took(candidate, streamed, ms);
+  recordLatency(candidate: RoutingCandidate, streamed: boolean, ms: number): void {
+    this.latencies.record(candidate, streamed, ms);
   }
 
   /** What was broken off after so long has taken longer than that. */
-  tookMore(candidate: Weighted, streamed: boolean, ms: number): void {
-    if (ms > (this.paces.of(candidate, streamed) ?? 0)) this.paces.took(candidate, streamed, ms);
+  recordLatencyAtLeast(candidate: RoutingCandidate, streamed: boolean, ms: number): void {
+    if (ms > (this.latencies.of(candidate, streamed) ?? 0))
+      this.latencies.record(candidate, streamed, ms);
   }
 
   /**
@@ -91,7 +103,7 @@ export class Health {
    * says. Undefined when all were tried or are shut. Picking an open breaker's candidate makes it
    * the probe.
    */
-  pick<C extends Weighted>(
+  pick<C extends RoutingCandidate>(
     candidates: readonly C[],
     tried: readonly C[],
     now: number,
@@ -99,10 +111,12 @@ export class Health {
     choice = byWeight,
   ): C | undefined {
     const drawn =
-      candidates.length < crowdMin ? undefined : this.draw(candidates, tried, now, random, choice);
+      candidates.length < samplerMin
+        ? undefined
+        : this.draw(candidates, tried, now, random, choice);
     if (drawn !== undefined) return drawn;
     const fastestMs =
-      choice.policy === 'latency' ? this.paces.fastest(candidates, choice.streamed) : 0;
+      choice.policy === 'latency' ? this.latencies.fastest(candidates, choice.streamed) : 0;
     let best: C | undefined;
     let bestClass = unusable;
     let bestArrival = Infinity;
@@ -126,7 +140,7 @@ export class Health {
    * For the final 503: how long until the first of these channels is open again, `retryLaterMs`
    * when one of them is not shut.
    */
-  retryAfterMs(candidates: readonly Weighted[], now: number): number {
+  retryAfterMs(candidates: readonly RoutingCandidate[], now: number): number {
     let soonest = Infinity;
     for (const { id } of candidates) {
       const leftMs = (this.breakers.get(id)?.shutUntil ?? 0) - now;
@@ -136,7 +150,7 @@ export class Health {
     return soonest === Infinity ? retryLaterMs : Math.ceil(soonest);
   }
 
-  state(id: string, now: number): ChannelState {
+  state(id: string, now: number): CandidateHealth {
     const breaker = this.breakers.get(id);
     if (breaker === undefined) return untouched;
     const { shutBy, shutUntil, failures, results, lastFault, open } = breaker;
@@ -157,7 +171,7 @@ export class Health {
    * channels cost no more than ten. Undefined: look at all of them. Who was met and is not well
    * leaves the others' shares as they are to each other.
    */
-  private draw<C extends Weighted>(
+  private draw<C extends RoutingCandidate>(
     list: readonly C[],
     tried: readonly C[],
     now: number,
@@ -165,7 +179,7 @@ export class Health {
     choice: Choice,
   ): C | undefined {
     const known = this.knownOf(list, choice.policy);
-    const { together, policy, streamed } = choice;
+    const { affinity: together, policy, streamed } = choice;
     const fast = policy === 'latency' && together === undefined;
     const fastestMs = fast ? this.fastestOf(list, known, streamed, now) : 0;
     for (
@@ -176,14 +190,15 @@ export class Health {
       const member =
         list[
           together === undefined
-            ? drawnFrom(known.crowd, random())
-            : winnerOf(known.crowd, together)
+            ? sampleFrom(known.sampler, random())
+            : rendezvousWinner(known.sampler, together)
         ];
       if (member === undefined || tried.includes(member) || this.classOf(member, now) !== 0)
         continue;
       if (
         fast &&
-        random() * member.weight >= shareOf(member, this.paces.of(member, streamed), fastestMs)
+        random() * member.weight >=
+          latencyShare(member, this.latencies.of(member, streamed), fastestMs)
       )
         continue;
       this.claim(member.id, now);
@@ -192,12 +207,12 @@ export class Health {
     return undefined;
   }
 
-  private knownOf(list: readonly Weighted[], policy: Policy): Known {
+  private knownOf(list: readonly RoutingCandidate[], policy: RoutingPolicy): CandidateList {
     let known = this.known.get(list);
     if (known?.policy !== policy) {
       known = {
         policy,
-        crowd: crowdOf(list, policy),
+        sampler: samplerFor(list, policy),
         fastestMs: 0,
         fastestAt: -Infinity,
         fastestStreamed: false,
@@ -208,13 +223,13 @@ export class Health {
   }
 
   private fastestOf(
-    list: readonly Weighted[],
-    known: Known,
+    list: readonly RoutingCandidate[],
+    known: CandidateList,
     streamed: boolean,
     now: number,
   ): number {
     if (known.fastestStreamed !== streamed || now - known.fastestAt >= fastestEveryMs) {
-      known.fastestMs = this.paces.fastest(list, streamed);
+      known.fastestMs = this.latencies.fastest(list, streamed);
       known.fastestStreamed = streamed;
       known.fastestAt = now;
     }
@@ -222,18 +237,18 @@ export class Health {
   }
 
   private arrivalOf(
-    candidate: Weighted,
-    { policy, together, streamed }: Choice,
+    candidate: RoutingCandidate,
+    { policy, affinity: together, streamed }: Choice,
     fastestMs: number,
     random: Random,
   ): number {
     if (together !== undefined)
-      return arrival(luckOf(together, togetherOf([candidate.id])), candidate.weight || 1);
-    const ms = policy === 'latency' ? this.paces.of(candidate, streamed) : undefined;
-    return arrival(random(), shareOf(candidate, ms, fastestMs));
+      return arrivalTime(hashFraction(together, hashTexts([candidate.id])), candidate.weight || 1);
+    const ms = policy === 'latency' ? this.latencies.of(candidate, streamed) : undefined;
+    return arrivalTime(random(), latencyShare(candidate, ms, fastestMs));
   }
 
-  private classOf(candidate: Weighted, now: number): number {
+  private classOf(candidate: RoutingCandidate, now: number): number {
     const spare = candidate.weight > 0 ? 0 : 1;
     const breaker = this.breakers.get(candidate.id);
     if (breaker === undefined) return spare;
@@ -261,5 +276,58 @@ export class Health {
       this.breakers.delete(id);
       return;
     }
+  }
+}
+
+/** Lanes remembered at most; the one met first is forgotten. */
+export const latenciesMax = 10_000;
+/** How much one answer says beside all before it. */
+const newest = 0.2;
+
+interface Latency {
+  /** Milliseconds to the first byte of a stream; 0: none was measured. */
+  streamMs: number;
+  /** Milliseconds to the end of a whole answer. */
+  wholeMs: number;
+}
+
+const latencyKeyOf = ({ pace, id }: RoutingCandidate): string => pace ?? id;
+
+/** How fast each candidate has answered lately, as this process has seen it. */
+export class Latencies {
+  readonly #paces = new Map<string, Latency>();
+
+  record(candidate: RoutingCandidate, streamed: boolean, ms: number): void {
+    const id = latencyKeyOf(candidate);
+    let pace = this.#paces.get(id);
+    if (pace === undefined) {
+      pace = { streamMs: 0, wholeMs: 0 };
+      this.#paces.set(id, pace);
+      if (this.#paces.size > latenciesMax) this.#forgetOldest();
+    }
+    const kind = streamed ? 'streamMs' : 'wholeMs';
+    pace[kind] =
+      pace[kind] === 0 ? Math.max(ms, 1) : Math.max(pace[kind] + newest * (ms - pace[kind]), 1);
+  }
+
+  #forgetOldest(): void {
+    for (const id of this.#paces.keys()) {
+      this.#paces.delete(id);
+      return;
+    }
+  }
+
+  /** Milliseconds; undefined: nothing of the kind was measured. */
+  of(candidate: RoutingCandidate, streamed: boolean): number | undefined {
+    const pace = this.#paces.get(latencyKeyOf(candidate));
+    return (streamed ? pace?.streamMs : pace?.wholeMs) || undefined;
+  }
+
+  /** Of those that were measured; Infinity when none was. */
+  fastest(candidates: readonly RoutingCandidate[], streamed: boolean): number {
+    let fastest = Infinity;
+    for (const candidate of candidates)
+      fastest = Math.min(fastest, this.of(candidate, streamed) ?? Infinity);
+    return fastest;
   }
 }

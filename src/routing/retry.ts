@@ -1,5 +1,5 @@
 import type { FaultKind } from '../base/fault.ts';
-import type { Stage } from './candidate.ts';
+import type { Stage } from './choice.ts';
 
 /**
  * What asking again may cost. `text`: chat, embeddings, transcription. `media`: image and video,

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { hashOf } from '../accounts/keys.ts';
+import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/id.ts';
 import type { Database } from '../storage/database.ts';
 
@@ -9,7 +10,7 @@ const secretPattern = /^[A-Za-z0-9]{43}$/;
 const secretCharacters = 43;
 
 /** One sign-in that is on its way to a provider and back. */
-export interface Attempt {
+export interface SigninAttempt {
   readonly provider: string;
   /** A path of ours, checked. */
   readonly next: string;
@@ -39,7 +40,7 @@ export function challengeOf(verifier: string): string {
 /** Remembers the attempt of this browser, and gives its state. The database has hashes of both. */
 export async function beginAttempt(
   database: Database,
-  { provider, next, userId }: Attempt,
+  { provider, next, userId }: SigninAttempt,
   { browser, at }: { readonly browser: string; readonly at: number },
 ): Promise<string> {
   const state = randomText(secretCharacters);
@@ -67,7 +68,7 @@ export async function takeAttempt(
     readonly browser: string;
     readonly at: number;
   },
-): Promise<Attempt | 'mismatch' | 'expired'> {
+): Promise<SigninAttempt | 'mismatch' | 'expired'> {
   const sql = `DELETE FROM sign_in_attempts WHERE state = $1 AND browser = $2 AND provider = $3 RETURNING next, user_id, expires_at`;
   const [row] = await database.query(sql, [hashOf(state), hashOf(browser), provider]);
   if (row === undefined) return 'mismatch';
@@ -78,4 +79,24 @@ export async function takeAttempt(
     next: String(row['next']),
     userId: typeof userId === 'string' ? userId : undefined,
   };
+}
+
+const forgottenAtOnce = 500;
+const tables = [
+  ['sessions', 'id'],
+  ['sign_in_links', 'hash'],
+  ['sign_in_attempts', 'state'],
+] as const;
+
+/**
+ * Forgets sessions, links and attempts that are over: at most 500 of each at a time. Gives the most
+ * of any.
+ */
+export async function expireSignIns(database: Database, clock: Clock): Promise<number> {
+  let most = 0;
+  for (const [table, key] of tables) {
+    const sql = `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE expires_at <= $1 LIMIT ${forgottenAtOnce}) RETURNING ${key}`;
+    most = Math.max(most, (await database.query(sql, [clock.now()])).length);
+  }
+  return most;
 }

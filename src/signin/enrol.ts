@@ -1,10 +1,54 @@
+import { writeAudit } from '../accounts/audit.ts';
+import { operatorCanSignIn, firstOperator, makeLink } from '../accounts/identities.ts';
 import { createUser, type Role, type User } from '../accounts/users.ts';
-import { createAccount } from '../ledger/scripts/account.ts';
-import type { Script } from '../storage/database.ts';
+import { createAccountTx } from '../ledger/transactions/account.ts';
+import type { Transaction, Database } from '../storage/database.ts';
 
 /** A user and the ledger account of the same id, in one transaction. `at`: wall clock, ms. */
-export function* enrol(name: string, role: Role, at: number): Script<User> {
+export function* enrol(name: string, role: Role, at: number): Transaction<User> {
   const user = yield* createUser({ name, role, at });
-  yield* createAccount({ id: user.id, kind: 'user' });
+  yield* createAccountTx({ id: user.id, kind: 'user' });
   return user;
+}
+
+/** Where a one-time link leads, at the console of `baseUrl`. */
+export const linkAddress = (baseUrl: string, secret: string): string =>
+  `${baseUrl}/auth/link?token=${secret}`;
+
+/**
+ * A link that an operator's command makes, written down. Undefined when there is no such user.
+ * `at`: wall clock, ms.
+ */
+export function* issueLink(
+  userId: string,
+  at: number,
+): Transaction<{ readonly secret: string; readonly expiresAt: number } | undefined> {
+  const made = yield* makeLink(userId, at);
+  if (made !== undefined)
+    yield* writeAudit(at, {
+      actorKind: 'command',
+      actor: undefined,
+      action: 'sign_in_link.create',
+      target: userId,
+      account: userId,
+    });
+  return made;
+}
+
+/**
+ * A link for the operator, who is made if there is none: as long as no operator can sign in with
+ * one of `providers`, it is the only way in. Undefined when one can.
+ */
+export async function operatorLink(
+  database: Database,
+  providers: readonly string[],
+  at: number,
+): Promise<string | undefined> {
+  if (await operatorCanSignIn(database, providers)) return undefined;
+  const operator = await firstOperator(database);
+  const made = await database.transact(function* () {
+    const { id } = operator ?? (yield* enrol('operator', 'operator', at));
+    return yield* issueLink(id, at);
+  });
+  return made?.secret;
 }

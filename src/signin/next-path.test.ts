@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextPath } from './next-path.ts';
+import { nextPath } from './site.ts';
 
 test('one goes on to a page of ours, or to the first', () => {
   for (const path of [

@@ -24,7 +24,7 @@ export interface WechatSettings {
   readonly apiUrl: string;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
+type SigninEnvironment = Readonly<Record<string, string | undefined>>;
 
 const githubUrls = { baseUrl: 'https://github.com', apiUrl: 'https://api.github.com' };
 const wechatUrls = { baseUrl: 'https://open.weixin.qq.com', apiUrl: 'https://api.weixin.qq.com' };
@@ -35,7 +35,7 @@ const wechatUrls = { baseUrl: 'https://open.weixin.qq.com', apiUrl: 'https://api
  */
 export function signinSettings(
   written: WrittenSignin | undefined,
-  env: Env,
+  env: SigninEnvironment,
 ): SigninSettings | string {
   const hub = pair(env, 'GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET');
   const chat = pair(env, 'WECHAT_APP_ID', 'WECHAT_APP_SECRET');
@@ -56,7 +56,7 @@ export function signinSettings(
 }
 
 function pair(
-  env: Env,
+  env: SigninEnvironment,
   idName: string,
   secretName: string,
 ): { readonly id: string; readonly secret: string } | string | undefined {
@@ -67,7 +67,10 @@ function pair(
     : `${id === undefined ? idName : secretName} is missing beside ${id === undefined ? secretName : idName}`;
 }
 
-function urls(env: Env, name: string): { readonly baseUrl?: string; readonly apiUrl?: string } {
+function urls(
+  env: SigninEnvironment,
+  name: string,
+): { readonly baseUrl?: string; readonly apiUrl?: string } {
   const [baseUrl, apiUrl] = [`${name}_URL`, `${name}_API_URL`].map((variable) =>
     env[variable]?.replace(/\/+$/, ''),
   );

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { askPlain, Wanderer } from '../../test/support/console.ts';
 import { decide, type SigningIn, startSigningIn } from '../../test/support/signing-in.ts';
-import { listIdentities, linkIdentity, recognise } from '../accounts/identities.ts';
+import { listIdentities, linkIdentity, userOfIdentity } from '../accounts/identities.ts';
 import { setUserState } from '../accounts/users.ts';
 import { check } from '../ledger/check.ts';
-import { migrations } from '../migrations.ts';
+import { migrations } from '../app/schema.ts';
 import { simWechatLoner } from '../../sim/signin/apps.ts';
 import { enrol } from './enrol.ts';
 import { csrfOf } from './session-cookie.ts';
@@ -74,9 +74,11 @@ forEachDatabase((_, openFresh) => {
       formerly: String(row?.['subject']),
       name: '陈',
     };
-    expect(await db.transact(() => recognise(joined))).toMatchObject({ id });
+    expect(await db.transact(() => userOfIdentity(joined))).toMatchObject({ id });
     expect(
-      await db.transact(() => recognise({ provider: 'wechat', subject: 'o6_union', name: '陈' })),
+      await db.transact(() =>
+        userOfIdentity({ provider: 'wechat', subject: 'o6_union', name: '陈' }),
+      ),
     ).toMatchObject({ id });
   });
 

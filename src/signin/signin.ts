@@ -1,15 +1,17 @@
 import { writeAudit } from '../accounts/audit.ts';
-import { linkIdentity, type Person, recognise } from '../accounts/identities.ts';
-import { useLink } from '../accounts/links.ts';
-import { endSessionOf, type SignedIn, startSession } from '../accounts/sessions.ts';
+import {
+  linkIdentity,
+  type ProviderProfile,
+  userOfIdentity,
+  useLink,
+} from '../accounts/identities.ts';
+import { endSessionOf, type ResumedSession, startSession } from '../accounts/sessions.ts';
 import type { User } from '../accounts/users.ts';
-import type { Database, Script } from '../storage/database.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import { beginAttempt, challengeOf, takeAttempt, verifierOf } from './attempts.ts';
 import { enrol } from './enrol.ts';
-import { github } from './github.ts';
-import type { Provider } from './provider.ts';
+import { github, type Provider, wechat } from './providers.ts';
 import type { SigninSettings } from './settings.ts';
-import { wechat } from './wechat.ts';
 
 /** Why nobody is signed in, or nothing is linked, now. */
 export type SigninFailure =
@@ -32,7 +34,7 @@ export interface Visitor {
   readonly former: string | undefined;
 }
 
-export type Outcome =
+export type SigninOutcome =
   | { readonly done: 'signed in'; readonly secret: string; readonly next: string }
   | { readonly done: 'linked'; readonly next: string }
   | {
@@ -43,9 +45,9 @@ export type Outcome =
     };
 
 /** The new session's secret, for the browser. */
-export type Admitted = { readonly secret: string } | 'suspended';
+export type LinkOutcome = { readonly secret: string } | 'suspended';
 
-export interface SigninRooms {
+export interface SigninOptions {
   readonly database: Database;
   readonly settings: SigninSettings;
   /** A provider that did not do what it should: for the operator. */
@@ -53,7 +55,7 @@ export interface SigninRooms {
 }
 
 /** What came back with the browser. */
-export interface CameBack {
+export interface ProviderReturn {
   readonly state: string;
   /** Undefined: the person said no. */
   readonly code: string | undefined;
@@ -61,15 +63,15 @@ export interface CameBack {
   readonly kept: string;
   readonly redirectUri: string;
   /** Who is signed in here now. */
-  readonly signedIn: SignedIn | undefined;
+  readonly signedIn: ResumedSession | undefined;
 }
 
 /** The ways in. */
 export class Signin {
-  readonly #rooms: SigninRooms;
+  readonly #rooms: SigninOptions;
   readonly #providers: ReadonlyMap<string, Provider>;
 
-  constructor(rooms: SigninRooms) {
+  constructor(rooms: SigninOptions) {
     this.#rooms = rooms;
     const { github: hub, wechat: chat } = rooms.settings;
     const providers = [
@@ -114,9 +116,9 @@ export class Signin {
 
   async finish(
     name: string,
-    { state, code, kept, redirectUri, signedIn }: CameBack,
+    { state, code, kept, redirectUri, signedIn }: ProviderReturn,
     visitor: Visitor,
-  ): Promise<Outcome> {
+  ): Promise<SigninOutcome> {
     const { database, trouble } = this.#rooms;
     const attempt = await takeAttempt(database, {
       provider: name,
@@ -132,7 +134,7 @@ export class Signin {
         next: '/',
       };
     const { next, userId } = attempt;
-    const failed = (why: SigninFailure): Outcome => ({
+    const failed = (why: SigninFailure): SigninOutcome => ({
       done: 'failed',
       why,
       linking: userId !== undefined,
@@ -156,28 +158,33 @@ export class Signin {
   }
 
   /** Signs in whoever has an unused link. Undefined: it was used, is over or never was. */
-  async byLink(link: string, visitor: Visitor): Promise<Admitted | undefined> {
+  async byLink(link: string, visitor: Visitor): Promise<LinkOutcome | undefined> {
     return this.#rooms.database.transact(function* () {
       const user = yield* useLink(link, visitor.at);
       return user && (yield* admit(user, 'link', visitor));
     });
   }
 
-  async #enter(person: Person, visitor: Visitor, next: string): Promise<Outcome> {
+  async #enter(person: ProviderProfile, visitor: Visitor, next: string): Promise<SigninOutcome> {
     const { database, settings } = this.#rooms;
-    const enter = (): Promise<Admitted | undefined> =>
+    const enter = (): Promise<LinkOutcome | undefined> =>
       database.transact(function* () {
         const user =
-          (yield* recognise(person)) ??
-          (settings.signUp ? yield* newcomer(person, visitor) : undefined);
+          (yield* userOfIdentity(person)) ??
+          (settings.signUp ? yield* signUp(person, visitor) : undefined);
         return user && (yield* admit(user, person.provider, visitor));
       });
     const admitted = await enter().catch((error: unknown) => {
       // The same newcomer in two windows: the other one was first, and is known by now.
-      if (error instanceof KnownMeanwhile) return enter();
+      if (error instanceof ConcurrentSignUp) return enter();
       throw error;
     });
-    const failed = (why: SigninFailure): Outcome => ({ done: 'failed', why, linking: false, next });
+    const failed = (why: SigninFailure): SigninOutcome => ({
+      done: 'failed',
+      why,
+      linking: false,
+      next,
+    });
     if (admitted === undefined) return failed('sign_up_closed');
     return admitted === 'suspended'
       ? failed('suspended')
@@ -185,11 +192,11 @@ export class Signin {
   }
 }
 
-class KnownMeanwhile extends Error {}
+class ConcurrentSignUp extends Error {}
 
-function* newcomer(person: Person, { at, ip }: Visitor): Script<User> {
+function* signUp(person: ProviderProfile, { at, ip }: Visitor): Transaction<User> {
   const user = yield* enrol(person.name, 'user', at);
-  if ((yield* linkIdentity(user.id, person, at)) !== 'linked') throw new KnownMeanwhile();
+  if ((yield* linkIdentity(user.id, person, at)) !== 'linked') throw new ConcurrentSignUp();
   const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
   yield* writeAudit(at, {
     ...by,
@@ -202,7 +209,7 @@ function* newcomer(person: Person, { at, ip }: Visitor): Script<User> {
 
 function* link(
   userId: string,
-  person: Person,
+  person: ProviderProfile,
   { at, ip }: Visitor,
 ): ReturnType<typeof linkIdentity> {
   const linked = yield* linkIdentity(userId, person, at);
@@ -218,7 +225,11 @@ function* link(
 }
 
 /** A new session, never one that was there before: nobody can have planted it. */
-function* admit(user: User, way: string, { browser, ip, at, former }: Visitor): Script<Admitted> {
+function* admit(
+  user: User,
+  way: string,
+  { browser, ip, at, former }: Visitor,
+): Transaction<LinkOutcome> {
   if (user.state === 'suspended') return 'suspended';
   if (former !== undefined) yield* endSessionOf(former);
   const { secret } = yield* startSession({ userId: user.id, way, browser, ip, at });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isNetwork } from '../http/client-address.ts';
-import { openSite, strangerAt } from './site.ts';
+import { openSite, networkKeyOf } from './site.ts';
 
 test('a request is ours when the browser says that it comes from here', () => {
   const plain = openSite(undefined);
@@ -42,11 +42,11 @@ test("an address is the connection's, unless it is that of a proxy that is trust
 });
 
 test('strangers are counted by address, or by the network that each of them has', () => {
-  const home = strangerAt('2001:db8:1:2::1');
+  const home = networkKeyOf('2001:db8:1:2::1');
   expect(home).toBe('2001:db8:1:2::/64');
-  expect(strangerAt('2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(home);
-  expect(strangerAt('2001:0DB8:0001:0002:0:0:0:3')).toBe(home);
-  expect(strangerAt('2001:db8:1:3::1')).not.toBe(home);
-  expect(strangerAt('fe80::1%eth0')).toBe(strangerAt('fe80::2'));
-  expect(['192.0.2.1', ''].map(strangerAt)).toEqual(['192.0.2.1', '']);
+  expect(networkKeyOf('2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(home);
+  expect(networkKeyOf('2001:0DB8:0001:0002:0:0:0:3')).toBe(home);
+  expect(networkKeyOf('2001:db8:1:3::1')).not.toBe(home);
+  expect(networkKeyOf('fe80::1%eth0')).toBe(networkKeyOf('fe80::2'));
+  expect(['192.0.2.1', ''].map(networkKeyOf)).toEqual(['192.0.2.1', '']);
 });

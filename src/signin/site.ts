@@ -40,7 +40,7 @@ const ofNetwork = 4;
  * Whom strangers are counted as: an IPv4 address, and of IPv6 the network of 64 bits, since whoever
  * has one address has all of them (rfc-editor.org/rfc/rfc6177).
  */
-export function strangerAt(address: string): string {
+export function networkKeyOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   return `${ipaddr.IPv6.parse(address)
     .parts.slice(0, ofNetwork)
@@ -50,3 +50,19 @@ export function strangerAt(address: string): string {
 
 const hostIn = (host: string | undefined): string =>
   host !== undefined && /^[\w.:[\]-]+$/.test(host) ? host : 'localhost';
+
+const nowhere = 'http://next.invalid';
+
+/**
+ * Where somebody goes after having signed in: a path of this site's pages, or `/`. Whatever a
+ * browser could take for another site is not followed: what it does with backslashes, tabs and
+ * dots, the parser of addresses does as well.
+ */
+export function nextPath(written: string | null | undefined): string {
+  if (typeof written !== 'string' || written.length > 2_000 || !written.startsWith('/')) return '/';
+  const url = URL.canParse(written, nowhere) ? new URL(written, nowhere) : undefined;
+  if (url === undefined || url.origin !== nowhere || url.pathname.startsWith('//')) return '/';
+  // Addresses that do something when they are opened, or are no pages.
+  if (/^\/(?:auth|console|v1|files)(?:\/|$)/.test(url.pathname)) return '/';
+  return url.pathname + url.search + url.hash;
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { onPostgres, onSqlite } from '../../test/databases.ts';
-import { backup } from './backup.ts';
+import { backup } from './sqlite.ts';
 import { open } from './open.ts';
 
 onSqlite((_, openFresh, fresh) => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { relayTo } from '../../test/relay.ts';
 import { bump, changesMigrations, watchChanges } from './changes.ts';
-import type { Database, Script } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { migrate } from './migrate.ts';
 
 const within = { timeout: 1_000, interval: 20 };
@@ -14,7 +14,7 @@ function watch(db: Database, handlers: Record<string, () => void>): void {
 }
 
 const bumping = (...topics: string[]) =>
-  function* (): Script<void> {
+  function* (): Transaction<void> {
     for (const topic of topics) yield bump(topic);
   };
 
@@ -28,7 +28,7 @@ forEachDatabase((name, _, fresh) => {
     await vi.waitFor(() => expect(heard).toEqual({ keys: 1, catalog: 1 }), within);
     await writer.transact(bumping('keys', 'keys', 'other'));
     await vi.waitFor(() => expect(heard).toEqual({ keys: 2, catalog: 1 }), within);
-    const failing = writer.transact(function* (): Script<void> {
+    const failing = writer.transact(function* (): Transaction<void> {
       yield bump('catalog');
       throw new Error('no');
     });

@@ -24,13 +24,13 @@ export interface Statement {
  * because the same text then runs statement by statement over the network (PostgreSQL) and in one
  * go inside SQLite's thread, with no await between statements there.
  */
-export type Script<T> = Generator<Statement, T, readonly Row[]>;
+export type Transaction<T> = Generator<Statement, T, readonly Row[]>;
 
 /**
  * A named script that lives where the database runs: `call` sends only its input. Input and output
  * must survive structured clone.
  */
-export type Procedures = Readonly<Record<string, (input: never) => Script<unknown>>>;
+export type Procedures = Readonly<Record<string, (input: never) => Transaction<unknown>>>;
 
 /**
  * How a statement failed. `constraint` is deterministic (these very values will never be taken, so
@@ -67,9 +67,9 @@ export interface Database {
    * Runs the script in one transaction (SQLite: BEGIN IMMEDIATE; PostgreSQL: READ COMMITTED).
    * Throws what the script throws, after a rollback.
    */
-  transact<T>(script: () => Script<T>): Promise<T>;
+  transact<T>(script: () => Transaction<T>): Promise<T>;
   /** Like `transact` with a REPEATABLE READ, read-only snapshot. */
-  snapshot<T>(script: () => Script<T>): Promise<T>;
+  snapshot<T>(script: () => Transaction<T>): Promise<T>;
   /** Runs a registered procedure in one transaction, where the database lives (SQLite's thread). */
   call<Input, Output>(procedure: string, input: Input): Promise<Output>;
   close(): Promise<void>;

@@ -1,20 +1,20 @@
-import type { Row, Script, Statement } from './database.ts';
+import type { Row, Transaction, Statement } from './database.ts';
 
 /** What one statement gave: its rows and how many it changed (0n for reads on SQLite). */
-export interface Result {
+export interface StatementResult {
   readonly rows: readonly Row[];
   readonly changes: bigint;
 }
 
 /** `write`: BEGIN IMMEDIATE or READ COMMITTED · `read`: one unchanging view, writes refused. */
-export type Mode = 'write' | 'read';
+export type TransactionMode = 'write' | 'read';
 
 /**
  * One open transaction. `commit` and `rollback` end it and give its connection back, whatever they
  * throw.
  */
-export interface Session {
-  run(statement: Statement): Promise<Result>;
+export interface EngineTransaction {
+  run(statement: Statement): Promise<StatementResult>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
@@ -23,10 +23,10 @@ export interface Session {
 export interface Engine {
   readonly dialect: 'sqlite' | 'postgres';
   /** One statement, autocommitted. `hot`: its text comes again and again and is worth preparing. */
-  run(statement: Statement, hot: boolean): Promise<Result>;
+  run(statement: Statement, hot: boolean): Promise<StatementResult>;
   /** The same for a statement that only reads. */
-  read(statement: Statement): Promise<Result>;
-  begin(mode: Mode): Promise<Session>;
+  read(statement: Statement): Promise<StatementResult>;
+  begin(mode: TransactionMode): Promise<EngineTransaction>;
   call(procedure: string, input: unknown): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -35,7 +35,10 @@ export interface Engine {
  * Runs a script to its end inside the session, which is committed, or rolled back when anything
  * throws.
  */
-export async function drive<T>(session: Session, script: () => Script<T>): Promise<T> {
+export async function runTransaction<T>(
+  session: EngineTransaction,
+  script: () => Transaction<T>,
+): Promise<T> {
   let result: T;
   try {
     const steps = script();

@@ -5,7 +5,7 @@ import { sqliteUrl } from '../../test/databases.ts';
 import { disksCanBeMade, smallDisk } from '../../test/support/small-disk.ts';
 import { threadFrom } from '../../test/thread.ts';
 import { type Database, isAway } from './database.ts';
-import { checkEveryMs } from './file-watch.ts';
+import { checkEveryMs } from './sqlite-host.ts';
 import { migrate } from './migrate.ts';
 import { open } from './open.ts';
 import { SqliteConnection } from './sqlite-connection.ts';

@@ -13,7 +13,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { SqlValue, Statement } from './database.ts';
-import type { Engine, Result, Session } from './engine.ts';
+import type { Engine, StatementResult, EngineTransaction } from './engine.ts';
 
 /**
  * Outside a transaction it is nothing but a way to the engine, so that plain queries wait for
@@ -21,7 +21,7 @@ import type { Engine, Result, Session } from './engine.ts';
  */
 class Connection implements DatabaseConnection {
   readonly #engine: Engine;
-  session: Session | undefined;
+  session: EngineTransaction | undefined;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -38,7 +38,7 @@ class Connection implements DatabaseConnection {
     throw new Error('queries are not streamed: page by key');
   }
 
-  #run(statement: Statement, reads: boolean): Promise<Result> {
+  #run(statement: Statement, reads: boolean): Promise<StatementResult> {
     if (this.session !== undefined) return this.session.run(statement);
     return reads ? this.#engine.read(statement) : this.#engine.run(statement, false);
   }

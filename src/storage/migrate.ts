@@ -1,8 +1,7 @@
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, systemClock, pause, systemTimers, type Timers } from '../base/clock.ts';
 import { type Random, systemRandom } from '../base/random.ts';
-import { pause, systemTimers, type Timers } from '../base/timers.ts';
-import { type Database, DatabaseError, type Migration, type Script } from './database.ts';
-import { patience } from './patient.ts';
+import { type Database, DatabaseError, type Migration, type Transaction } from './database.ts';
+import { noTimeoutStatement } from './sql.ts';
 
 /**
  * Any constant will do, as long as it stays the same: it makes the nodes of one deployment migrate
@@ -67,9 +66,9 @@ function* run(
   dialect: Database['dialect'],
   migrations: readonly Migration[],
   clock: Clock,
-): Script<readonly string[]> {
+): Transaction<readonly string[]> {
   if (dialect === 'postgres') {
-    yield patience;
+    yield noTimeoutStatement;
     yield { sql: 'SET LOCAL lock_timeout = 0', params: [] };
     yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
     yield { sql: `SET LOCAL lock_timeout = ${lockTimeoutMs}`, params: [] };

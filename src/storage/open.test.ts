@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import type { Procedures, Script } from './database.ts';
+import type { Procedures, Transaction } from './database.ts';
 import { open } from './open.ts';
 
 const coins = {
@@ -12,13 +12,13 @@ const coins = {
 };
 
 const procedures = {
-  *insert({ ids }: { readonly ids: readonly string[] }): Script<string> {
+  *insert({ ids }: { readonly ids: readonly string[] }): Transaction<string> {
     for (const id of ids)
       yield { sql: 'INSERT INTO coin (id, worth) VALUES ($1, $2)', params: [id, 7n] };
     const [row] = yield { sql: 'SELECT COUNT(*) AS n FROM coin', params: [] };
     return `${row?.['n']} coins`;
   },
-  *insertAlone({ ids }: { readonly ids: readonly string[] }): Script<void> {
+  *insertAlone({ ids }: { readonly ids: readonly string[] }): Transaction<void> {
     for (const id of ids)
       yield { sql: 'INSERT INTO coin (id, worth) VALUES ($1, 1)', params: [id], autocommit: true };
   },
@@ -67,7 +67,7 @@ forEachDatabase((name, openFresh) => {
 
   test('a script that throws leaves nothing behind', async () => {
     const db = await openCoins();
-    const failing = db.transact(function* (): Script<void> {
+    const failing = db.transact(function* (): Transaction<void> {
       yield* procedures.insert({ ids: ['a'] });
       throw new Error('changed my mind');
     });
@@ -128,7 +128,7 @@ forEachDatabase((name, openFresh) => {
   test('a snapshot sees one state and writes nothing', async () => {
     const db = await openCoins();
     await db.call('insert', { ids: ['a'] });
-    const count = function* (): Script<unknown> {
+    const count = function* (): Transaction<unknown> {
       return (yield { sql: 'SELECT COUNT(*) AS n FROM coin', params: [] })[0]?.['n'];
     };
     expect(await db.snapshot(count)).toBe(1n);

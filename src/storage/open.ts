@@ -4,14 +4,13 @@ import {
   DatabaseError,
   type Procedures,
   type Row,
-  type Script,
+  type Transaction,
   type SqlValue,
 } from './database.ts';
-import { drive, type Engine } from './engine.ts';
+import { runTransaction, type Engine } from './engine.ts';
 import { kyselyOver } from './kysely.ts';
 import { PostgresEngine, type PostgresOptions } from './postgres.ts';
-import { SqliteEngine } from './sqlite.ts';
-import { InlineLink, ThreadLink, type ThreadOptions } from './sqlite-link.ts';
+import { SqliteEngine, InlineLink, ThreadLink, type ThreadOptions } from './sqlite.ts';
 
 export interface OpenOptions {
   /**
@@ -42,12 +41,12 @@ class EngineDatabase implements Database {
     return (await this.#engine.run({ sql, params }, true)).rows;
   }
 
-  async transact<T>(script: () => Script<T>): Promise<T> {
-    return drive(await this.#engine.begin('write'), script);
+  async transact<T>(script: () => Transaction<T>): Promise<T> {
+    return runTransaction(await this.#engine.begin('write'), script);
   }
 
-  async snapshot<T>(script: () => Script<T>): Promise<T> {
-    return drive(await this.#engine.begin('read'), script);
+  async snapshot<T>(script: () => Transaction<T>): Promise<T> {
+    return runTransaction(await this.#engine.begin('read'), script);
   }
 
   call<Input, Output>(procedure: string, input: Input): Promise<Output> {

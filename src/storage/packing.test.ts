@@ -1,10 +1,10 @@
 import { serialize, deserialize } from 'node:v8';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pack, unpack } from './packing.ts';
+import { packInput, unpackInput } from './packing.ts';
 
 /** As it arrives in another thread. */
-const crossed = (input: unknown): unknown => unpack(deserialize(serialize(pack(input))));
+const crossed = (input: unknown): unknown => unpackInput(deserialize(serialize(packInput(input))));
 
 const plain = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.bigInt(), fc.constant(null));
 const any = fc.oneof(plain, fc.double(), fc.uint8Array(), fc.boolean());
@@ -31,9 +31,9 @@ test('whatever is packed comes out as it was', () => {
 
 test('a batch of charges is one text', () => {
   const values = Array.from({ length: 100 }, (_, i) => (i % 3 === 0 ? BigInt(i) : `charge ${i}`));
-  expect(pack({ charges: { values } })).toEqual({
+  expect(packInput({ charges: { values } })).toEqual({
     charges: { values: { json: expect.any(String), bigints: expect.any(Uint32Array) } },
   });
   for (const input of [undefined, null, 'text', 5n, [1, 2], { a: 1 }])
-    expect(pack(input)).toEqual(input);
+    expect(packInput(input)).toEqual(input);
 });

@@ -14,14 +14,14 @@ const worthPacking = 64;
 const depthMax = 2;
 
 /** The same input with its long arrays of plain values packed. */
-export function pack(input: unknown, depth = depthMax): unknown {
+export function packInput(input: unknown, depth = depthMax): unknown {
   if (Array.isArray(input)) return input.length < worthPacking ? input : (packed(input) ?? input);
-  return mapped(input, depth, pack);
+  return mapped(input, depth, packInput);
 }
 
 /** What `pack` was given. */
-export function unpack(input: unknown, depth = depthMax): unknown {
-  return isPacked(input) ? unpacked(input) : mapped(input, depth, unpack);
+export function unpackInput(input: unknown, depth = depthMax): unknown {
+  return isPacked(input) ? unpacked(input) : mapped(input, depth, unpackInput);
 }
 
 function mapped(

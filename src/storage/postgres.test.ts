@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { onPostgres } from '../../test/databases.ts';
 import { relayTo } from '../../test/relay.ts';
-import type { Procedures, Script } from './database.ts';
+import type { Procedures, Transaction } from './database.ts';
 import { migrate } from './migrate.ts';
 
 const notes = { id: '0001-note', statements: ['CREATE TABLE note (id TEXT PRIMARY KEY)'] };
@@ -11,7 +11,7 @@ const kill = { sql: 'SELECT pg_terminate_backend(pg_backend_pid())', params: [] 
 onPostgres((_, openFresh, fresh) => {
   test('a text with the one character that PostgreSQL does not hold is kept with another in its place', async () => {
     const db = await openFresh({ migrations: [notes] });
-    await db.transact(function* (): Script<void> {
+    await db.transact(function* (): Transaction<void> {
       yield insert('a\0b');
     });
     expect(await db.query('SELECT id FROM note WHERE id=$1', ['a\0b'])).toEqual([
@@ -21,7 +21,7 @@ onPostgres((_, openFresh, fresh) => {
 
   test('a connection that breaks before the commit is busy, one that breaks under an autocommitted statement unknown', async () => {
     const db = await openFresh({ migrations: [notes] });
-    const dying = db.transact(function* (): Script<void> {
+    const dying = db.transact(function* (): Transaction<void> {
       yield insert('a');
       yield kill;
     });
@@ -36,7 +36,7 @@ onPostgres((_, openFresh, fresh) => {
     await migrate(direct, [notes]);
     const relay = await relayTo(url);
     const procedures = {
-      *muted(): Script<void> {
+      *muted(): Transaction<void> {
         yield insert('a');
         relay.mute();
         setTimeout(() => relay.cut(), 200);
@@ -53,7 +53,7 @@ onPostgres((_, openFresh, fresh) => {
     const db = await openFresh({ migrations: [notes] });
     await db.query("INSERT INTO note VALUES ('a'), ('b')");
     const crossing = (first: string, second: string) =>
-      db.transact(function* (): Script<void> {
+      db.transact(function* (): Transaction<void> {
         yield { sql: 'UPDATE note SET id = id WHERE id = $1', params: [first] };
         yield { sql: 'SELECT pg_sleep(0.1)', params: [] };
         yield { sql: 'UPDATE note SET id = id WHERE id = $1', params: [second] };

@@ -2,13 +2,19 @@ import pg from 'pg';
 import {
   DatabaseError,
   type Procedures,
-  type Script,
+  type Transaction,
   type SqlValue,
   type Statement,
+  type DatabaseErrorKind,
 } from './database.ts';
-import { drive, type Engine, type Mode, type Result, type Session } from './engine.ts';
-import { patience } from './patient.ts';
-import { isFatal, postgresError } from './postgres-errors.ts';
+import {
+  runTransaction,
+  type Engine,
+  type TransactionMode,
+  type StatementResult,
+  type EngineTransaction,
+} from './engine.ts';
+import { noTimeoutStatement } from './sql.ts';
 
 export interface PostgresOptions {
   /** Connections of this process at most. */
@@ -31,7 +37,7 @@ const replyTimeoutMs = statementTimeoutMs + 2_000;
  * The same where statements may take their time: longer than any of ours, shorter than a connection
  * is kept whose server has vanished.
  */
-const patientReplyTimeoutMs = 3_600_000;
+const noTimeoutReplyMs = 3_600_000;
 /** Texts that each connection keeps prepared; the rest are parsed each time. */
 const preparedMax = 500;
 
@@ -63,7 +69,7 @@ const storable = (value: SqlValue): SqlValue =>
   typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
 
 /** A script that has already yielded `first`, from there on. */
-function* resumed(script: Script<unknown>, first: Statement): Script<unknown> {
+function* resumed(script: Transaction<unknown>, first: Statement): Transaction<unknown> {
   let step = script.next(yield first);
   while (!step.done) step = script.next(yield step.value);
   return step.value;
@@ -110,7 +116,7 @@ export class PostgresEngine implements Engine {
     );
   }
 
-  async run(statement: Statement, hot: boolean): Promise<Result> {
+  async run(statement: Statement, hot: boolean): Promise<StatementResult> {
     const client = await this.#checkOut();
     try {
       const result = await this.#execute(client, statement, hot);
@@ -122,11 +128,11 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  read(statement: Statement): Promise<Result> {
+  read(statement: Statement): Promise<StatementResult> {
     return this.run(statement, false);
   }
 
-  async begin(mode: Mode): Promise<Session> {
+  async begin(mode: TransactionMode): Promise<EngineTransaction> {
     const client = await this.#checkOut();
     let broken = false;
     const guarded = async <T>(work: Promise<T>, lost: 'unknown' | 'busy'): Promise<T> => {
@@ -156,7 +162,7 @@ export class PostgresEngine implements Engine {
     let patient = false;
     return {
       run: (statement) => {
-        patient ||= statement === patience;
+        patient ||= statement === noTimeoutStatement;
         return guarded(this.#execute(client, statement, true, patient), 'busy');
       },
       commit: () => finish('COMMIT'),
@@ -175,7 +181,7 @@ export class PostgresEngine implements Engine {
       step = script.next((await this.run(step.value, true)).rows);
     if (step.done) return step.value;
     const first = step.value;
-    return drive(await this.begin('write'), () => resumed(script, first));
+    return runTransaction(await this.begin('write'), () => resumed(script, first));
   }
 
   async close(): Promise<void> {
@@ -195,13 +201,13 @@ export class PostgresEngine implements Engine {
     { sql, params }: Statement,
     hot: boolean,
     patient = false,
-  ): Promise<Result> {
+  ): Promise<StatementResult> {
     const name = hot ? this.#name(sql) : undefined;
     const { rows, rowCount } = await client.query({
       text: sql,
       values: params.map(storable),
       ...(name !== undefined && { name }),
-      ...(patient && { query_timeout: patientReplyTimeoutMs }),
+      ...(patient && { query_timeout: noTimeoutReplyMs }),
     });
     return { rows, changes: BigInt(rowCount ?? 0) };
   }
@@ -213,4 +219,73 @@ export class PostgresEngine implements Engine {
     this.#names.set(sql, name);
     return name;
   }
+}
+
+/**
+ * By SQLSTATE, the longer prefix first:
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html.
+ */
+const kinds: readonly (readonly [prefix: string, kind: DatabaseErrorKind])[] = [
+  // "cached plan must not change result type", after another node migrated: the connection is
+  // thrown away, the statement sent again
+  ['0A000', 'busy'],
+  ['22', 'constraint'], // data exceptions: out of range, division by zero
+  ['23', 'constraint'],
+  ['25006', 'busy'], // read-only transaction: the old primary after a failover
+  ['40003', 'unknown'], // statement completion unknown
+  ['40', 'busy'], // serialization failure, deadlock
+  ['53', 'busy'], // out of memory, disk or connections
+  ['54', 'constraint'], // program limits: an index entry, a row or a statement too large
+  ['55P03', 'busy'], // lock not available in time
+  ['57014', 'busy'], // cancelled by statement_timeout: the server says that it did not happen
+  ['57P03', 'busy'], // cannot connect now
+  ['57P', 'unknown'], // terminated by an administrator, a crash or a shutdown
+  ['08', 'unknown'],
+  ['58', 'unknown'], // system errors
+];
+
+const checkViolation = '23514';
+
+interface ServerError extends Error {
+  readonly code: string;
+  readonly constraint?: string;
+  readonly severity: string;
+}
+
+/**
+ * Whether the server itself said so, as against a connection that broke or a client that gave up
+ * waiting.
+ */
+function isServerError(error: unknown): error is ServerError {
+  return (
+    error instanceof Error &&
+    'severity' in error &&
+    'code' in error &&
+    typeof error.code === 'string'
+  );
+}
+
+/** After such an error the connection is out of step, or gone, and must not be used again. */
+function isFatal(error: unknown): boolean {
+  return !isServerError(error) || error.severity !== 'ERROR' || error.code === '0A000';
+}
+
+/**
+ * `lost` is what a broken connection means for the statement: `unknown`, or `busy` where nothing
+ * can have been committed yet.
+ */
+function postgresError(error: unknown, lost: 'unknown' | 'busy'): DatabaseError {
+  const message =
+    error instanceof Error
+      ? error.message || ('code' in error ? String(error.code) : error.name)
+      : String(error);
+  let kind: DatabaseErrorKind = lost;
+  if (isServerError(error)) {
+    kind = kinds.find(([prefix]) => error.code.startsWith(prefix))?.[1] ?? 'other';
+    // Without a constraint's name it is a partition's: one was attached under the statement, which
+    // finds the right one next time.
+    if (error.code === checkViolation && error.constraint === undefined) kind = 'busy';
+    if (kind === 'unknown') kind = lost;
+  }
+  return new DatabaseError(kind, message, { cause: error });
 }

@@ -1,17 +1,16 @@
+import { statSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import {
   DatabaseError,
   type Procedures,
   type Row,
-  type Script,
+  type Transaction,
   type SqlValue,
   type Statement,
 } from './database.ts';
-import type { Mode } from './engine.ts';
-import { FileWatch } from './file-watch.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
-import { isLocked } from './sqlite-errors.ts';
+import type { TransactionMode } from './engine.ts';
+import { SqliteConnection, isLocked } from './sqlite-connection.ts';
 
 /**
  * What can be asked of the one who has the connection; plain data, because it may cross into a
@@ -20,7 +19,7 @@ import { isLocked } from './sqlite-errors.ts';
 export type Job =
   | { readonly do: 'run' | 'step'; readonly sql: string; readonly params: readonly SqlValue[] }
   | { readonly do: 'call'; readonly procedure: string; readonly input: unknown }
-  | { readonly do: 'begin'; readonly mode: Mode }
+  | { readonly do: 'begin'; readonly mode: TransactionMode }
   | { readonly do: 'commit' | 'rollback' | 'close' };
 
 export const callOf = (procedure: string, input: unknown): Job => ({
@@ -115,7 +114,7 @@ export class SqliteHost {
     this.#begin('write');
     try {
       // `Procedures` forgets the input's type; `Database.call` is where it is stated.
-      const script: Script<unknown> = procedure(input as never);
+      const script: Transaction<unknown> = procedure(input as never);
       let step = script.next();
       while (!step.done) step = script.next(this.#rows(step.value));
       this.#end('commit');
@@ -126,7 +125,7 @@ export class SqliteHost {
     }
   }
 
-  #begin(mode: Mode): void {
+  #begin(mode: TransactionMode): void {
     this.#connection.execute(begin[mode]);
     if (mode === 'read') this.#onlyRead(true);
     else this.#lookForOthers();
@@ -183,7 +182,7 @@ export const restMs = 0.5;
 const retryMs = { least: 0.1, spread: 0.2 };
 
 /** One job's patience with a locked file. */
-export class Patience {
+export class LockRetry {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #until: number;
@@ -202,4 +201,56 @@ export class Patience {
     if (!isLocked(error) || this.#clock.monotonicMs() >= this.#until) throw error;
     return retryMs.least + this.#random() * retryMs.spread;
   }
+}
+
+const inodeOf = (path: string): number | undefined =>
+  statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** The time between two checks. The commits of so short a time are few. */
+export const checkEveryMs = 10;
+
+/**
+ * Notices that an open database file was removed or replaced. SQLite goes on taking commits then,
+ * and all of them are lost. The check reads two inodes, at the first transaction and every few
+ * milliseconds.
+ */
+class FileWatch {
+  readonly #path: string;
+  readonly #log: string;
+  readonly #clock: Clock;
+  readonly #inode: number | undefined;
+  /**
+   * Of the write-ahead log: SQLite creates it at the first transaction, and keeps it until the last
+   * connection is closed.
+   */
+  #logInode: number | undefined;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** `path`: a file that is open now. */
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+    this.#log = `${path}-wal`;
+    this.#inode = inodeOf(path);
+    this.#logInode = inodeOf(this.#log);
+  }
+
+  /**
+   * Throws when the file or its log is no longer the one that was opened: the last commits may be
+   * lost.
+   */
+  requireUnchanged(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#checkedAtMs < checkEveryMs) return;
+    if (inodeOf(this.#path) !== this.#inode)
+      throw new DatabaseError('gone', fileGoneMessage(this.#path));
+    const logInode = inodeOf(this.#log);
+    this.#logInode ??= logInode;
+    if (logInode !== this.#logInode) throw new DatabaseError('gone', fileGoneMessage(this.#log));
+    this.#checkedAtMs = nowMs;
+  }
+}
+
+function fileGoneMessage(path: string): string {
+  return `the database file ${path} was removed or replaced while it is in use. No answer is delivered until the same file is back. If it is lost, stop the gateway, restore a backup and start again`;
 }

@@ -3,8 +3,8 @@ import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { DatabaseError, type DatabaseErrorKind, type Procedures } from './database.ts';
-import { unpack } from './packing.ts';
-import { callOf, type Job, Patience, restMs, SqliteHost } from './sqlite-host.ts';
+import { unpackInput } from './packing.ts';
+import { callOf, type Job, LockRetry, restMs, SqliteHost } from './sqlite-host.ts';
 
 export interface JobMessage {
   readonly id: number;
@@ -25,13 +25,13 @@ function sleep(ms: number): void {
   Atomics.wait(bell, 0, 0, ms);
 }
 
-function patiently<T>(host: SqliteHost, attempt: () => T): T {
-  let patience: Patience | undefined;
+function retryWhileLocked<T>(host: SqliteHost, attempt: () => T): T {
+  let patience: LockRetry | undefined;
   for (;;) {
     try {
       return attempt();
     } catch (error) {
-      patience ??= new Patience(systemClock, systemRandom);
+      patience ??= new LockRetry(systemClock, systemRandom);
       const pauseMs = patience.pauseMs(error);
       host.metOthers();
       sleep(pauseMs);
@@ -51,10 +51,10 @@ export function serveSqlite(procedures: Procedures): void {
   );
   const port = parentPort;
   const host = new SqliteHost(workerData.path, procedures, systemClock);
-  patiently(host, () => host.configure());
+  retryWhileLocked(host, () => host.configure());
   port.on('message', ({ id, job }: JobMessage) => {
     port.postMessage(
-      reply(host, id, job.do === 'call' ? callOf(job.procedure, unpack(job.input)) : job),
+      reply(host, id, job.do === 'call' ? callOf(job.procedure, unpackInput(job.input)) : job),
     );
     if (job.do === 'close') port.close();
     else if (host.crowded && (job.do === 'call' || job.do === 'commit')) sleep(restMs);
@@ -63,7 +63,7 @@ export function serveSqlite(procedures: Procedures): void {
 
 function reply(host: SqliteHost, id: number, job: Job): JobReply {
   try {
-    return { id, value: patiently(host, () => host.perform(job)) };
+    return { id, value: retryWhileLocked(host, () => host.perform(job)) };
   } catch (error) {
     const kind = error instanceof DatabaseError ? error.kind : undefined;
     return {

@@ -1,13 +1,20 @@
-import type { Statement } from './database.ts';
-import type { Engine, Mode, Result, Session } from './engine.ts';
-import type { Job } from './sqlite-host.ts';
-import type { Link } from './sqlite-link.ts';
+import { rm, writeFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { assert } from '../base/assert.ts';
+import { systemClock } from '../base/clock.ts';
+import { systemRandom } from '../base/random.ts';
+import { type Statement, DatabaseError, type Procedures, type Database } from './database.ts';
+import type { Engine, TransactionMode, StatementResult, EngineTransaction } from './engine.ts';
+import { packInput } from './packing.ts';
+import { type Job, callOf, LockRetry, SqliteHost } from './sqlite-host.ts';
+import type { JobMessage, JobReply } from './sqlite-thread.ts';
 
 /**
  * One connection and the turns at it: an open session has it for itself, everything else waits for
  * its end.
  */
-class Lane {
+class ConnectionQueue {
   readonly #link: Link;
   #session: Promise<void> | undefined;
 
@@ -21,7 +28,7 @@ class Lane {
     return this.#link.send(job) as Promise<T>;
   }
 
-  async begin(mode: Mode): Promise<Session> {
+  async begin(mode: TransactionMode): Promise<EngineTransaction> {
     while (this.#session !== undefined) await this.#session;
     let ended = (): void => undefined;
     this.#session = new Promise((resolve) => {
@@ -37,7 +44,8 @@ class Lane {
       throw error;
     }
     return {
-      run: ({ sql, params }) => this.#link.send({ do: 'step', sql, params }) as Promise<Result>,
+      run: ({ sql, params }) =>
+        this.#link.send({ do: 'step', sql, params }) as Promise<StatementResult>,
       commit: () => this.#end('commit').finally(ended),
       rollback: () => this.#end('rollback').finally(ended),
     };
@@ -64,19 +72,19 @@ class Lane {
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
-  readonly #writer: Lane;
-  readonly #reader: Lane;
+  readonly #writer: ConnectionQueue;
+  readonly #reader: ConnectionQueue;
 
   constructor(writer: Link, reader?: Link) {
-    this.#writer = new Lane(writer);
-    this.#reader = reader === undefined ? this.#writer : new Lane(reader);
+    this.#writer = new ConnectionQueue(writer);
+    this.#reader = reader === undefined ? this.#writer : new ConnectionQueue(reader);
   }
 
-  run({ sql, params }: Statement): Promise<Result> {
+  run({ sql, params }: Statement): Promise<StatementResult> {
     return this.#writer.send({ do: 'run', sql, params });
   }
 
-  read({ sql, params }: Statement): Promise<Result> {
+  read({ sql, params }: Statement): Promise<StatementResult> {
     return this.#reader.send({ do: 'run', sql, params });
   }
 
@@ -84,12 +92,155 @@ export class SqliteEngine implements Engine {
     return this.#writer.send({ do: 'call', procedure, input });
   }
 
-  begin(mode: Mode): Promise<Session> {
+  begin(mode: TransactionMode): Promise<EngineTransaction> {
     return (mode === 'write' ? this.#writer : this.#reader).begin(mode);
   }
 
   async close(): Promise<void> {
     await this.#writer.close();
     if (this.#reader !== this.#writer) await this.#reader.close();
+  }
+}
+
+/** The way to whoever has the connection. Jobs are done in the order in which they are sent. */
+interface Link {
+  send(job: Job): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** The connection in this thread: for commands and tests. */
+export class InlineLink implements Link {
+  readonly #host: SqliteHost;
+  #last: Promise<unknown>;
+
+  constructor(path: string, procedures: Procedures) {
+    this.#host = new SqliteHost(path, procedures, systemClock);
+    this.#last = this.#patiently(() => this.#host.configure());
+    this.#last.catch(() => undefined);
+  }
+
+  send(job: Job): Promise<unknown> {
+    const done = this.#last.then(() => this.#patiently(() => this.#host.perform(job)));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async close(): Promise<void> {
+    await this.send({ do: 'close' });
+  }
+
+  async #patiently<T>(attempt: () => T): Promise<T> {
+    const patience = new LockRetry(systemClock, systemRandom);
+    for (;;) {
+      try {
+        return attempt();
+      } catch (error) {
+        await wait(patience.pauseMs(error));
+      }
+    }
+  }
+}
+
+interface Pending {
+  readonly id: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Where the thread's code is, and what Node needs to run it (`['--import', 'tsx']` from sources on
+ * Node 20).
+ */
+export interface ThreadOptions {
+  readonly entry: URL;
+  readonly execArgv?: readonly string[];
+}
+
+/**
+ * The connection in a thread of its own, so that an fsync never stops a stream. A thread that dies
+ * is replaced with the next job.
+ */
+export class ThreadLink implements Link {
+  readonly #path: string;
+  readonly #options: ThreadOptions;
+  /**
+   * Of jobs that are not answered yet, oldest first. The thread does them in order; a map of all
+   * that ever was would be rebuilt for each of them.
+   */
+  readonly #pending: Pending[] = [];
+  #worker: Worker | undefined;
+  #sent = 0;
+
+  constructor(path: string, options: ThreadOptions) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  send(job: Job): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#worker ??= this.#start();
+      const message: JobMessage = {
+        id: ++this.#sent,
+        job: job.do === 'call' ? callOf(job.procedure, packInput(job.input)) : job,
+      };
+      this.#worker.postMessage(message);
+      this.#pending.push({ id: message.id, resolve, reject });
+    });
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    await this.send({ do: 'close' });
+    await ended;
+  }
+
+  #start(): Worker {
+    const { entry, execArgv } = this.#options;
+    const worker = new Worker(entry, {
+      workerData: { path: this.#path },
+      ...(execArgv && { execArgv: [...execArgv] }),
+    });
+    let why = 'the database thread ended';
+    worker.on('message', (reply: JobReply) => this.#settle(reply));
+    worker.on('error', (error) => {
+      why = `the database thread ended: ${error.message}`;
+    });
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+      for (const pending of this.#pending.splice(0))
+        pending.reject(new DatabaseError('unknown', why));
+    });
+    return worker;
+  }
+
+  #settle(reply: JobReply): void {
+    const pending = this.#pending.shift();
+    assert(pending?.id === reply.id, 'the thread answers in order');
+    if ('value' in reply) pending.resolve(reply.value);
+    else if (reply.failed.kind === undefined) pending.reject(new Error(reply.failed.message));
+    else pending.reject(new DatabaseError(reply.failed.kind, reply.failed.message));
+  }
+}
+
+/**
+ * Writes a whole, consistent copy of a SQLite database into `file`, which must not exist, while
+ * others go on writing.
+ */
+export async function backup(database: Database, file: string): Promise<void> {
+  if (database.dialect === 'postgres') {
+    throw new DatabaseError(
+      'other',
+      'This database is PostgreSQL: back it up with pg_dump, or with your provider’s snapshots.',
+    );
+  }
+  // It has all that the database has: it is its owner's alone, as an empty file that is filled.
+  await writeFile(file, '', { mode: 0o600, flag: 'wx' });
+  try {
+    await database.query('VACUUM INTO $1', [file]);
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sqliteUrl } from '../../test/databases.ts';
 import { threadFrom } from '../../test/thread.ts';
 import { systemClock } from '../base/clock.ts';
-import type { Database, Script } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { migrate } from './migrate.ts';
 import { open } from './open.ts';
 import { SqliteHost } from './sqlite-host.ts';
@@ -29,7 +29,7 @@ async function withThreads(
   }
 }
 
-const read = function* (): Script<unknown> {
+const read = function* (): Transaction<unknown> {
   return (yield { sql: "SELECT n FROM counter WHERE id = 'a'", params: [] })[0]?.['n'];
 };
 
@@ -54,7 +54,7 @@ test('errors keep their kind on the way out of the thread', async () => {
 
 test('a transaction driven from outside is alone, and calls wait for its end', async () => {
   await withThreads(1, async (db) => {
-    const slow = db.transact(function* (): Script<unknown> {
+    const slow = db.transact(function* (): Transaction<unknown> {
       yield { sql: "INSERT INTO counter VALUES ('a', 1)", params: [] };
       yield { sql: 'SELECT 1', params: [] };
       return yield* read();
@@ -75,7 +75,7 @@ test('a long read delays no writer, and sees what was committed before it', asyn
     });
     const slow =
       'WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000000) SELECT COUNT(*) AS n FROM c';
-    const long = db.snapshot(function* (): Script<unknown> {
+    const long = db.snapshot(function* (): Transaction<unknown> {
       const before = yield* read();
       begun();
       yield { sql: slow, params: [] };

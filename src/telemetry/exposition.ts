@@ -1,5 +1,5 @@
 /** One metric with all its samples, as a Prometheus server reads it. */
-export interface Family {
+export interface MetricFamily {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
@@ -14,9 +14,9 @@ export interface Family {
  * A label's value by its name. Values come from the catalogue or are words of ours, never a
  * client's, so that their number is bounded.
  */
-export type Labels = Readonly<Record<string, string>>;
+export type MetricLabels = Readonly<Record<string, string>>;
 
-export function labelText(labels: Labels): string {
+export function labelText(labels: MetricLabels): string {
   return Object.entries(labels)
     .map(
       ([name, value]) =>
@@ -26,23 +26,67 @@ export function labelText(labels: Labels): string {
 }
 
 /** A counter or a gauge: one number, or one for each set of labels. */
-export function family(
+export function metricFamily(
   name: string,
   type: 'counter' | 'gauge',
   help: string,
-  numbers: number | Iterable<readonly [Labels, number]>,
-): Family {
+  numbers: number | Iterable<readonly [MetricLabels, number]>,
+): MetricFamily {
   if (typeof numbers === 'number') return { name, type, help, samples: `${name} ${numbers}\n` };
   let samples = '';
   for (const [labels, value] of numbers) samples += `${name}{${labelText(labels)}} ${value}\n`;
   return { name, type, help, samples };
 }
 
-export function expositionText(families: readonly Family[]): string {
+export function expositionText(families: readonly MetricFamily[]): string {
   return families
     .map(
       ({ name, type, help, samples }) =>
         `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples}`,
     )
     .join('');
+}
+
+/**
+ * The metrics pages of several processes as one. Counters and histograms add up; a gauge says whose
+ * it is (`worker`).
+ */
+export function mergeMetricsPages(pages: ReadonlyMap<string, string>): string {
+  const families = new Map<string, SampleFamily>();
+  for (const [worker, page] of pages)
+    for (const part of page.split(/^(?=# HELP )/m)) addSamples(families, worker, part);
+  return [...families.values()]
+    .map(
+      ({ head, samples }) =>
+        head + [...samples].map(([name, value]) => `${name} ${value}\n`).join(''),
+    )
+    .join('');
+}
+
+interface SampleFamily {
+  /** The lines that say what it is. */
+  readonly head: string;
+  readonly samples: Map<string, number | string>;
+}
+
+function addSamples(families: Map<string, SampleFamily>, worker: string, part: string): void {
+  const lines = part.split('\n').filter((line) => line !== '');
+  const about = lines.filter((line) => line.startsWith('#'));
+  const name = /^# HELP (\S+)/.exec(part)?.[1];
+  if (name === undefined) return;
+  const isGauge = !about.some((line) => /^# TYPE \S+ (?:counter|histogram)$/.test(line));
+  const family = families.get(name) ?? { head: `${about.join('\n')}\n`, samples: new Map() };
+  families.set(name, family);
+  for (const line of lines.slice(about.length)) {
+    const end = line.lastIndexOf(' ');
+    const sample = line.slice(0, end);
+    const value = line.slice(end + 1);
+    if (isGauge) family.samples.set(labelled(sample, worker), value);
+    else family.samples.set(sample, Number(family.samples.get(sample) ?? 0) + Number(value));
+  }
+}
+
+function labelled(sample: string, worker: string): string {
+  const own = `worker="${worker}"`;
+  return sample.endsWith('}') ? `${sample.slice(0, -1)},${own}}` : `${sample}{${own}}`;
 }

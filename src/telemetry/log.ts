@@ -1,6 +1,6 @@
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
 import type { Clock } from '../base/clock.ts';
-import { LineWriter } from './line-writer.ts';
 
 /**
  * Structured lines on standard output. Never a prompt, an answer or a secret: callers pass names,
@@ -69,4 +69,160 @@ export function openLog(level: string, clock: Clock, shared = false): Log {
     },
     flush: () => writer.close(),
   };
+}
+
+/**
+ * Lines that wait for the reader take at most this memory, and a quarter more with lines of errors.
+ */
+const waitingBytesMax = 1024 * 1024;
+const waitingErrorBytesMax = waitingBytesMax + 256 * 1024;
+/** The pause after a write that the reader did not take. It doubles each time, up to `max`. */
+const retryMs = { first: 10, max: 500 };
+/**
+ * At the end of the process: a reader that takes nothing for this long loses the lines that are
+ * left.
+ */
+const lastWaitMs = 2_000;
+const lastPauseMs = 10;
+/** How long a line waits for others at most, before they are written in one system call. */
+const gatherMs = 500;
+
+interface LineWriterOptions {
+  readonly fd: number;
+  /** Lines are joined up to this many characters: one system call writes many. */
+  readonly joinedCharsMax: number;
+  /** The line that is written when lines were dropped and the reader reads again. */
+  readonly recovered: (dropped: number) => string;
+}
+
+/**
+ * Writes lines to a descriptor and never waits for its reader. Lines that a full pipe, a stopped
+ * terminal or a full disk does not take are kept, up to a limit, and written later; beyond the
+ * limit, lines are dropped and counted. (sonic-boom, pino's own, sleeps on EAGAIN when it is
+ * synchronous. When it is asynchronous, a thread of Node's pool blocks in `write`, and the process
+ * cannot end before it.)
+ */
+class LineWriter {
+  /** How many lines were dropped since the process began. */
+  dropped = 0;
+  readonly #options: LineWriterOptions;
+  readonly #fd: number;
+  readonly #timer: NodeJS.Timeout;
+  #lines = '';
+  /**
+   * Joined lines that are still to be written. A part of the first buffer may be written already.
+   */
+  readonly #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = retryMs.first;
+  #droppedTold = 0;
+  #closed = false;
+
+  constructor(options: LineWriterOptions) {
+    this.#options = options;
+    this.#fd = nonBlocking(options.fd);
+    this.#timer = setInterval(() => this.#flush(), gatherMs).unref();
+  }
+
+  /** Writes one line, with its line end. `isError`: it may use the room that is kept for errors. */
+  write(line: string, isError = false): void {
+    if (this.#closed) return;
+    if (this.#lines.length + line.length > this.#options.joinedCharsMax) this.#flush();
+    const waiting = this.#waitingBytes + this.#lines.length + line.length;
+    if (waiting > (isError ? waitingErrorBytesMax : waitingBytesMax)) this.dropped += 1;
+    else this.#lines += line;
+  }
+
+  #flush(): void {
+    this.#join();
+    if (this.#retry === undefined) this.#writeOrRetry();
+  }
+
+  #join(): void {
+    if (this.#lines === '') return;
+    const bytes = Buffer.from(this.#lines);
+    this.#lines = '';
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+  }
+
+  readonly #writeOrRetry = (): void => {
+    this.#retry = undefined;
+    if (this.#writeWaiting()) this.#retryMs = retryMs.first;
+    else {
+      this.#retry = setTimeout(this.#writeOrRetry, this.#retryMs).unref();
+      this.#retryMs = Math.min(retryMs.max, this.#retryMs * 2);
+    }
+  };
+
+  /** Writes the waiting lines, as many as the reader takes. True: none is left. */
+  #writeWaiting(): boolean {
+    for (let bytes = this.#waiting[0]; bytes !== undefined; bytes = this.#waiting[0]) {
+      const count = this.#writeSome(bytes);
+      this.#waitingBytes -= count;
+      if (count === bytes.length) this.#waiting.shift();
+      else this.#waiting[0] = bytes.subarray(count);
+      if (count === 0) return false;
+    }
+    if (this.dropped > this.#droppedTold) {
+      this.#lines += this.#options.recovered(this.dropped - this.#droppedTold);
+      this.#droppedTold = this.dropped;
+    }
+    return true;
+  }
+
+  /**
+   * Returns how many bytes were taken: 0 after any error (EAGAIN, EPIPE, ENOSPC), since it may
+   * pass.
+   */
+  #writeSome(bytes: Buffer): number {
+    try {
+      return writeSync(this.#fd, bytes);
+    } catch {
+      return 0;
+    }
+  }
+
+  /**
+   * Before the process ends: writes the lines that are left, and waits for a slow reader. Later
+   * lines are lost.
+   */
+  close(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#retry);
+    for (let waitedMs = 0; waitedMs < lastWaitMs; waitedMs += lastPauseMs) {
+      const before = this.#waitingBytes;
+      this.#join();
+      if (this.#writeWaiting() && this.#lines === '') break;
+      if (this.#waitingBytes < before) waitedMs = 0;
+      if (this.#waitingBytes > 0) Atomics.wait(neverNotified, 0, 0, lastPauseMs);
+    }
+    this.#closed = true;
+    if (this.#fd !== this.#options.fd) closeSync(this.#fd);
+  }
+}
+
+/** `Atomics.wait` on it is a synchronous pause. */
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Opens a pipe or terminal again, as a descriptor of our own whose writes never block. The given
+ * one is shared with other processes, each of which may make it block again at any moment. A file
+ * keeps its descriptor: its writes have no reader to wait for, and a new descriptor would have an
+ * offset of its own.
+ */
+function nonBlocking(fd: number): number {
+  if (fstatSync(fd).isFile()) return fd;
+  try {
+    return openSync(
+      `/proc/self/fd/${fd}`,
+      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
+    );
+  } catch {
+    // A socket, another user's pipe, or no Linux. Node makes the pipes and sockets of its own
+    // streams non-blocking.
+    void process.stdout;
+    return fd;
+  }
 }

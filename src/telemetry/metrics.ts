@@ -1,8 +1,13 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { expositionText, type Family, family, type Labels } from './exposition.ts';
+import {
+  expositionText,
+  type MetricFamily,
+  metricFamily,
+  type MetricLabels,
+} from './exposition.ts';
 
 /** What somebody knows when he is asked. */
-export type Source = () => readonly Family[];
+export type MetricsSource = () => readonly MetricFamily[];
 
 /**
  * The page that a Prometheus server reads: what its sources know at that moment, then what the
@@ -10,7 +15,7 @@ export type Source = () => readonly Family[];
  */
 export class Metrics {
   readonly #process = new Registry();
-  readonly #sources: Source[] = [];
+  readonly #sources: MetricsSource[] = [];
   readonly #refusals = new Map<string, number>();
   readonly #faults = new Map<string, Map<string, number>>();
   readonly #hedges = new Map<string, Map<string, number>>();
@@ -23,43 +28,43 @@ export class Metrics {
   constructor(watched: boolean) {
     if (watched) collectDefaultMetrics({ register: this.#process });
     this.add(() => [
-      family(
+      metricFamily(
         'tollgate_refusals_total',
         'counter',
         'Requests refused at the door, and answers that became an error',
-        [...this.#refusals].map(([refusal, count]): [Labels, number] => [{ refusal }, count]),
+        [...this.#refusals].map(([refusal, count]): [MetricLabels, number] => [{ refusal }, count]),
       ),
-      family(
+      metricFamily(
         'tollgate_attempt_faults_total',
         'counter',
         'Attempts that failed, whether or not the client saw it',
         twofold(this.#faults, 'channel', 'fault'),
       ),
-      family(
+      metricFamily(
         'tollgate_hedges_total',
         'counter',
         'Requests that two channels were asked for, by whose answer was delivered',
         twofold(this.#hedges, 'model', 'won'),
       ),
-      family(
+      metricFamily(
         'tollgate_hedge_input_tokens_total',
         'counter',
         'Input tokens of attempts that were broken off because another was faster: what vendors may charge for them',
         byChannel(this.#brokenOff),
       ),
-      family(
+      metricFamily(
         'tollgate_overruns_total',
         'counter',
         'Answers beyond what their requests can have cost: more was reported, or they did not end',
         byChannel(this.#overruns),
       ),
-      family(
+      metricFamily(
         'tollgate_loss_yuan_total',
         'counter',
         'Cost that vendors reported beyond what requests can have cost, and that no user paid, in yuan',
         byChannel(this.#losses),
       ),
-      family(
+      metricFamily(
         'tollgate_tasks_total',
         'counter',
         'Videos that ended, by how',
@@ -68,7 +73,7 @@ export class Metrics {
     ]);
   }
 
-  add(source: Source): void {
+  add(source: MetricsSource): void {
     this.#sources.push(source);
   }
 
@@ -109,7 +114,7 @@ export class Metrics {
   }
 }
 
-const byChannel = (counts: ReadonlyMap<string, number>): [Labels, number][] =>
+const byChannel = (counts: ReadonlyMap<string, number>): [MetricLabels, number][] =>
   [...counts].map(([channel, count]) => [{ channel }, count]);
 
 function more(counts: Map<string, number>, name: string, by = 1): void {
@@ -129,7 +134,7 @@ function* twofold(
   counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
   outer: string,
   inner: string,
-): Iterable<readonly [Labels, number]> {
+): Iterable<readonly [MetricLabels, number]> {
   for (const [a, within] of counts)
     for (const [b, count] of within) yield [{ [outer]: a, [inner]: b }, count];
 }

@@ -18,7 +18,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import type { AccessLine } from './access.ts';
+import type { AccessLine } from './access-log.ts';
 import type { TracedAttempt, TracedRequest, Traces } from './traces.ts';
 
 export interface SpanOptions {
@@ -43,7 +43,7 @@ export function openSpans({ version, clock, trouble }: SpanOptions): Traces {
   return new Spans(provider.getTracer('tollgate', version), clock, () => provider.shutdown());
 }
 
-interface Running {
+interface OpenSpan {
   readonly at: number;
   readonly request: TracedRequest;
   readonly attempts: TracedAttempt[];
@@ -58,7 +58,7 @@ const headers: TextMapGetter<IncomingHttpHeaders> = {
 
 /** Spans are made when a request is over: until then it costs an entry in a map. */
 class Spans implements Traces {
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, OpenSpan>();
   readonly #propagator = new W3CTraceContextPropagator();
   readonly #tracer: Tracer;
   readonly #clock: Clock;
@@ -118,7 +118,7 @@ class Spans implements Traces {
         { kind: SpanKind.CLIENT, startTime: sinceMs + attempt.beganMs, attributes: told },
         inside,
       );
-      if (attempt.error !== undefined && attempt.error !== left)
+      if (attempt.error !== undefined && attempt.error !== clientLeft)
         span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(sinceMs + attempt.endedMs);
     }
@@ -128,7 +128,7 @@ class Spans implements Traces {
 
 /** How a request ends that is no error. */
 const ends: ReadonlySet<string> = new Set(['ok', 'length', 'submitted', 'ok, not kept']);
-const left = 'left';
+const clientLeft = 'left';
 
 /**
  * A path with its ids left out, so that there are few. Of a word of ours, only the version has a

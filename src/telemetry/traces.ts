@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AccessLine } from './access.ts';
+import type { AccessLine } from './access-log.ts';
 
 /** A request as it came in. */
 export interface TracedRequest {

@@ -102,7 +102,7 @@ export const usageMigrations: readonly Migration[] = [
         PRIMARY KEY (account, key_id)
       )`,
       // Of all accounts: how fast channels are. `first_byte` is the upper end of its class
-      // (speeds.ts).
+      // (histogram.ts).
       `CREATE TABLE speed_hour (
         model TEXT NOT NULL,
         hour BIGINT NOT NULL,

@@ -1,18 +1,28 @@
-import type { Row, Script } from '../storage/database.ts';
-import { chargedWithin, hourMs, Places, rolledUntil, type Span } from './cover.ts';
-import { type Filter, inHours, inRecords, kindsOf, narrow } from './filter.ts';
+import type { Row, Transaction } from '../storage/database.ts';
+import {
+  chargedWithin,
+  hourMs,
+  SqlParameters,
+  rolledUntil,
+  type TimeRange,
+  type UsageFilter,
+  hoursCondition,
+  recordsCondition,
+  accountHoursCondition,
+  isFiltered,
+} from './ranges.ts';
 
 /** A place in an account's records: that of the last one on the page before. */
-export interface UsagePlace {
+export interface UsagePosition {
   readonly chargedAt: number;
   readonly id: string;
 }
 
-export interface UsageQuestion extends Span {
+export interface UsageQuery extends TimeRange {
   readonly account: string;
-  readonly filter?: Filter;
+  readonly filter?: UsageFilter;
   readonly order?: 'newest' | 'oldest';
-  readonly after?: UsagePlace;
+  readonly after?: UsagePosition;
   readonly limit: number;
 }
 
@@ -22,7 +32,7 @@ export interface UsagePage {
    * Where the next page begins; undefined: there is none. A page may be shorter than was asked and
    * yet not the last one.
    */
-  readonly next: UsagePlace | undefined;
+  readonly next: UsagePosition | undefined;
 }
 
 /**
@@ -35,10 +45,12 @@ const lookedThroughMax = 30_000;
  * One page of an account's usage records by when they were charged. As fast on the last page as on
  * the first, whoever else has how many records. To be run in a snapshot.
  */
-export function* paging(question: UsageQuestion): Script<UsagePage> {
+export function* usagePage(question: UsageQuery): Transaction<UsagePage> {
   const { filter = {}, limit } = question;
   const left = spanFrom(question);
-  const stretches = narrow(filter) ? yield* matching(question, left) : [{ ...left, requests: 0 }];
+  const stretches = isFiltered(filter)
+    ? yield* matching(question, left)
+    : [{ ...left, requests: 0 }];
   const rows: Row[] = [];
   let through = 0;
   for (const stretch of stretches) {
@@ -46,10 +58,11 @@ export function* paging(question: UsageQuestion): Script<UsagePage> {
       return { rows, next: edgeOf(question, stretch) };
     through += stretch.requests;
     rows.push(...(yield pageOf({ ...question, limit: limit - rows.length }, stretch)));
-    if (rows.length > limit) return { rows: rows.slice(0, limit), next: placeOf(rows[limit - 1]) };
+    if (rows.length > limit)
+      return { rows: rows.slice(0, limit), next: positionOf(rows[limit - 1]) };
   }
   // As many hours as are looked at: there may be more.
-  const last = stretches.length >= stretchesMax - 1 ? stretches.at(-1) : undefined;
+  const last = stretches.length >= searchWindowsMax - 1 ? stretches.at(-1) : undefined;
   return {
     rows,
     next:
@@ -64,18 +77,18 @@ export function* paging(question: UsageQuestion): Script<UsagePage> {
 }
 
 /** The place before the first record of a stretch: no id is smaller than none. */
-const edgeOf = ({ order }: UsageQuestion, { from, to }: Span): UsagePlace => ({
+const edgeOf = ({ order }: UsageQuery, { from, to }: TimeRange): UsagePosition => ({
   chargedAt: order === 'oldest' ? from : to,
   id: '',
 });
 
-const placeOf = (row: Row | undefined): UsagePlace => ({
+const positionOf = (row: Row | undefined): UsagePosition => ({
   chargedAt: Number(row?.['finished_at']),
   id: String(row?.['id']),
 });
 
 /** What is left of the span behind the place. */
-function spanFrom({ from, to, after, order }: UsageQuestion): Span {
+function spanFrom({ from, to, after, order }: UsageQuery): TimeRange {
   if (after === undefined) return { from, to };
   return order === 'oldest'
     ? { from: Math.max(from, after.chargedAt), to }
@@ -83,64 +96,74 @@ function spanFrom({ from, to, after, order }: UsageQuestion): Span {
 }
 
 function pageOf(
-  { account, filter = {}, order = 'newest', after, limit }: UsageQuestion,
-  span: Span,
-): { sql: string; params: Places['params'] } {
-  const places = new Places();
+  { account, filter = {}, order = 'newest', after, limit }: UsageQuery,
+  span: TimeRange,
+): { sql: string; params: SqlParameters['params'] } {
+  const places = new SqlParameters();
   const down = order === 'newest' ? ' DESC' : '';
   const behind =
     after === undefined
       ? ''
       : ` AND (r.finished_at, r.id)${order === 'newest' ? '<' : '>'}(${places.add(after.chargedAt)}, ${places.add(after.id)})`;
-  const sql = `SELECT r.* FROM usage r WHERE ${chargedWithin(places, account, span)}${behind}${inRecords(places, filter)}
+  const sql = `SELECT r.* FROM usage r WHERE ${chargedWithin(places, account, span)}${behind}${recordsCondition(places, filter)}
     ORDER BY r.finished_at${down}, r.id${down} LIMIT ${places.add(limit + 1)}`;
   return { sql, params: places.params };
 }
 
-interface Stretch extends Span {
+interface SearchWindow extends TimeRange {
   /** How many records of all kinds are there. */
   readonly requests: number;
 }
 
 /** Hours that are looked at for one page. */
-const stretchesMax = 400;
+const searchWindowsMax = 400;
 
 /**
  * Where matching records are, as the hourly figures know; and what is not rolled up yet, as it is.
  * In the order of the page.
  */
 function* matching(
-  { account, filter = {}, order }: UsageQuestion,
-  left: Span,
-): Script<readonly Stretch[]> {
+  { account, filter = {}, order }: UsageQuery,
+  left: TimeRange,
+): Transaction<readonly SearchWindow[]> {
   const recent = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
-  const places = new Places();
-  const within = kindsOf(places, account, {
+  const places = new SqlParameters();
+  const within = accountHoursCondition(places, account, {
     from: left.from - hourMs + 1,
     to: Math.min(left.to, recent),
   });
   const rows = yield {
-    sql: `SELECT m.hour, s.requests FROM (SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${inHours(places, filter)}) m
-      JOIN spend_hour s ON s.account=${places.add(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${stretchesMax - 1}`,
+    sql: `SELECT m.hour, s.requests FROM (SELECT DISTINCT h.hour FROM usage_hour h WHERE ${within}${hoursCondition(places, filter)}) m
+      JOIN spend_hour s ON s.account=${places.add(account)} AND s.hour=m.hour ORDER BY m.hour${order === 'oldest' ? '' : ' DESC'} LIMIT ${searchWindowsMax - 1}`,
     params: places.params,
   };
   const hours = rows.map((row) =>
-    stretchOf(left, Number(row['hour']), Number(row['hour']) + hourMs, Number(row['requests'])),
+    searchWindowOf(
+      left,
+      Number(row['hour']),
+      Number(row['hour']) + hourMs,
+      Number(row['requests']),
+    ),
   );
-  const rest = left.to > recent ? [stretchOf(left, recent, left.to, 0)] : [];
+  const rest = left.to > recent ? [searchWindowOf(left, recent, left.to, 0)] : [];
   return order === 'oldest'
-    ? [...hours, ...(hours.length < stretchesMax - 1 ? rest : [])]
+    ? [...hours, ...(hours.length < searchWindowsMax - 1 ? rest : [])]
     : [...rest, ...hours];
 }
 
-const stretchOf = (within: Span, from: number, to: number, requests: number): Stretch => ({
+const searchWindowOf = (
+  within: TimeRange,
+  from: number,
+  to: number,
+  requests: number,
+): SearchWindow => ({
   from: Math.max(from, within.from),
   to: Math.min(to, within.to),
   requests,
 });
 
 /** One record of this account; undefined as well when it is another's. */
-export function* usageRecord(account: string, id: string): Script<Row | undefined> {
+export function* usageRecord(account: string, id: string): Transaction<Row | undefined> {
   const [row] = yield {
     sql: 'SELECT * FROM usage WHERE id=$1 AND account=$2',
     params: [id, account],

@@ -1,37 +1,40 @@
 import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
-import { type JsonRows, jsonRows } from '../storage/json-rows.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { type JsonRows, jsonRows } from '../storage/sql.ts';
 import {
   chargedWithin,
-  type Cover,
-  coverOf,
+  type SplitRange,
+  splitRange,
   endOfTime,
   hourMs,
-  Places,
+  SqlParameters,
   rolledUntil,
-  type Span,
-} from './cover.ts';
-import { type Filter, inHours, inRecords, kindsOf } from './filter.ts';
+  type TimeRange,
+  type UsageFilter,
+  hoursCondition,
+  recordsCondition,
+  accountHoursCondition,
+} from './ranges.ts';
 
 /** By what figures are told apart; `hour` is its beginning in UTC. */
-export type By = 'hour' | 'key_id' | 'model' | 'capability' | 'status' | 'estimated';
+export type SpendingGroup = 'hour' | 'key_id' | 'model' | 'capability' | 'status' | 'estimated';
 
-export interface SpendingQuestion extends Span {
+export interface SpendingQuery extends TimeRange {
   readonly account: string;
-  readonly filter?: Filter;
+  readonly filter?: UsageFilter;
 }
 
 /** What was paid for how many requests; `of` holds the values of what was asked by. */
-export interface Spent {
-  readonly of: Readonly<Partial<Record<By, string>>>;
+export interface SpendingRow {
+  readonly of: Readonly<Partial<Record<SpendingGroup, string>>>;
   readonly requests: number;
   readonly cost: Nano;
 }
 
 /** What was metered of one measure, in millionths of its unit, and how it was priced. */
 export interface Metered {
-  readonly of: Readonly<Partial<Record<By, string>>>;
+  readonly of: Readonly<Partial<Record<SpendingGroup, string>>>;
   readonly measure: Measure;
   readonly micros: bigint;
   readonly cost: Nano;
@@ -41,15 +44,18 @@ export interface Metered {
  * Of days and hours that are rolled up where they are whole, and of records for the rest: exact to
  * this moment. To be run in a snapshot.
  */
-export function* spending(question: SpendingQuestion, by: readonly By[]): Script<readonly Spent[]> {
-  const cover = coverOf(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
-  const places = new Places();
-  const rolled = (unit: 'hour' | 'day') => (span: Span) =>
-    `SELECT ${hourColumns(by)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
+export function* spending(
+  question: SpendingQuery,
+  by: readonly SpendingGroup[],
+): Transaction<readonly SpendingRow[]> {
+  const cover = splitRange(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
+  const places = new SqlParameters();
+  const rolled = (unit: 'hour' | 'day') => (span: TimeRange) =>
+    `SELECT ${hourGroupColumns(by)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
     WHERE ${hoursWithin(places, question, span, unit)}`;
   const records = (
-    span: Span,
-  ) => `SELECT ${recordColumns(by)} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
+    span: TimeRange,
+  ) => `SELECT ${recordGroupColumns(by)} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
     WHERE ${recordsWithin(places, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
@@ -61,7 +67,7 @@ export function* spending(question: SpendingQuestion, by: readonly By[]): Script
   return rows
     .filter((row) => row['requests'] !== null)
     .map((row) => ({
-      of: told(row, by),
+      of: groupValuesOf(row, by),
       requests: Number(row['requests']),
       cost: BigInt(row['cost'] ?? 0),
     }));
@@ -70,18 +76,18 @@ export function* spending(question: SpendingQuestion, by: readonly By[]): Script
 /** The same by what was metered. */
 export function* metered(
   database: Pick<Database, 'dialect'>,
-  question: SpendingQuestion,
-  by: readonly By[],
-): Script<readonly Metered[]> {
-  const cover = coverOf(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
-  const places = new Places();
+  question: SpendingQuery,
+  by: readonly SpendingGroup[],
+): Transaction<readonly Metered[]> {
+  const cover = splitRange(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
+  const places = new SqlParameters();
   const lines = jsonRows(database, 'r.lines');
-  const rolled = (unit: 'hour' | 'day') => (span: Span) =>
-    `SELECT ${hourColumns(by)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
+  const rolled = (unit: 'hour' | 'day') => (span: TimeRange) =>
+    `SELECT ${hourGroupColumns(by)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
     FROM usage_${unit}_line h WHERE ${hoursWithin(places, question, span, unit)}`;
   const records = (
-    span: Span,
-  ) => `SELECT ${recordColumns(by)} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
+    span: TimeRange,
+  ) => `SELECT ${recordGroupColumns(by)} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
     WHERE ${recordsWithin(places, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
@@ -92,7 +98,7 @@ export function* metered(
     params: places.params,
   };
   return rows.map((row) => ({
-    of: told(row, by),
+    of: groupValuesOf(row, by),
     measure: String(row['measure']) as Measure,
     micros: BigInt(row['quantity'] ?? 0),
     cost: BigInt(row['cost'] ?? 0),
@@ -103,10 +109,10 @@ const lineColumns = (lines: JsonRows): string =>
   `${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity, CAST(${lines.text(3)} AS BIGINT) AS cost`;
 
 function partsOf(
-  { days, hours, records }: Cover,
-  { filter, from, to }: SpendingQuestion,
-  rolled: (unit: 'hour' | 'day') => (span: Span) => string,
-  ofRecords: (span: Span) => string,
+  { days, hours, records }: SplitRange,
+  { filter, from, to }: SpendingQuery,
+  rolled: (unit: 'hour' | 'day') => (span: TimeRange) => string,
+  ofRecords: (span: TimeRange) => string,
 ): readonly string[] {
   // What single requests cost is in records alone.
   if (filter?.costMin !== undefined) return from < to ? [ofRecords({ from, to })] : [];
@@ -114,22 +120,22 @@ function partsOf(
 }
 
 const hoursWithin = (
-  places: Places,
-  { account, filter = {} }: SpendingQuestion,
-  span: Span,
+  places: SqlParameters,
+  { account, filter = {} }: SpendingQuery,
+  span: TimeRange,
   unit: 'hour' | 'day',
-): string => kindsOf(places, account, span, unit) + inHours(places, filter);
+): string => accountHoursCondition(places, account, span, unit) + hoursCondition(places, filter);
 
 const recordsWithin = (
-  places: Places,
-  { account, filter = {} }: SpendingQuestion,
-  span: Span,
-): string => chargedWithin(places, account, span) + inRecords(places, filter);
+  places: SqlParameters,
+  { account, filter = {} }: SpendingQuery,
+  span: TimeRange,
+): string => chargedWithin(places, account, span) + recordsCondition(places, filter);
 
-const hourColumns = (by: readonly By[]): string =>
+const hourGroupColumns = (by: readonly SpendingGroup[]): string =>
   by.map((name) => `h.${name} AS ${name}, `).join('');
 
-const recordColumns = (by: readonly By[]): string =>
+const recordGroupColumns = (by: readonly SpendingGroup[]): string =>
   by
     .map((name) =>
       name === 'hour'
@@ -138,10 +144,10 @@ const recordColumns = (by: readonly By[]): string =>
     )
     .join('');
 
-const grouped = (by: readonly By[]): string =>
+const grouped = (by: readonly SpendingGroup[]): string =>
   by.length === 0 ? '' : `GROUP BY ${by.map((name) => `p.${name}`).join(', ')}`;
 
-const told = (row: Row, by: readonly By[]): Spent['of'] =>
+const groupValuesOf = (row: Row, by: readonly SpendingGroup[]): SpendingRow['of'] =>
   Object.fromEntries(by.map((name) => [name, String(row[name])]));
 
 /**
@@ -150,14 +156,14 @@ const told = (row: Row, by: readonly By[]): Spent['of'] =>
  */
 export function* charged(
   account: string,
-  span: Span,
-): Script<{ readonly requests: number; readonly cost: Nano }> {
-  const { hours, records } = coverOf(span, yield* rolledUntil(), 'hour');
-  const places = new Places();
+  span: TimeRange,
+): Transaction<{ readonly requests: number; readonly cost: Nano }> {
+  const { hours, records } = splitRange(span, yield* rolledUntil(), 'hour');
+  const places = new SqlParameters();
   const parts = [
     ...hours.map(
       (span) =>
-        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`,
+        `SELECT h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursCondition(places, account, span)}`,
     ),
     ...records.map(
       (part) =>
@@ -175,8 +181,8 @@ export function* charged(
 /** What each of an account's keys has spent since it was made. To be run in a snapshot. */
 export function* spentByKey(
   account: string,
-): Script<ReadonlyMap<string, { readonly requests: number; readonly cost: Nano }>> {
-  const places = new Places();
+): Transaction<ReadonlyMap<string, { readonly requests: number; readonly cost: Nano }>> {
+  const places = new SqlParameters();
   const later = { from: yield* rolledUntil(), to: endOfTime };
   const rows = yield {
     sql: `SELECT p.key_id, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (
@@ -198,8 +204,8 @@ export function* spentByKey(
  */
 export function* chargedBySpan(
   account: string,
-  spans: readonly Span[],
-): Script<readonly { readonly requests: number; readonly cost: Nano }[]> {
+  spans: readonly TimeRange[],
+): Transaction<readonly { readonly requests: number; readonly cost: Nano }[]> {
   const [first, last] = [spans[0], spans.at(-1)];
   const until = yield* rolledUntil();
   if (first === undefined || last === undefined) return [];
@@ -209,12 +215,12 @@ export function* chargedBySpan(
     for (const span of spans) figures.push(yield* charged(account, span));
     return figures;
   }
-  const { hours, records } = coverOf({ from: first.from, to: last.to }, until, 'hour');
-  const places = new Places();
+  const { hours, records } = splitRange({ from: first.from, to: last.to }, until, 'hour');
+  const places = new SqlParameters();
   const parts = [
     ...hours.map(
       (span) =>
-        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${kindsOf(places, account, span)}`,
+        `SELECT h.hour AS hour, h.requests AS requests, h.cost AS cost FROM spend_hour h WHERE ${accountHoursCondition(places, account, span)}`,
     ),
     ...records.map(
       (
@@ -227,11 +233,11 @@ export function* chargedBySpan(
     sql: `SELECT p.hour, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.hour`,
     params: places.params,
   };
-  return sorted(spans, rows);
+  return spreadOverSpans(spans, rows);
 }
 
-function sorted(
-  spans: readonly Span[],
+function spreadOverSpans(
+  spans: readonly TimeRange[],
   rows: readonly Row[],
 ): readonly { readonly requests: number; readonly cost: Nano }[] {
   const figures = spans.map(() => ({ requests: 0, cost: 0n }));
@@ -248,7 +254,11 @@ function sorted(
  * When the youngest `most` requests of the span began, to the hour: what is only in records is not
  * added up beyond that.
  */
-export function* withinReach(account: string, { from, to }: Span, most: number): Script<number> {
+export function* startOfNewest(
+  account: string,
+  { from, to }: TimeRange,
+  most: number,
+): Transaction<number> {
   const rows = yield {
     sql: 'SELECT hour, requests FROM spend_hour WHERE account=$1 AND hour>=$2 AND hour<$3 ORDER BY hour DESC',
     params: [account, from, to],
@@ -262,7 +272,7 @@ export function* withinReach(account: string, { from, to }: Span, most: number):
 }
 
 /** Which of the spans, in their order, `at` lies in; -1: none. */
-export function spanIndex(spans: readonly Span[], at: number): number {
+export function spanIndex(spans: readonly TimeRange[], at: number): number {
   let [low, high] = [0, spans.length - 1];
   while (low <= high) {
     const middle = (low + high) >> 1;

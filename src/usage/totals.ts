@@ -1,16 +1,16 @@
+import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
-import type { Database, Row, Script } from '../storage/database.ts';
-import { jsonRows } from '../storage/json-rows.ts';
-import { Places, type Span } from './cover.ts';
-import { recordsOf } from './tail.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { jsonRows } from '../storage/sql.ts';
+import { SqlParameters, type TimeRange, recordsOf } from './ranges.ts';
 
 /** Whole hours as far as they are rolled up, and the records of `tail`, which are not (tail.ts). */
-export interface Together extends Span {
-  readonly tail?: Span | undefined;
+export interface RangeWithTail extends TimeRange {
+  readonly tail?: TimeRange | undefined;
 }
 
 /** What all accounts together were sold of a model, of one measure, in millionths of its unit. */
-export interface Sold {
+export interface SoldQuantity {
   readonly model: string;
   readonly measure: Measure;
   readonly micros: bigint;
@@ -23,13 +23,13 @@ const quantity = 'CAST(SUM(h.quantity) AS BIGINT) AS quantity';
 
 export function* soldByModel(
   database: Pick<Database, 'dialect'>,
-  { from, to, tail }: Together,
-): Script<readonly Sold[]> {
-  const places = new Places();
+  { from, to, tail }: RangeWithTail,
+): Transaction<readonly SoldQuantity[]> {
+  const places = new SqlParameters();
   const hours = `SELECT h.model, h.measure, h.quantity FROM users u CROSS JOIN usage_hour_line h
     WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
   const lines = jsonRows(database, 'r.lines');
-  const records = (span: Span) =>
+  const records = (span: TimeRange) =>
     `SELECT r.model, ${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)}`;
   const sql = `SELECT h.model, h.measure, ${quantity} FROM (${withTail(hours, tail && records(tail))}) h GROUP BY h.model, h.measure`;
   return (yield { sql, params: places.params }).map((row) => ({
@@ -42,7 +42,7 @@ const withTail = (hours: string, records: string | undefined): string =>
   records === undefined ? hours : `${hours} UNION ALL ${records}`;
 
 /** The same of one model, by who bought it in which group. */
-export interface SoldTo extends Omit<Sold, 'model'> {
+export interface SoldToAccount extends Omit<SoldQuantity, 'model'> {
   readonly account: string;
   readonly group: string;
 }
@@ -50,8 +50,8 @@ export interface SoldTo extends Omit<Sold, 'model'> {
 export async function soldTo(
   database: Database,
   model: string,
-  { from, to }: Span,
-): Promise<readonly SoldTo[]> {
+  { from, to }: TimeRange,
+): Promise<readonly SoldToAccount[]> {
   const sql = `SELECT s.account, k.group_name, s.measure, CAST(SUM(s.quantity) AS BIGINT) AS quantity
     FROM (SELECT h.account, h.key_id, h.measure, ${quantity} ${hoursOfAll} AND h.model=$3 GROUP BY h.account, h.key_id, h.measure) s
     JOIN api_keys k ON k.id=s.key_id GROUP BY s.account, k.group_name, s.measure`;
@@ -67,8 +67,8 @@ export async function soldTo(
 export async function soldInGroup(
   database: Database,
   group: string,
-  { from, to }: Span,
-): Promise<readonly (Sold & { readonly account: string })[]> {
+  { from, to }: TimeRange,
+): Promise<readonly (SoldQuantity & { readonly account: string })[]> {
   const sql = `SELECT h.account, h.model, h.measure, ${quantity} FROM api_keys k CROSS JOIN usage_day_line h
     WHERE k.group_name=$3 AND h.account=k.user_id AND h.key_id=k.id AND h.day>=$1 AND h.day<$2 GROUP BY h.account, h.model, h.measure`;
   const rows = await database.query(sql, [from, to, group]);
@@ -79,22 +79,22 @@ export async function soldInGroup(
   }));
 }
 
-const meteredOf = (row: Row): Pick<Sold, 'measure' | 'micros'> => ({
+const meteredOf = (row: Row): Pick<SoldQuantity, 'measure' | 'micros'> => ({
   // Written by `rollUp`.
   measure: String(row['measure']) as Measure,
   micros: BigInt(row['quantity'] ?? 0),
 });
 
 /** What was paid, and for how many requests, of all accounts. */
-export function* takenWithin({
+export function* revenueWithin({
   from,
   to,
   tail,
-}: Together): Script<{ readonly requests: number; readonly cost: bigint }> {
-  const places = new Places();
+}: RangeWithTail): Transaction<{ readonly requests: number; readonly cost: bigint }> {
+  const places = new SqlParameters();
   const hours = `SELECT SUM(h.requests) AS requests, SUM(h.cost) AS cost FROM users u CROSS JOIN spend_hour h
     WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
-  const records = (span: Span) =>
+  const records = (span: TimeRange) =>
     `SELECT COUNT(*) AS requests, SUM(r.cost-r.shortfall) AS cost ${recordsOf(places, span)}`;
   const sql = `SELECT CAST(SUM(t.requests) AS BIGINT) AS requests, CAST(SUM(t.cost) AS BIGINT) AS cost FROM (${withTail(hours, tail && records(tail))}) t`;
   const [row] = yield { sql, params: places.params };
@@ -102,16 +102,16 @@ export function* takenWithin({
 }
 
 /** By model, how many of its requests each channel has served. */
-export function* sharesOfChannels({
+export function* channelShares({
   from,
   to,
   tail,
-}: Together): Script<
+}: RangeWithTail): Transaction<
   readonly { readonly model: string; readonly channel: string; readonly share: number }[]
 > {
-  const places = new Places();
+  const places = new SqlParameters();
   const hours = `SELECT model, channel, requests FROM speed_hour WHERE hour>=${places.add(from)} AND hour<${places.add(to)}`;
-  const records = (span: Span) =>
+  const records = (span: TimeRange) =>
     `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
   const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests FROM (${withTail(hours, tail && records(tail))}) t GROUP BY t.model, t.channel`;
   const rows = yield { sql, params: places.params };
@@ -129,4 +129,31 @@ export function* sharesOfChannels({
       share: Number(row['requests']) / (totals.get(model) ?? 1),
     };
   });
+}
+
+/** The cost that a channel's vendor reported beyond the bounds of requests. The house bore it. */
+export interface ChannelLoss {
+  readonly answers: number;
+  readonly amount: Nano;
+  /** When the last of the answers ended: wall clock, ms. */
+  readonly last: number;
+}
+
+/** The losses by channel since `from`. An index of records with an excess serves it. */
+export function* lossesByChannel(from: number): Transaction<ReadonlyMap<string, ChannelLoss>> {
+  const rows = yield {
+    sql: `SELECT COALESCE(channel, '') AS channel, COUNT(*) AS answers, SUM(excess) AS amount, MAX(finished_at) AS last FROM usage
+      WHERE excess IS NOT NULL AND finished_at>=$1 GROUP BY COALESCE(channel, '')`,
+    params: [from],
+  };
+  return new Map(
+    rows.map((row) => [
+      String(row['channel']),
+      {
+        answers: Number(row['answers']),
+        amount: BigInt(row['amount'] ?? 0),
+        last: Number(row['last']),
+      },
+    ]),
+  );
 }

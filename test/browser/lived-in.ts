@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { credit, refund } from '../../src/ledger/ledger.ts';
-import { rollUp } from '../../src/usage/hours.ts';
+import { rollUp } from '../../src/usage/rollup.ts';
 import type { Browser } from '../support/console.ts';
 import { charge } from '../support/console-user.ts';
 import { configurationFrom } from '../support/running.ts';

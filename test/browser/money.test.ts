@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { OrderAnswer } from '../../src/console/contract.ts';
 import { refund } from '../../src/ledger/ledger.ts';
-import { rollUp } from '../../src/usage/hours.ts';
+import { rollUp } from '../../src/usage/rollup.ts';
 import type { Browser } from '../support/console.ts';
 import { charge, topUp } from '../support/console-user.ts';
 import {

@@ -3,7 +3,7 @@ import { simGithubApp } from '../../sim/signin/apps.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { credit } from '../../src/ledger/ledger.ts';
-import type { GatewayOptions } from '../../src/main.ts';
+import type { GatewayOptions } from '../../src/app/gateway.ts';
 import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
 import { startLiveConsole } from './gateway.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrations } from '../../src/migrations.ts';
+import { migrations } from '../../src/app/schema.ts';
 import { sqliteUrl } from '../databases.ts';
 import { hello, oneModel, startRunning } from '../support/running.ts';
 import { chunk, sse, startVendor, streamOf } from '../support/scripted-vendor.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readConfiguration } from '../../src/catalog/config.ts';
-import { serves } from '../../src/main.ts';
+import { serves } from '../../src/app/gateway.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { fuzz, timeout } from './fuzzing.ts';
 

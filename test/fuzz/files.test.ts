@@ -6,10 +6,10 @@ import { wav } from '../../sim/media/wav.ts';
 import { byteRange } from '../../src/base/byte-range.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { readForm } from '../../src/http/multipart.ts';
-import { Spools } from '../../src/http/spool.ts';
-import { Addresses } from '../../src/media/addresses.ts';
+import { SpoolPool } from '../../src/http/spool.ts';
+import { FileUrls } from '../../src/media/file-urls.ts';
 import { pixelsMax, readPicture } from '../../src/media/picture.ts';
-import { soundOf } from '../../src/media/sound/sound.ts';
+import { readAudio } from '../../src/media/audio/duration.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
 
 const lengths = [
@@ -84,7 +84,7 @@ test('a recording has a length that can be, or none', { timeout }, () =>
     async holds(input) {
       const slice = (at: number, length: number): Promise<Buffer> =>
         Promise.resolve(input.subarray(Math.max(0, at), at + length));
-      const sound = await soundOf({ size: input.length, slice });
+      const sound = await readAudio({ size: input.length, slice });
       if (typeof sound === 'string') return;
       expect(Number.isFinite(sound.seconds)).toBe(true);
       expect(sound.seconds).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ test('a range lies within what is there', { timeout }, () =>
 );
 
 test('an address that was not made here opens nothing', { timeout }, () => {
-  const addresses = new Addresses(Buffer.alloc(32, 7), 'https://x.example');
+  const addresses = new FileUrls(Buffer.alloc(32, 7), 'https://x.example');
   const made = addresses.of(
     { id: `file_${'a'.repeat(32)}`, type: 'image/png', expiresAt: 2e12 },
     undefined,
@@ -178,7 +178,7 @@ test('a form is read or refused, ends, and leaves no byte behind', { timeout }, 
       'content-transfer-encoding: base64\r\n',
     ],
     async holds(input, random) {
-      const spools = new Spools();
+      const spools = new SpoolPool();
       try {
         const form = await readForm(
           Readable.from(inPieces(input, random)),
@@ -215,7 +215,7 @@ test('a form takes time in proportion to its length', { timeout }, async () => {
         Buffer.from(shape(times)),
         { 'content-type': 'multipart/form-data; boundary=xyz' },
         whole,
-        new Spools(),
+        new SpoolPool(),
       ).then(
         (form) => form !== 'left' && form.discard(),
         () => {},

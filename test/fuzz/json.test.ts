@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseChat } from '../../src/api/chat.ts';
-import { parseJson } from '../../src/api/check.ts';
-import { edit, replaceSole } from '../../src/base/json-edit.ts';
+import { parseJson } from '../../src/api/request-body.ts';
+import { editJson, replaceOnlyMember } from '../../src/base/json-edit.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
@@ -172,7 +172,7 @@ test('an edit changes its member as it is parsed, and no other', { timeout }, ()
         !Buffer.from(text).equals(input)
       )
         return;
-      const edited = edit(input.toString('latin1'), [
+      const edited = editJson(input.toString('latin1'), [
         { path: ['model'], json: '"up"' },
         { path: ['stream_options', 'include_usage'], json: 'true' },
       ]);
@@ -189,7 +189,7 @@ test('an edit changes its member as it is parsed, and no other', { timeout }, ()
       };
       expect(parsed(Buffer.from(edited, 'latin1').toString('utf8'))).toEqual(right);
       if (!Object.hasOwn(before, 'model')) return;
-      const replaced = replaceSole(input, 'model', '"up"');
+      const replaced = replaceOnlyMember(input, 'model', '"up"');
       if (replaced !== undefined)
         expect(parsed(replaced.toString('utf8'))).toEqual({ ...before, model: 'up' });
     },
@@ -211,6 +211,6 @@ test('a body takes time in proportion to its length', { timeout }, async () => {
     );
   for (const name of ['quotes', 'members'])
     await expectLinear(`edit of ${name}`, (times) =>
-      edit(shapes[name]?.(times) ?? '', [{ path: ['model'], json: '1' }]),
+      editJson(shapes[name]?.(times) ?? '', [{ path: ['model'], json: '1' }]),
     );
 });

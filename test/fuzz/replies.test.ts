@@ -1,8 +1,7 @@
 import { request } from 'node:http';
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { BadReply } from '../../src/http/reply-head.ts';
-import { ReplyReader } from '../../src/http/reply-reader.ts';
+import { MalformedResponse, ResponseParser } from '../../src/http/response-parser.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
@@ -63,7 +62,7 @@ interface Read {
 
 function ours(pieces: readonly Buffer[]): Read {
   let [status, body] = [0, ''];
-  const reader = new ReplyReader({
+  const reader = new ResponseParser({
     head: (told) => void (status = told.status),
     data(piece) {
       expect(piece.length).toBeGreaterThan(0);
@@ -74,7 +73,7 @@ function ours(pieces: readonly Buffer[]): Read {
   try {
     for (const piece of pieces) for (let goes = reader.push(piece); !goes; ) goes = reader.go();
   } catch (error) {
-    if (!(error instanceof BadReply)) throw error;
+    if (!(error instanceof MalformedResponse)) throw error;
     return { status, body, end: 'bad' };
   }
   const { surplus } = reader;
@@ -148,18 +147,18 @@ const nobody = { head: () => {}, data: () => true };
 test('a reply takes time in proportion to its length', async () => {
   const chunked = latin1('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
   await expectLinear('chunks', (times) => {
-    const reader = new ReplyReader(nobody);
+    const reader = new ResponseParser(nobody);
     reader.push(chunked);
     for (let i = 0; i < times; i++) reader.push(latin1('1;a=b\r\nx\r\n'));
   });
   await expectLinear('heads', (times) => {
-    const reader = new ReplyReader(nobody);
+    const reader = new ResponseParser(nobody);
     // Each as long as heads may be.
     const long = latin1(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx:${' '.repeat(60_000)}y\r\n\r\n`);
     for (let i = 0; i < times / 1_024; i++, reader.reset()) reader.push(long);
   });
   await expectLinear('chunks in one piece', (times) => {
-    const reader = new ReplyReader(nobody);
+    const reader = new ResponseParser(nobody);
     reader.push(Buffer.concat([chunked, latin1('1\r\nx\r\n'.repeat(times))]));
   });
 });

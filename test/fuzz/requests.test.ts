@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { readPlain } from '../../src/http/plain-request.ts';
+import { parseFastPathRequest } from '../../src/http/fast-path-request.ts';
 import { fuzz, timeout } from './fuzzing.ts';
 
 const head = (more: string): string =>
@@ -92,7 +92,7 @@ test('a request is plain only where Node reads the same', { timeout }, async () 
     samples,
     words,
     async holds(input) {
-      const ours = readPlain(input, paths, 1_000);
+      const ours = parseFastPathRequest(input, paths, 1_000);
       if (typeof ours === 'string') return;
       plain += 1;
       const { url, headers, body } = ours;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Call } from '../../src/providers/adapter.ts';
+import type { VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
-import { EventStreamFrames } from '../../src/providers/wire/event-stream.ts';
-import { SseFrames } from '../../src/providers/wire/sse-frames.ts';
+import { EventStreamFrames } from '../../src/providers/formats/bedrock-converse/stream.ts';
+import { SseFrames } from '../../src/providers/stream/frames.ts';
 import { chunk, streamOf } from '../support/scripted-vendor.ts';
 import { eventFrame, exceptionFrame } from '../support/event-stream.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
@@ -95,7 +95,7 @@ test('events are what the standard says, however they were cut', { timeout }, ()
   }),
 );
 
-const call: Call = {
+const call: VendorCall = {
   ...{
     body: { model: 'm', messages: [] },
     bytes: Buffer.from('{"model":"m","messages":[]}'),

@@ -1,6 +1,6 @@
 import { check } from '../../src/ledger/check.ts';
-import { outputTokensLeast } from '../../src/gateway/bound.ts';
-import { proofs } from '../../src/proofs.ts';
+import { vendorOutputTokensMin } from '../../src/gateway/pricing/bound.ts';
+import { proofs } from '../../src/app/schema.ts';
 import type { HedgedRequest } from '../../src/gateway/parts.ts';
 import type { Database, Row } from '../../src/storage/database.ts';
 import type { SimulatedProcess } from '../ledger/simulated-process.ts';
@@ -217,7 +217,7 @@ export class Promises {
       this.violate(`${id} has the words of ${call.channel}, and pays ${String(channel)}`);
     if (call === undefined || estimated !== 0n || status !== 'ok') return;
     const { inputTokens, outputTokens, lies } = call.script;
-    const allowed = lies ? Math.max(outputTokensMax, outputTokensLeast) : outputTokens;
+    const allowed = lies ? Math.max(outputTokensMax, vendorOutputTokensMin) : outputTokens;
     const right = BigInt(inputTokens + allowed) * nanoPerToken;
     if (cost !== right)
       this.violate(`${id} costs ${String(cost)}, and call ${call.call} counted ${right}`);

@@ -1,7 +1,6 @@
 import type { Reservation } from '../../src/ledger/contract.ts';
 import type { Fault } from '../../src/base/fault.ts';
-import type { Lane } from '../../src/gateway/lanes.ts';
-import { Lanes } from '../../src/gateway/lanes.ts';
+import { type ChannelClient, ChannelClients } from '../../src/gateway/channels/clients.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Channel } from '../../src/catalog/snapshot.ts';
 import type { Tamper } from './simulated-node.ts';
@@ -52,18 +51,18 @@ const reserving =
 
 /** Every lane, changed. */
 const along =
-  (change: (lane: Lane) => Partial<Lane>): Tamper =>
+  (change: (client: ChannelClient) => Partial<ChannelClient>): Tamper =>
   (parts) => {
-    const real = parts.lanes;
-    class Changed extends Lanes {
-      override of(channel: Channel): Lane {
-        const lane = real.of(channel);
-        return { ...lane, ...change(lane) };
+    const real = parts.channelClients;
+    class Changed extends ChannelClients {
+      override of(channel: Channel): ChannelClient {
+        const client = real.of(channel);
+        return { ...client, ...change(client) };
       }
     }
     return {
       ...parts,
-      lanes: new Changed(vendors, {
+      channelClients: new Changed(vendors, {
         now: () => 0,
         post: () => Promise.reject(new Error('nobody is asked')),
       }),
@@ -72,9 +71,9 @@ const along =
 
 /** What the adapter makes of a vendor's no. */
 const faulting = (fault: (status: number, right: Fault) => Fault): Tamper =>
-  along((lane) => ({
+  along((client) => ({
     adapter(capability) {
-      const adapter = lane.adapter(capability);
+      const adapter = client.adapter(capability);
       return (
         adapter && {
           ...adapter,

@@ -1,15 +1,15 @@
-import { Reply } from '../../src/http/reply.ts';
-import type { Wire } from '../../src/http/wire.ts';
+import { ClientResponse } from '../../src/http/client-response.ts';
+import type { ResponseWriter } from '../../src/http/response-writer.ts';
 
 /** The client's end of one request: what it has been told, byte by byte. */
-export class SimulatedClient implements Wire {
+export class SimulatedClient implements ResponseWriter {
   readonly peer = '192.0.2.1';
   /** 0 while nothing has been said. */
   status = 0;
   body = '';
   /** The last byte is here. */
   complete = false;
-  readonly reply: Reply;
+  readonly reply: ClientResponse;
   readonly #takes: (taken: () => void) => boolean;
   readonly #completed: () => void;
   #gone = false;
@@ -24,7 +24,7 @@ export class SimulatedClient implements Wire {
   constructor(id: string, takes: (taken: () => void) => boolean, completed: () => void) {
     this.#takes = takes;
     this.#completed = completed;
-    this.reply = new Reply(this, ['x-request-id', id]);
+    this.reply = new ClientResponse(this, ['x-request-id', id]);
   }
 
   onClosed(closed: (complete: boolean) => void): void {
@@ -73,7 +73,7 @@ export class SimulatedClient implements Wire {
     throw new Error('no chat is answered with a file');
   }
 
-  limitTheRest(): void {}
+  limitRemainingTime(): void {}
 
   /** The connection breaks. */
   destroy(): void {

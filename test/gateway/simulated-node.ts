@@ -1,18 +1,17 @@
 import { chatFormat, parseChat } from '../../src/api/chat.ts';
-import { chatEnvelope, sendRefusal } from '../../src/api/errors.ts';
-import { limitRefusal } from '../../src/api/turned-away.ts';
+import { chatEnvelope, sendRefusal, limitRefusal } from '../../src/api/errors.ts';
 import type { Random } from '../../src/base/random.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import type { Channel, Snapshot } from '../../src/catalog/snapshot.ts';
 import { LimitReached } from '../../src/gateway/admit.ts';
-import { type Lane, Lanes } from '../../src/gateway/lanes.ts';
-import { gatewayLimits, type Parts } from '../../src/gateway/parts.ts';
+import { type ChannelClient, ChannelClients } from '../../src/gateway/channels/clients.ts';
+import { gatewayLimits, type GatewayParts } from '../../src/gateway/parts.ts';
 import { run } from '../../src/gateway/run.ts';
-import { StreamWatch, type Watched } from '../../src/gateway/stream-watch.ts';
-import { Spools } from '../../src/http/spool.ts';
+import { StreamWatch, type PeriodicCheck } from '../../src/gateway/stream-watch.ts';
+import { SpoolPool } from '../../src/http/spool.ts';
 import {
   Upstream,
-  type UpstreamAsk,
+  type UpstreamRequest,
   type UpstreamCall,
   type UpstreamTimes,
 } from '../../src/http/upstream.ts';
@@ -27,7 +26,7 @@ import type { SimulatedClient } from './simulated-client.ts';
 import type { SimulatedVendors } from './simulated-vendor.ts';
 
 /** Takes a rule away from the parts that a node is made of. */
-export type Tamper = (parts: Parts) => Parts;
+export type Tamper = (parts: GatewayParts) => GatewayParts;
 
 export interface NodeRooms {
   readonly process: SimulatedProcess;
@@ -37,7 +36,7 @@ export interface NodeRooms {
   readonly tamper: Tamper;
   /** Everything that it writes about its requests. */
   readonly tell: (line: object) => void;
-  readonly hedged: Parts['hedged'];
+  readonly hedged: GatewayParts['hedged'];
   readonly bug: (id: string, error: unknown) => void;
 }
 
@@ -52,7 +51,7 @@ export interface SimulatedRequest {
 /** One node: the real pipeline and the real till, in virtual time, with vendors that are none. */
 export class SimulatedNode {
   readonly process: SimulatedProcess;
-  readonly #parts: Parts;
+  readonly #parts: GatewayParts;
   readonly #bug: NodeRooms['bug'];
 
   constructor({ process, vendors: asked, snapshot, random, tamper, tell, hedged, bug }: NodeRooms) {
@@ -74,9 +73,9 @@ export class SimulatedNode {
       },
       watch: new VirtualWatch(process),
       catalog: () => snapshot,
-      lanes: new SimulatedLanes(asked, process),
+      channelClients: new SimulatedLanes(asked, process),
       downloads: new Downloads(mediaLimits),
-      spools: new Spools(),
+      spools: new SpoolPool(),
       files: {
         put: never,
         copy: never,
@@ -89,7 +88,7 @@ export class SimulatedNode {
         remove: never,
         expire: never,
       },
-      signatures: { recall: never, keep: never, expire: never },
+      signatures: { find: never, keep: never, expire: never },
       access: tell,
       failed: tell,
       hedged,
@@ -142,7 +141,7 @@ const never = (): never => {
 /** Looks at open streams in the time of its world. */
 class VirtualWatch extends StreamWatch {
   readonly #process: SimulatedProcess;
-  readonly #all = new Set<Watched>();
+  readonly #all = new Set<PeriodicCheck>();
   #looking = false;
 
   constructor(process: SimulatedProcess) {
@@ -150,19 +149,19 @@ class VirtualWatch extends StreamWatch {
     this.#process = process;
   }
 
-  override add(watched: Watched): void {
+  override add(watched: PeriodicCheck): void {
     this.#all.add(watched);
     if (!this.#looking) this.#look();
   }
 
-  override remove(watched: Watched): void {
+  override remove(watched: PeriodicCheck): void {
     this.#all.delete(watched);
   }
 
   #look(): void {
     this.#looking = true;
     this.#process.timers.after(this.everyMs, () => {
-      for (const one of this.#all) one.look();
+      for (const one of this.#all) one.check();
       if (this.#all.size > 0) this.#look();
       else this.#looking = false;
     });
@@ -170,10 +169,10 @@ class VirtualWatch extends StreamWatch {
 }
 
 /** Lanes as they are, but for where they lead. */
-class SimulatedLanes extends Lanes {
+class SimulatedLanes extends ChannelClients {
   readonly #vendors: SimulatedVendors;
   readonly #process: SimulatedProcess;
-  readonly #made = new Map<string, Lane>();
+  readonly #made = new Map<string, ChannelClient>();
 
   constructor(asked: SimulatedVendors, process: SimulatedProcess) {
     super(vendors, { now: () => process.clock.now(), post: never });
@@ -181,13 +180,13 @@ class SimulatedLanes extends Lanes {
     this.#process = process;
   }
 
-  override of(channel: Channel): Lane {
+  override of(channel: Channel): ChannelClient {
     const made = this.#made.get(channel.name);
     if (made !== undefined) return made;
     const upstream = new SimulatedUpstream(channel, this.#vendors, this.#process);
-    const lane: Lane = { ...super.of(channel), upstream };
-    this.#made.set(channel.name, lane);
-    return lane;
+    const client: ChannelClient = { ...super.of(channel), upstream };
+    this.#made.set(channel.name, client);
+    return client;
   }
 }
 
@@ -207,7 +206,7 @@ class SimulatedUpstream extends Upstream {
     this.#process = process;
   }
 
-  override post(ask: UpstreamAsk, times: UpstreamTimes, call: UpstreamCall): void {
+  override post(ask: UpstreamRequest, times: UpstreamTimes, call: UpstreamCall): void {
     this.#vendors.take(this.#channel, this.#process, ask, times, call);
   }
 }

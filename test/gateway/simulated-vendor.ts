@@ -1,7 +1,7 @@
 import type { Random } from '../../src/base/random.ts';
-import { TooLate } from '../../src/http/connection.ts';
-import { ReplyHeaders } from '../../src/http/reply-head.ts';
-import type { UpstreamAsk, UpstreamCall, UpstreamTimes } from '../../src/http/upstream.ts';
+import { UpstreamTimeout } from '../../src/http/connection.ts';
+import { ResponseHeaders } from '../../src/http/response-parser.ts';
+import type { UpstreamRequest, UpstreamCall, UpstreamTimes } from '../../src/http/upstream.ts';
 import type { SimulatedProcess } from '../ledger/simulated-process.ts';
 import type { VirtualTime } from '../ledger/virtual-time.ts';
 import { type Answered, answerTo, type Script } from './vendor-answers.ts';
@@ -53,7 +53,7 @@ export class SimulatedVendors {
   take(
     channel: string,
     process: SimulatedProcess,
-    ask: UpstreamAsk,
+    ask: UpstreamRequest,
     times: UpstreamTimes,
     call: UpstreamCall,
   ): void {
@@ -124,7 +124,7 @@ class Playing {
     this.#call.sent(connection);
     if (silent)
       return this.#later(this.#times.firstByteTimeoutMs, () =>
-        this.#call.failed(new TooLate('the vendor did not answer in time')),
+        this.#call.failed(new UpstreamTimeout('the vendor did not answer in time')),
       );
     this.#later(2 * 1_500 ** this.#random(), () => {
       const text = Object.entries(headers).map(([name, value]) => `\r\n${name}: ${value}`);
@@ -163,7 +163,7 @@ class Playing {
 
 const headOf = (status: number, text: string) => ({
   status,
-  headers: new ReplyHeaders(text),
+  headers: new ResponseHeaders(text),
   body: 'connection' as const,
   keeps: false,
   keptMs: undefined,

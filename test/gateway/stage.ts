@@ -1,5 +1,5 @@
 import { ledgerProcedures } from '../../src/ledger/procedures.ts';
-import { migrations } from '../../src/migrations.ts';
+import { migrations } from '../../src/app/schema.ts';
 import type { Database, Row, Statement } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { open } from '../../src/storage/open.ts';

@@ -37,7 +37,7 @@ const openToSim: readonly string[] = ['base', 'http'];
 const openToWeb = 'src/console/contract.ts';
 
 /**
- * `src/ledger/till.ts` is in `ledger`, `src/main.ts` in `cli`, which it shares its floor with;
+ * `src/ledger/till.ts` is in `ledger`, `src/app/gateway.ts` in `cli`, which it shares its floor with;
  * `sim/x.ts` in `sim`.
  */
 export function roomOf(path: string): string {

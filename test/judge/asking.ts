@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { parseJson } from '../../src/api/check.ts';
+import { parseJson } from '../../src/api/request-body.ts';
 import { parseChat } from '../../src/api/chat.ts';
-import { parseMessages } from '../../src/api/messages-endpoint.ts';
+import { parseMessages } from '../../src/api/messages.ts';
 import { parseResponse } from '../../src/api/responses.ts';
 import { Refusal, refusal } from '../../src/base/refusal.ts';
-import type { Adapter, Ask, Call } from '../../src/providers/adapter.ts';
+import type { Adapter, VendorRequest, VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { sentBy } from '../recorded-traffic.ts';
@@ -30,7 +30,7 @@ export function callFor(
   body: Json,
   { model }: Target,
   headers: Readonly<Record<string, string>> = {},
-): Call {
+): VendorCall {
   const asked = { ...body, model: 'public/model' };
   const stream = body['stream'] === true;
   return {
@@ -50,8 +50,8 @@ export function callFor(
 
 export interface Sent {
   readonly adapter: Adapter;
-  readonly call: Call;
-  readonly ask: Ask;
+  readonly call: VendorCall;
+  readonly ask: VendorRequest;
   readonly body: Json;
 }
 
@@ -110,7 +110,7 @@ const isAddress = (url: unknown): url is string => typeof url === 'string' && /^
 /**
  * Media that the gateway fetches for vendors that do not: here they are a dot and an empty paper.
  */
-function withBytes(body: Json, adapter: Adapter, call: Call): Json {
+function withBytes(body: Json, adapter: Adapter, call: VendorCall): Json {
   const { needsBytes } = adapter;
   if (needsBytes === undefined) return body;
   const needed = (url: unknown, kind: 'image' | 'file'): boolean =>

@@ -156,7 +156,7 @@ export interface Cell {
 /**
  * What a vendor may lack and nobody may read over: several answers of one, and the probabilities of
  * tokens. The gateway's refusal goes on with the models that take them. It finds these as `taken`
- * does here (`src/gateway/takers.ts`; `test/takes.test.ts` holds its words).
+ * does here (`src/gateway/models/alternatives.ts`; `test/takes.test.ts` holds its words).
  */
 const demandedMembers: ReadonlySet<string> = new Set(['n', 'logprobs', 'top_logprobs']);
 const isDemanded = (param: string, format: Format, body: Json): boolean =>
@@ -165,7 +165,7 @@ const taken =
   (format: Format, body: Json) =>
   (target: Target): boolean => {
     const sent = asked(format, body, target);
-    return !(sent instanceof Refusal) && sent.ask.untaken === undefined;
+    return !(sent instanceof Refusal) && sent.ask.unsupported === undefined;
   };
 
 export function judge(format: Format, request: RecordedRequest, target: Target): Cell {
@@ -189,7 +189,7 @@ export function judge(format: Format, request: RecordedRequest, target: Target):
         sent.message.includes(`'${sent.param}'`) && isDemanded(sent.param ?? '', format, body),
     };
   // What the vendor itself refuses is asked of other channels first, and then refused.
-  const { untaken } = sent.ask;
+  const { unsupported: untaken } = sent.ask;
   if (untaken !== undefined) {
     const demanded = isDemanded(untaken.param, format, body);
     return {

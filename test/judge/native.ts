@@ -108,7 +108,7 @@ export function comparisons(folder: string): Compared[] {
   return recordedRequests(folder).flatMap((request) => {
     const format = formatsOf[request.endpoint];
     const speaks =
-      format !== undefined && vendors.get(request.vendor)?.speaks[format] !== undefined;
+      format !== undefined && vendors.get(request.vendor)?.adapters[format] !== undefined;
     if (!speaks || request.status >= 300) return [];
     return compare(request, format) ?? [];
   });

@@ -1,5 +1,5 @@
 import { Refusal } from '../../src/base/refusal.ts';
-import { type Adapter, type Call, isFault } from '../../src/providers/adapter.ts';
+import { type Adapter, type VendorCall, isFault } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { type Recording, recordingsAt } from '../recorded-traffic.ts';
@@ -23,7 +23,7 @@ const readers: Readonly<Record<string, (vendor: string) => string>> = {
 const chatHouses = new Set(
   [...vendors.values()]
     .filter(
-      ({ id, speaks }) =>
+      ({ id, adapters: speaks }) =>
         speaks.chat !== undefined &&
         !['anthropic', 'gemini', 'vertex', 'bedrock', 'cohere'].includes(id),
     )
@@ -44,7 +44,7 @@ const modelOf = ({ url, request }: Recording): string =>
 function readAs(format: Format, recording: Recording, adapter: Adapter): Json | undefined {
   const target = { vendor: '', model: modelOf(recording), media: [], thinks: false };
   const body = { ...questions[format]([]), stream: recording.streamed };
-  const call: Call = callFor(format, body, target);
+  const call: VendorCall = callFor(format, body, target);
   let bytes: Buffer;
   if (recording.streamed) {
     const collector = adapter.collect(call);

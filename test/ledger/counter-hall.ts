@@ -1,11 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { seededRandom } from '../../src/base/random.ts';
-import type { Charge, Reservation, ReserveAsk, ReserveRefusal } from '../../src/ledger/contract.ts';
+import type {
+  Charge,
+  Reservation,
+  ReserveRequest,
+  ReserveRefusal,
+} from '../../src/ledger/contract.ts';
 import { createAccount, credit } from '../../src/ledger/ledger.ts';
 import { ledgerProcedures } from '../../src/ledger/procedures.ts';
 import type { TillSettings } from '../../src/ledger/settings.ts';
-import type { TillEvent } from '../../src/ledger/stats.ts';
+import type { TillEvent } from '../../src/ledger/settling.ts';
 import type { LiveTill } from '../../src/ledger/till.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { FreshOptions } from '../databases.ts';
@@ -26,8 +31,8 @@ export function askFor(
   account: string,
   want: number,
   minimum: number = want / 10,
-  more: Partial<ReserveAsk> = {},
-): ReserveAsk {
+  more: Partial<ReserveRequest> = {},
+): ReserveRequest {
   return {
     account,
     limits: [],

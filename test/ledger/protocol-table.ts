@@ -2,11 +2,15 @@ import { formatYuan, parseYuan } from '../../src/base/money.ts';
 import { check } from '../../src/ledger/check.ts';
 import { balance, createAccount, credit, freeze, refund } from '../../src/ledger/ledger.ts';
 import { emptyMove } from '../../src/ledger/pipeline.ts';
-import { changeLimit } from '../../src/ledger/scripts/account.ts';
-import type { BatchInput, BatchReply, FloatRow } from '../../src/ledger/scripts/batch.ts';
-import { endHold, openHold } from '../../src/ledger/scripts/hold.ts';
-import type { LateReply } from '../../src/ledger/scripts/late.ts';
-import type { Move } from '../../src/ledger/scripts/move.ts';
+import { changeLimitTx } from '../../src/ledger/transactions/account.ts';
+import type {
+  BatchInput,
+  BatchReply,
+  FloatRow,
+  LateReply,
+} from '../../src/ledger/transactions/batch.ts';
+import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
+import type { FloatChange } from '../../src/ledger/transactions/move.ts';
 import { tillSettings } from '../../src/ledger/settings.ts';
 import { Sweeper } from '../../src/ledger/sweeper.ts';
 import { type Database, DatabaseError } from '../../src/storage/database.ts';
@@ -101,7 +105,7 @@ export class ProtocolTable {
         return String(await freeze(this.#database, account, verb === 'freeze'));
       case 'limit':
         await this.#database.transact(() =>
-          changeLimit({ id: account, amount: nano(word(words, 1)) }),
+          changeLimitTx({ id: account, amount: nano(word(words, 1)) }),
         );
         return 'changed';
       case 'account':
@@ -177,7 +181,7 @@ export class ProtocolTable {
   ]: Words): Promise<string> {
     const client = await this.#client(process);
     const before = unspent(client, account);
-    const move: Move = {
+    const move: FloatChange = {
       ...emptyMove(account),
       want: nano(want),
       least: nano(least),

@@ -3,7 +3,7 @@ import {
   DatabaseError,
   type Procedures,
   type Row,
-  type Script,
+  type Transaction,
   type Statement,
 } from '../../src/storage/database.ts';
 import type { OnUnknown } from './simulated-network.ts';
@@ -38,7 +38,7 @@ function sabotaged(
   return procedures;
 }
 
-function* run(script: Script<unknown>, edit: Edit, answer: Answer): Script<unknown> {
+function* run(script: Transaction<unknown>, edit: Edit, answer: Answer): Transaction<unknown> {
   let step = script.next();
   while (!step.done) step = script.next(answer(step.value, yield edit(step.value)));
   return step.value;

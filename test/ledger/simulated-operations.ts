@@ -1,7 +1,7 @@
-import type { Reservation, ReserveAsk } from '../../src/ledger/contract.ts';
+import type { Reservation, ReserveRequest } from '../../src/ledger/contract.ts';
 import { credit, freeze, refund } from '../../src/ledger/ledger.ts';
-import { changeLimit } from '../../src/ledger/scripts/account.ts';
-import { endHold, openHold } from '../../src/ledger/scripts/hold.ts';
+import { changeLimitTx } from '../../src/ledger/transactions/account.ts';
+import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
 import { records } from './records.ts';
 import type { Simulation } from './simulation.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
@@ -50,7 +50,7 @@ export async function operate(world: Simulation, done: Operations): Promise<void
     );
   } else if (dice < 0.07) {
     await world.database.transact(() =>
-      changeLimit({ id: `key:${account}:total`, amount: world.nano(100_000_000n) }),
+      changeLimitTx({ id: `key:${account}:total`, amount: world.nano(100_000_000n) }),
     );
   } else {
     done.requests++;
@@ -102,7 +102,7 @@ async function request(
   const limit = limited ? `key:${account}:total` : undefined;
   const want = world.nano(4_000_000n) + 1n;
   const shape = world.pick(['stream', 'stream', 'whole', 'fixed'] as const);
-  const ask: ReserveAsk = {
+  const ask: ReserveRequest = {
     account,
     limits: limit === undefined ? [] : [{ id: limit, amount: 60_000_000n }],
     want,
@@ -123,7 +123,7 @@ async function work(
   world: Simulation,
   process: SimulatedProcess,
   got: Reservation,
-  shape: ReserveAsk['shape'],
+  shape: ReserveRequest['shape'],
 ): Promise<void> {
   const wait = (ms: number) =>
     new Promise<void>((resolve) => void process.timers.after(ms, resolve));
@@ -143,7 +143,7 @@ async function settle(
   id: string,
   account: string,
   limit: string | undefined,
-  shape: ReserveAsk['shape'],
+  shape: ReserveRequest['shape'],
 ): Promise<void> {
   const part = world.random() < 0.1 ? 80 + world.random() * 60 : world.random() * 100;
   const cost = world.random() < 0.02 ? 0n : (got.amount * BigInt(Math.round(part))) / 100n;

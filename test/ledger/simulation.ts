@@ -1,7 +1,7 @@
 import type { Random } from '../../src/base/random.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { createAccount, credit } from '../../src/ledger/ledger.ts';
-import type { TillEvent } from '../../src/ledger/stats.ts';
+import type { TillEvent } from '../../src/ledger/settling.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { Audit } from './audit.ts';
 import { type Faults, noFaults, type OnUnknown, SimulatedNetwork } from './simulated-network.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Adapter, Ask, Call } from '../../src/providers/adapter.ts';
+import type { Adapter, VendorRequest, VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
-import { isObject, listOf } from '../../src/providers/wire/json.ts';
+import { isObject, listOf } from '../../src/base/json-value.ts';
 
 // Requests of each client format to a vendor's model, and what its adapter makes of them.
 
@@ -15,7 +15,7 @@ export const weather = {
   function: { name: 'weather', parameters: { type: 'object', properties: {} } },
 };
 
-export function callOf(body: Body, upstreamModel: string, format: Format = 'chat'): Call {
+export function callOf(body: Body, upstreamModel: string, format: Format = 'chat'): VendorCall {
   const whole = {
     model: 'public',
     ...(format === 'responses' ? { input: 'Hi' } : { messages: [user] }),
@@ -42,8 +42,12 @@ export function adapterOf(vendor: string, format: Format): Adapter {
   return adapter;
 }
 
-export const ask = (vendor: string, model: string, body: Body, format: Format = 'chat'): Ask =>
-  adapterOf(vendor, format).ask(callOf(body, model, format));
+export const ask = (
+  vendor: string,
+  model: string,
+  body: Body,
+  format: Format = 'chat',
+): VendorRequest => adapterOf(vendor, format).ask(callOf(body, model, format));
 
 /** What reaches the vendor, beside the model and the one message. */
 export function sent(vendor: string, model: string, body: Body, format: Format = 'chat'): Body {
@@ -60,7 +64,7 @@ export const untaken = (
   model: string,
   body: Body,
   format: Format = 'chat',
-): string | undefined => ask(vendor, model, body, format).untaken?.param;
+): string | undefined => ask(vendor, model, body, format).unsupported?.param;
 
 export const dropped = (
   vendor: string,

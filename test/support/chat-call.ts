@@ -1,11 +1,11 @@
-import type { Call } from '../../src/providers/adapter.ts';
+import type { VendorCall } from '../../src/providers/adapter.ts';
 
 /** A chat request on its way to an adapter. */
 export function chatCall(
   body: Record<string, unknown>,
   upstreamModel: string,
-  over: Partial<Call> = {},
-): Call {
+  over: Partial<VendorCall> = {},
+): VendorCall {
   const whole = { model: 'public/model', messages: [{ role: 'user', content: 'Hi' }], ...body };
   return {
     body: whole,

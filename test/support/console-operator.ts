@@ -1,13 +1,12 @@
-import type { Clock } from '../../src/base/clock.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { buildSnapshot } from '../../src/catalog/build-snapshot.ts';
 import { defaultUsdRatePpm, loadBundled } from '../../src/catalog/bundled.ts';
-import { load, record } from '../../src/catalog/recording.ts';
+import { loadCatalog, recordConfiguration } from '../../src/catalog/catalog-store.ts';
 import type { Snapshot } from '../../src/catalog/snapshot.ts';
 import { Cursors } from '../../src/console/cursor.ts';
-import type { OperatorRooms } from '../../src/console/operator-rooms.ts';
-import { operatorRows } from '../../src/console/operator-rows.ts';
-import { listFees, serves } from '../../src/main.ts';
+import type { OperatorContext } from '../../src/console/operator/context.ts';
+import { operatorRoutes } from '../../src/console/operator/routes.ts';
+import { listFees, serves } from '../../src/app/gateway.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openSealer } from '../../src/storage/seal.ts';
@@ -33,12 +32,13 @@ export const sealer = openSealer(Buffer.alloc(32, 7));
 export async function startOperatorConsole(
   database: Database,
   configuration: string,
-  { clock = systemClock, ...more }: Partial<OperatorRooms> & { readonly clock?: Clock } = {},
+  { clock = systemClock, ...more }: Partial<OperatorContext> & { readonly clock?: Clock } = {},
 ): Promise<OperatorConsole> {
-  await record(database, await configurationFrom(configuration), sealer, clock);
-  const snapshot = async () => buildSnapshot(await load(database, sealer), serves, listFees());
+  await recordConfiguration(database, await configurationFrom(configuration), sealer, clock);
+  const snapshot = async () =>
+    buildSnapshot(await loadCatalog(database, sealer), serves, listFees());
   const first = await snapshot();
-  const rooms: OperatorRooms = {
+  const rooms: OperatorContext = {
     ...{ database, clock, sealer, vendors },
     cursors: new Cursors(sealer.key('cursors of the console')),
     catalog: () => first,
@@ -48,7 +48,7 @@ export async function startOperatorConsole(
     attention: [],
     ...more,
   };
-  const url = await startConsole(database, operatorRows(rooms), { clock });
+  const url = await startConsole(database, operatorRoutes(rooms), { clock });
   const operator = await newBrowser(url, database, 'operator');
   let forms = 0;
   const write = (

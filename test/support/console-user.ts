@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { buildSnapshot } from '../../src/catalog/build-snapshot.ts';
-import { load, record } from '../../src/catalog/recording.ts';
+import { loadCatalog, recordConfiguration } from '../../src/catalog/catalog-store.ts';
 import type { Snapshot } from '../../src/catalog/snapshot.ts';
 import { Cursors } from '../../src/console/cursor.ts';
-import { type UserRooms, userRows } from '../../src/console/user-rows.ts';
+import { type UserContext, userRoutes } from '../../src/console/user/routes.ts';
 import { credit } from '../../src/ledger/ledger.ts';
-import { insertOf } from '../../src/ledger/scripts/rows.ts';
-import { listFees, serves } from '../../src/main.ts';
+import { insertOf } from '../../src/ledger/transactions/batch.ts';
+import { listFees, serves } from '../../src/app/gateway.ts';
 import { openSite } from '../../src/signin/site.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openSealer } from '../../src/storage/seal.ts';
@@ -41,15 +41,15 @@ export const noon = Date.UTC(2026, 10, 21, 6, 5);
 export async function startUserConsole(
   database: Database,
   clock: Clock,
-  more: Partial<UserRooms> = {},
+  more: Partial<UserContext> = {},
 ): Promise<UserConsole> {
   const sealer = openSealer(Buffer.alloc(32, 7));
-  await record(database, await configurationFrom(sold), sealer, {
+  await recordConfiguration(database, await configurationFrom(sold), sealer, {
     now: () => Date.UTC(2026, 10, 1),
     monotonicMs: () => 0,
   });
-  const snapshot = buildSnapshot(await load(database, sealer), serves, listFees());
-  const rooms: UserRooms = {
+  const snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, listFees());
+  const rooms: UserContext = {
     database,
     clock,
     catalog: () => snapshot,
@@ -70,7 +70,7 @@ export async function startUserConsole(
     playBytesMax: 1_000_000,
     ...more,
   };
-  const url = await startConsole(database, userRows(rooms), { clock });
+  const url = await startConsole(database, userRoutes(rooms), { clock });
   return { url, database, snapshot, newUser: () => newBrowser(url, database) };
 }
 

@@ -2,11 +2,10 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { startSession } from '../../src/accounts/sessions.ts';
 import { type Role, setUserRole } from '../../src/accounts/users.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import type { Clock } from '../../src/base/clock.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { openAuth } from '../../src/console/auth-pages.ts';
-import { type ConsoleRooms, openConsole } from '../../src/console/door.ts';
-import type { ConsoleRow } from '../../src/console/row.ts';
+import { type ConsoleContext, openConsole } from '../../src/console/server.ts';
+import type { ConsoleRoute } from '../../src/console/route.ts';
 import { openServer, serverLimits } from '../../src/http/server.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { enrol } from '../../src/signin/enrol.ts';
@@ -170,12 +169,12 @@ export async function newBrowser(
 export interface ConsoleOptions {
   readonly clock?: Clock;
   readonly publicUrl?: string;
-  readonly log?: ConsoleRooms['log'];
+  readonly log?: ConsoleContext['log'];
   /** The ways in are open as well. */
   readonly signin?: Signin;
 }
 
-const silent: ConsoleRooms['log'] = {
+const silent: ConsoleContext['log'] = {
   refused: () => {},
   bug(_, error) {
     throw error;
@@ -185,7 +184,7 @@ const silent: ConsoleRooms['log'] = {
 /** A console with these rows alone, on a database whose schema is up to date. Gives its address. */
 export async function startConsole(
   database: Database,
-  rows: readonly ConsoleRow[],
+  rows: readonly ConsoleRoute[],
   { clock = systemClock, publicUrl, log = silent, signin }: ConsoleOptions = {},
 ): Promise<string> {
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));

@@ -1,4 +1,4 @@
-import type { KeyTerms } from '../../src/accounts/key-terms.ts';
+import type { KeyTerms } from '../../src/accounts/principal.ts';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Nano } from '../../src/base/money.ts';

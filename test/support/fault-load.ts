@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { proofs } from '../../src/proofs.ts';
+import { proofs } from '../../src/app/schema.ts';
 import { check } from '../../src/ledger/check.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { askPlainly, type Seen } from './plain-client.ts';

@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { Addresses } from '../../src/media/addresses.ts';
-import { Copies } from '../../src/media/copies.ts';
+import { FileUrls } from '../../src/media/file-urls.ts';
+import { VendorDownloads } from '../../src/media/downloads.ts';
 import type { Files } from '../../src/media/files.ts';
 import type { Resolve } from '../../src/media/fetcher.ts';
 import { type FileLimits, fileLimits, type MediaLimits } from '../../src/media/limits.ts';
-import { mediaMigrations } from '../../src/media/migrations.ts';
+import { mediaMigrations } from '../../src/media/file-table.ts';
 import { openFiles } from '../../src/media/stored-files.ts';
 import type { Blobs } from '../../src/storage/blobs.ts';
 import type { Database, Row } from '../../src/storage/database.ts';
@@ -67,8 +67,8 @@ export async function fileStore(
     database,
     blobs,
     clock: { now: () => store.time, monotonicMs: () => store.time },
-    addresses: new Addresses(Buffer.alloc(32, 3), publicUrl),
-    copies: new Copies(all, downloads, resolve),
+    addresses: new FileUrls(Buffer.alloc(32, 3), publicUrl),
+    copies: new VendorDownloads(all, downloads, resolve),
     limits: all,
   });
   return Object.assign(store, {

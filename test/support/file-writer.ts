@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.ts';
-import { Addresses } from '../../src/media/addresses.ts';
-import { Copies } from '../../src/media/copies.ts';
+import { FileUrls } from '../../src/media/file-urls.ts';
+import { VendorDownloads } from '../../src/media/downloads.ts';
 import { isNotStored } from '../../src/media/files.ts';
 import { fileLimits } from '../../src/media/limits.ts';
 import { openFiles } from '../../src/media/stored-files.ts';
@@ -18,8 +18,8 @@ const files = openFiles({
   database: await open(databaseUrl),
   blobs: openFolderBlobs(folder),
   clock: systemClock,
-  addresses: new Addresses(Buffer.alloc(32), undefined),
-  copies: new Copies(fileLimits),
+  addresses: new FileUrls(Buffer.alloc(32), undefined),
+  copies: new VendorDownloads(fileLimits),
   limits: fileLimits,
 });
 

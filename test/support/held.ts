@@ -2,7 +2,12 @@ import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect } from 'vitest';
-import type { Ask, Call, Speaks, Vendor } from '../../src/providers/adapter.ts';
+import type {
+  VendorRequest,
+  VendorCall,
+  VendorAdapters,
+  Vendor,
+} from '../../src/providers/adapter.ts';
 import { endpointOf, violations } from '../vendor-schemas/index.ts';
 import { rubbish } from '../vendor-schemas/rubbish.ts';
 
@@ -24,8 +29,8 @@ const found: string[] = [];
  */
 function hold(
   vendor: string,
-  { path, body, headers, rest, untaken }: Ask,
-  { upstreamModel }: Call,
+  { path, body, headers, rest, unsupported: untaken }: VendorRequest,
+  { upstreamModel }: VendorCall,
 ): void {
   if (untaken !== undefined) return;
   if (
@@ -63,7 +68,7 @@ function hold(
 
 /** The vendor, whose adapters are watched as they ask. */
 export function held<V extends Vendor>(vendor: V): V {
-  const speaks: Speaks = new Proxy<Speaks>(vendor.speaks, {
+  const speaks: VendorAdapters = new Proxy<VendorAdapters>(vendor.adapters, {
     get(adapters, capability) {
       const adapter: unknown = Reflect.get(adapters, capability);
       if (
@@ -75,7 +80,7 @@ export function held<V extends Vendor>(vendor: V): V {
       return watched(vendor.id, adapter);
     },
   });
-  return { ...vendor, speaks };
+  return { ...vendor, adapters: speaks };
 }
 
 const proxies = new WeakMap<object, object>();
@@ -87,8 +92,8 @@ function watched(vendor: string, adapter: object): object {
       get(target, name) {
         const member: unknown = Reflect.get(target, name);
         if (name !== 'ask' || typeof member !== 'function') return member;
-        return (call: Call): Ask => {
-          const ask: Ask = Reflect.apply(member, target, [call]);
+        return (call: VendorCall): VendorRequest => {
+          const ask: VendorRequest = Reflect.apply(member, target, [call]);
           hold(vendor, ask, call);
           return ask;
         };

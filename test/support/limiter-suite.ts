@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
-import type { Allowance, Overrun, Pass, Share, SharedLimiter } from '../../src/limits/contract.ts';
-import { debtMaxMs } from '../../src/limits/gcra.ts';
-import { concurrencyRetryMs } from '../../src/limits/limiter.ts';
+import {
+  type Allowance,
+  type Overrun,
+  type Pass,
+  type Share,
+  type SharedLimiter,
+  concurrencyRetryMs,
+  debtMaxMs,
+} from '../../src/limits/limiter.ts';
 
 let now: number;
 let limiter: SharedLimiter;

@@ -2,21 +2,22 @@ import { expect, onTestFinished } from 'vitest';
 import { type Sim, startSim } from '../../sim/index.ts';
 
 import { formatYuan, nanoPerYuan, type Nano } from '../../src/base/money.ts';
-import { systemTimers } from '../../src/base/timers.ts';
+import { systemTimers } from '../../src/base/clock.ts';
 import { newCustomer } from './customer.ts';
 import { openServer, serverLimits } from '../../src/http/server.ts';
 import { check } from '../../src/ledger/check.ts';
 import { balance } from '../../src/ledger/ledger.ts';
 import { ledgerProcedures } from '../../src/ledger/procedures.ts';
-import { migrations } from '../../src/migrations.ts';
-import { type PaymentLimits, paymentLimits } from '../../src/payments/limits.ts';
-import { openNotices } from '../../src/payments/notice-routes.ts';
-import type { Order } from '../../src/payments/order.ts';
-import type { PaymentLine } from '../../src/payments/parts.ts';
-import { Payments } from '../../src/payments/payments.ts';
+import { migrations, proofs } from '../../src/app/schema.ts';
+import {
+  type PaymentLimits,
+  paymentLimits,
+  type PaymentLogLine,
+} from '../../src/payments/context.ts';
+import { serveNotifications, Payments } from '../../src/payments/payments.ts';
+import type { Order } from '../../src/payments/orders.ts';
 import { openWallets } from '../../src/payments/settings.ts';
 import type { PayMethod, WalletId } from '../../src/payments/wallet.ts';
-import { proofs } from '../../src/proofs.ts';
 import type { Database, Migration, Row } from '../../src/storage/database.ts';
 import type { FreshDatabase } from '../databases.ts';
 import { TurnedClock } from './task-node.ts';
@@ -27,7 +28,7 @@ import { TurnedClock } from './task-node.ts';
 export interface PayingNode {
   readonly payments: Payments;
   readonly url: string;
-  readonly lines: PaymentLine[];
+  readonly lines: PaymentLogLine[];
 }
 
 /**
@@ -132,7 +133,7 @@ async function openNode(
   clock: TurnedClock,
   limits: Partial<PaymentLimits>,
 ): Promise<PayingNode> {
-  const lines: PaymentLine[] = [];
+  const lines: PaymentLogLine[] = [];
   const stop = new AbortController();
   const bug = (error: unknown) => {
     throw error;
@@ -149,7 +150,7 @@ async function openNode(
     bug,
   });
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
-  openNotices(server, payments, bug);
+  serveNotifications(server, payments, bug);
   url = await server.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     stop.abort();

@@ -2,9 +2,8 @@ import { onTestFinished } from 'vitest';
 import { startSim } from '../../sim/index.ts';
 import { signinVariables } from '../../sim/signin/apps.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { identityRows } from '../../src/console/identity-rows.ts';
-import { row } from '../../src/console/row.ts';
-import { sessionRows } from '../../src/console/session-rows.ts';
+import { identityRoutes, sessionRoutes } from '../../src/console/user/sign-in.ts';
+import { defineRoute } from '../../src/console/route.ts';
 import { signinSettings } from '../../src/signin/settings.ts';
 import { Signin } from '../../src/signin/signin.ts';
 import { openSite } from '../../src/signin/site.ts';
@@ -50,13 +49,13 @@ export async function startSigningIn(
   const troubles: string[] = [];
   const signin = new Signin({ database, settings, trouble: (_, why) => troubles.push(why) });
   const rooms = { database, site: openSite(publicUrl), signin };
-  const me = row({
+  const me = defineRoute({
     method: 'GET',
     path: 'me',
     role: 'user',
     handle: ({ user }) => ({ id: user.id }),
   });
-  const rows = [...sessionRows(rooms), ...identityRows(rooms), me];
+  const rows = [...sessionRoutes(rooms), ...identityRoutes(rooms), me];
   const url = await startConsole(database, rows, {
     clock,
     signin,

@@ -3,26 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Principal } from '../../src/accounts/principal.ts';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock, systemTimers } from '../../src/base/clock.ts';
 import { randomText, requestId } from '../../src/base/id.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { systemTimers } from '../../src/base/timers.ts';
 import { buildSnapshot } from '../../src/catalog/build-snapshot.ts';
-import { load, record } from '../../src/catalog/recording.ts';
+import { loadCatalog, recordConfiguration } from '../../src/catalog/catalog-store.ts';
 import type { Snapshot } from '../../src/catalog/snapshot.ts';
-import { Lanes } from '../../src/gateway/lanes.ts';
+import { ChannelClients } from '../../src/gateway/channels/clients.ts';
 import { gatewayLimits } from '../../src/gateway/parts.ts';
-import type { TaskLine } from '../../src/gateway/tasks/parts.ts';
-import { type TaskLimits, taskLimits } from '../../src/gateway/tasks/limits.ts';
-import { Pins } from '../../src/gateway/tasks/pins.ts';
+import { type TaskLine, type TaskLimits, taskLimits } from '../../src/gateway/tasks/parts.ts';
+import { TaskChannels } from '../../src/gateway/tasks/task-channels.ts';
 import { Tasks } from '../../src/gateway/tasks/tasks.ts';
-import type { VideoRequest } from '../../src/gateway/tasks/wish.ts';
-import { postControl } from '../../src/http/control.ts';
+import type { VideoSubmission } from '../../src/gateway/tasks/submit.ts';
+import { postControl } from '../../src/http/control-call.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
-import { listFees, serves } from '../../src/main.ts';
-import { Addresses } from '../../src/media/addresses.ts';
-import { Copies } from '../../src/media/copies.ts';
-import { Downloads } from '../../src/media/downloads.ts';
+import { listFees, serves } from '../../src/app/gateway.ts';
+import { FileUrls } from '../../src/media/file-urls.ts';
+import { VendorDownloads, Downloads } from '../../src/media/downloads.ts';
 import { fileLimits, mediaLimits } from '../../src/media/limits.ts';
 import { openFiles } from '../../src/media/stored-files.ts';
 import { vendors } from '../../src/providers/index.ts';
@@ -54,7 +51,7 @@ export interface TaskNode {
   /** Sells something else from now on. */
   sell(configuration: string): Promise<void>;
   /** A submission as its endpoint makes it. */
-  submit(account: string, wish?: Partial<VideoRequest>): ReturnType<Tasks['submit']>;
+  submit(account: string, wish?: Partial<VideoSubmission>): ReturnType<Tasks['submit']>;
   close(): Promise<void>;
 }
 
@@ -85,12 +82,12 @@ export async function openTaskNode(
 ): Promise<TaskNode> {
   const clock = new TurnedClock();
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-films-'));
-  const lanes = new Lanes(vendors, { now: () => clock.now(), post: postControl });
+  const channelClients = new ChannelClients(vendors, { now: () => clock.now(), post: postControl });
   let snapshot: Snapshot | undefined;
   const sell = async (text: string): Promise<void> => {
-    await record(database, await configurationFrom(text), sealer, clock);
-    snapshot = buildSnapshot(await load(database, sealer), serves, listFees());
-    lanes.keepOnly(snapshot);
+    await recordConfiguration(database, await configurationFrom(text), sealer, clock);
+    snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, listFees());
+    channelClients.keepOnly(snapshot);
   };
   await sell(configuration);
   const catalog = (): Snapshot => {
@@ -98,7 +95,7 @@ export async function openTaskNode(
     return snapshot;
   };
   const blobs = openFolderBlobs(folder);
-  const addresses = new Addresses(Buffer.alloc(32), undefined);
+  const addresses = new FileUrls(Buffer.alloc(32), undefined);
   const troubles: unknown[] = [];
   const told: TaskLine[] = [];
   const tasks = new Tasks({
@@ -108,7 +105,7 @@ export async function openTaskNode(
     limiter: new MemoryLimiter(clock),
     health: new Health(),
     catalog,
-    lanes,
+    channelClients,
     limits: gatewayLimits,
     downloads: new Downloads(mediaLimits),
     access: () => {},
@@ -118,17 +115,17 @@ export async function openTaskNode(
       blobs,
       clock,
       addresses,
-      copies: new Copies(fileLimits, undefined),
+      copies: new VendorDownloads(fileLimits, undefined),
       limits: fileLimits,
     }),
-    pins: new Pins(database, sealer, lanes, catalog),
+    taskChannels: new TaskChannels(database, sealer, channelClients, catalog),
     taskLimits: { ...taskLimits, ...quickTasks, ...limits },
     ended: (line) => void told.push(line),
     trouble: (_task, error) => void troubles.push(error),
   });
   const close = async (): Promise<void> => {
     await tasks.close();
-    await lanes.close();
+    await channelClients.close();
   };
   onTestFinished(async () => {
     await close();
@@ -145,7 +142,7 @@ export async function openTaskNode(
   };
 }
 
-function request(userId: string, more: Partial<VideoRequest> = {}): VideoRequest {
+function request(userId: string, more: Partial<VideoSubmission> = {}): VideoSubmission {
   const principal: Principal = {
     keyId: 'key_test',
     userId,

@@ -6,7 +6,7 @@ import { simConfig } from '../../sim/catalog.ts';
 import { type Sim, startSim } from '../../sim/index.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { check } from '../../src/ledger/check.ts';
-import { type Gateway, openGateway } from '../../src/main.ts';
+import { type Gateway, openGateway } from '../../src/app/gateway.ts';
 import { newCustomer } from './customer.ts';
 import { quietOptions } from './running.ts';
 

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
-import type { ChargeRow } from '../../src/console/contract.ts';
+import type { ChargeView } from '../../src/console/contract.ts';
 import { type Status, StatusBadge } from '../components/status-badge.tsx';
 import { formatCount } from '../format/count.ts';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-type Ended = Pick<ChargeRow, 'status' | 'estimated' | 'cost'>;
+type Ended = Pick<ChargeView, 'status' | 'estimated' | 'cost'>;
 
 const looks = {
   ok: 'ok',
@@ -60,7 +60,7 @@ export function useKind(): (kind: string) => string {
 export function InputCell({
   charge: { tokens, quantity },
 }: {
-  readonly charge: ChargeRow;
+  readonly charge: ChargeView;
 }): ReactNode {
   const words = useWords(usageWords);
   if (tokens === null) {
@@ -78,7 +78,7 @@ export function InputCell({
   );
 }
 
-export function OutputCell({ charge: { tokens } }: { readonly charge: ChargeRow }): ReactNode {
+export function OutputCell({ charge: { tokens } }: { readonly charge: ChargeView }): ReactNode {
   const words = useWords(usageWords);
   if (tokens === null) return <Absent />;
   return (

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ChargeRow, OverviewView } from '../../src/console/contract.ts';
+import type { ChargeView, OverviewView } from '../../src/console/contract.ts';
 import { Money } from '../components/money.tsx';
 import { moneyColumn } from '../components/money-column.tsx';
 import { Panel } from '../components/page.tsx';
@@ -14,7 +14,7 @@ import { ChargeStatus } from './charge-parts.tsx';
 /** The last few, live: each can be opened until it is arithmetic. */
 export function LatestCharges({ view }: { readonly view: OverviewView }): ReactNode {
   const { charges: words } = useWords(overviewWords);
-  const columns: readonly Column<ChargeRow>[] = [
+  const columns: readonly Column<ChargeView>[] = [
     {
       id: 'model',
       header: words.model,
@@ -82,7 +82,7 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
 }
 
 /** Tokens in and out; pictures, seconds and the like by their own names. */
-function Quantity({ charge: { tokens, quantity } }: { readonly charge: ChargeRow }): ReactNode {
+function Quantity({ charge: { tokens, quantity } }: { readonly charge: ChargeView }): ReactNode {
   const { units } = useWords(usageWords);
   if (tokens !== null) return `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
   return quantity === null ? '—' : units[quantity.unit](formatCount(quantity.amount));

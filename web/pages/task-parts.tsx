@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { TaskDetail, TaskState, TaskView } from '../../src/console/contract.ts';
+import type { TaskDetail, TaskStateName, TaskView } from '../../src/console/contract.ts';
 import { data } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonAnchor } from '../components/button.tsx';
@@ -11,7 +11,7 @@ import { formatDuration } from '../format/time.ts';
 import { tasksWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-const statuses: Readonly<Record<TaskState, Status>> = {
+const statuses: Readonly<Record<TaskStateName, Status>> = {
   pending: 'pending',
   processing: 'running',
   completed: 'ok',

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import type { ChargeRow, Page } from '../../src/console/contract.ts';
+import type { ChargeView, Page } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { queryClient, useData } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
@@ -34,7 +34,7 @@ interface UsageRequestsProps {
 export function UsageRequests({ query, state, open, onChange }: UsageRequestsProps): ReactNode {
   const words = useWords(usageWords);
   const shared = useWords(sharedWords);
-  const list = useData<Page<ChargeRow>>('usage', query);
+  const list = useData<Page<ChargeView>>('usage', query);
   const show = useOpenCharge();
   const wide = useWide();
   const [columns, menu] = useColumns(
@@ -157,19 +157,19 @@ function useFocusBack(open: string | undefined): void {
 }
 
 interface ChargeTableProps {
-  readonly rows: readonly ChargeRow[];
-  readonly columns: readonly Column<ChargeRow>[];
+  readonly rows: readonly ChargeView[];
+  readonly columns: readonly Column<ChargeView>[];
   readonly selected: string | undefined;
-  readonly onOpen: (row: ChargeRow) => void;
+  readonly onOpen: (row: ChargeView) => void;
 }
 
 /** Where all columns stand beside each other; with less the cost would be out of sight. */
 const roomForAll = '(min-width: 1400px)';
-const costOf = (row: ChargeRow): ReactNode => (
+const costOf = (row: ChargeView): ReactNode => (
   <Money amount={row.cost} as="row" estimated={row.estimated} />
 );
 
-function useChargeColumns(): readonly Column<ChargeRow>[] {
+function useChargeColumns(): readonly Column<ChargeView>[] {
   const { columns } = useWords(usageWords);
   const kind = useKind();
   return [
@@ -285,7 +285,7 @@ function NewCharges({
     void queryClient.invalidateQueries({ queryKey: ['usage/summary'] });
   }, []);
   const onCharge = useCallback(
-    (charge: ChargeRow) => {
+    (charge: ChargeView) => {
       const fits = [
         [key, charge.key_id],
         [model, charge.model],

@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type {
   ChargeDetail,
-  ChargeRow,
+  ChargeView,
   Page as PageOf,
   UsageSummary,
 } from '../../src/console/contract.ts';
@@ -38,7 +38,7 @@ export function ahead({ params: { requestId }, search }: Visited): void {
   const filter = filterOf(state, zone);
   void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
   if (state.tab === 'requests')
-    void queryClient.prefetchQuery(data<PageOf<ChargeRow>>('usage', listOf(state, filter)));
+    void queryClient.prefetchQuery(data<PageOf<ChargeView>>('usage', listOf(state, filter)));
 }
 
 const listOf = ({ after, limit }: Asked, filter: Query): Query => ({

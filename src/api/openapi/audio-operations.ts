@@ -1,18 +1,22 @@
-import { scripts, voices } from '../../providers/sound-wish.ts';
-import { charactersMax, fastest, slowest } from '../speech.ts';
-import { translated } from '../transcriptions.ts';
-import type { Operations } from './operation.ts';
+import { transcriptFormats, speechFormats } from '../../providers/media-request.ts';
 import {
-  answered,
-  asked,
-  list,
-  number,
-  oneOf,
-  onlyBeside,
-  ref,
+  speechCharactersMax,
+  speechSpeedMax,
+  speechSpeedMin,
+  translationFormats,
+} from '../audio.ts';
+import {
+  type Operations,
+  answerSchema,
+  requestSchema,
+  arraySchema,
+  numberSchema,
+  oneOfSchema,
+  onlyWith,
+  schemaRef,
   type Schema,
-  text,
-  word,
+  stringSchema,
+  enumSchema,
 } from './schema.ts';
 
 const recording: Schema = {
@@ -20,23 +24,23 @@ const recording: Schema = {
   format: 'binary',
   description: 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to 25 MiB.',
 };
-const heard = (formats: readonly string[]): Readonly<Record<string, Schema>> => ({
-  prompt: text('Words that may occur.'),
-  response_format: word('How the text comes; `json` by default.', formats),
-  temperature: number('Sampling temperature.', 0, 1),
+const transcriptionFields = (formats: readonly string[]): Readonly<Record<string, Schema>> => ({
+  prompt: stringSchema('Words that may occur.'),
+  response_format: enumSchema('How the text comes; `json` by default.', formats),
+  temperature: numberSchema('Sampling temperature.', 0, 1),
 });
 
-const script = answered(
-  { text: text('What was said.') },
+const script = answerSchema(
+  { text: stringSchema('What was said.') },
   {
-    language: text('Of `verbose_json`.'),
+    language: stringSchema('Of `verbose_json`.'),
     duration: { type: 'number', description: 'Seconds.' },
-    segments: list('Of `verbose_json` and `diarized_json`.', { type: 'object' }),
-    words: list('Where they were asked for.', { type: 'object' }),
+    segments: arraySchema('Of `verbose_json` and `diarized_json`.', { type: 'object' }),
+    words: arraySchema('Where they were asked for.', { type: 'object' }),
     usage: { type: 'object', description: 'Tokens or seconds.' },
   },
 );
-const captions = text('Of `text`, `srt` and `vtt`.');
+const captions = stringSchema('Of `text`, `srt` and `vtt`.');
 
 export const audioOperations: Operations = {
   'POST /audio/transcriptions': {
@@ -45,32 +49,32 @@ export const audioOperations: Operations = {
     summary: 'Write down what is said',
     schemas: {
       TranscriptionForm: {
-        ...asked(
-          { model: text('A model that hears.', { minLength: 1 }), file: recording },
+        ...requestSchema(
+          { model: stringSchema('A model that hears.', { minLength: 1 }), file: recording },
           {
-            ...heard(scripts),
-            language: text('ISO 639, such as `en` or `zh`.', {
+            ...transcriptionFields(transcriptFormats),
+            language: stringSchema('ISO 639, such as `en` or `zh`.', {
               pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
             }),
-            stream: word('Pieces as events.', ['true', 'false']),
-            'timestamp_granularities[]': word(
+            stream: enumSchema('Pieces as events.', ['true', 'false']),
+            'timestamp_granularities[]': enumSchema(
               'Times of what; with `verbose_json`. May be repeated.',
               ['word', 'segment'],
             ),
-            'include[]': word('What else to tell; with `json`.', ['logprobs']),
+            'include[]': enumSchema('What else to tell; with `json`.', ['logprobs']),
           },
         ),
         allOf: [
-          onlyBeside('timestamp_granularities[]', { response_format: { const: 'verbose_json' } }),
+          onlyWith('timestamp_granularities[]', { response_format: { const: 'verbose_json' } }),
         ],
       },
       Transcription: script,
     },
-    body: { 'multipart/form-data': ref('TranscriptionForm') },
+    body: { 'multipart/form-data': schemaRef('TranscriptionForm') },
     answer: {
-      'application/json': ref('Transcription'),
+      'application/json': schemaRef('Transcription'),
       'text/plain': captions,
-      'text/event-stream': text('`transcript.text.delta`, `transcript.text.done`.'),
+      'text/event-stream': stringSchema('`transcript.text.delta`, `transcript.text.done`.'),
     },
   },
   'POST /audio/translations': {
@@ -78,41 +82,44 @@ export const audioOperations: Operations = {
     tag: 'Audio',
     summary: 'Write down in English what is said in any language',
     schemas: {
-      TranslationForm: asked(
-        { model: text('A model that translates.', { minLength: 1 }), file: recording },
-        heard(translated),
+      TranslationForm: requestSchema(
+        { model: stringSchema('A model that translates.', { minLength: 1 }), file: recording },
+        transcriptionFields(translationFormats),
       ),
     },
-    body: { 'multipart/form-data': ref('TranslationForm') },
-    answer: { 'application/json': ref('Transcription'), 'text/plain': captions },
+    body: { 'multipart/form-data': schemaRef('TranslationForm') },
+    answer: { 'application/json': schemaRef('Transcription'), 'text/plain': captions },
   },
   'POST /audio/speech': {
     id: 'createSpeech',
     tag: 'Audio',
     summary: 'Read a text aloud',
     schemas: {
-      SpeechRequest: asked(
+      SpeechRequest: requestSchema(
         {
-          model: text('A model that speaks.', { minLength: 1 }),
-          input: text('The text.', { minLength: 1, maxLength: charactersMax }),
-          voice: oneOf(
+          model: stringSchema('A model that speaks.', { minLength: 1 }),
+          input: stringSchema('The text.', { minLength: 1, maxLength: speechCharactersMax }),
+          voice: oneOfSchema(
             'Its name, or an object with the `id` of a voice of your own.',
             { type: 'string', minLength: 1 },
-            asked({ id: text('Of the voice.') }),
+            requestSchema({ id: stringSchema('Of the voice.') }),
           ),
         },
         {
-          instructions: text('How it is read.', { maxLength: charactersMax }),
-          response_format: word('The sound’s format; mp3 where the vendor makes it.', voices),
-          speed: number('1 by default.', slowest, fastest),
-          stream_format: word('Bytes, or events.', ['audio', 'sse']),
+          instructions: stringSchema('How it is read.', { maxLength: speechCharactersMax }),
+          response_format: enumSchema(
+            'The sound’s format; mp3 where the vendor makes it.',
+            speechFormats,
+          ),
+          speed: numberSchema('1 by default.', speechSpeedMin, speechSpeedMax),
+          stream_format: enumSchema('Bytes, or events.', ['audio', 'sse']),
         },
       ),
     },
-    body: { 'application/json': ref('SpeechRequest') },
+    body: { 'application/json': schemaRef('SpeechRequest') },
     answer: {
       'audio/*': { type: 'string', format: 'binary', description: 'The sound, as it is made.' },
-      'text/event-stream': text('`speech.audio.delta`, `speech.audio.done`.'),
+      'text/event-stream': stringSchema('`speech.audio.delta`, `speech.audio.done`.'),
     },
   },
 };

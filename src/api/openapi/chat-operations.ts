@@ -1,48 +1,57 @@
-import { choicesMax, stopsMax, topLogprobsMax } from '../chat.ts';
-import { insteadOfContent, roles } from '../chat-messages.ts';
-import { bestOfMax, logprobsMax, promptsMax } from '../completions.ts';
-import type { Operations } from './operation.ts';
 import {
-  anyObject,
-  answered,
-  asked,
-  flag,
-  list,
-  number,
-  oneOf,
-  onlyBeside,
-  passed,
-  ref,
+  choicesMax,
+  chatStopsMax,
+  chatTopLogprobsMax,
+  contentAlternatives,
+  chatRoles,
+} from '../chat.ts';
+import { bestOfMax, logprobsMax, promptsMax } from '../completions.ts';
+import {
+  type Operations,
+  objectSchema,
+  answerSchema,
+  requestSchema,
+  booleanSchema,
+  arraySchema,
+  numberSchema,
+  oneOfSchema,
+  onlyWith,
+  forwardedSchema,
+  schemaRef,
   type Schema,
-  text,
-  whole,
-  word,
+  stringSchema,
+  integerSchema,
+  enumSchema,
 } from './schema.ts';
 
 export const tokensDescription =
   'What was counted. Vendors’ details (`prompt_tokens_details`, `completion_tokens_details`) stand beside it where they tell them.';
 
-const usage = answered(
+const usage = answerSchema(
   {
-    prompt_tokens: whole('Tokens that were read.', 0),
-    completion_tokens: whole('Tokens that were written, thoughts included.', 0),
-    total_tokens: whole('Both.', 0),
+    prompt_tokens: integerSchema('Tokens that were read.', 0),
+    completion_tokens: integerSchema('Tokens that were written, thoughts included.', 0),
+    total_tokens: integerSchema('Both.', 0),
   },
   {
-    prompt_tokens_details: anyObject('Among them: `cached_tokens`.'),
-    completion_tokens_details: anyObject('Among them: `reasoning_tokens`.'),
-  },
-);
-
-const part = asked(
-  { type: text('`text`, `image_url`, `input_audio`, `file`, `video_url`; others are passed on.') },
-  {
-    text: passed('Of a `text` part.'),
-    image_url: passed('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
+    prompt_tokens_details: objectSchema('Among them: `cached_tokens`.'),
+    completion_tokens_details: objectSchema('Among them: `reasoning_tokens`.'),
   },
 );
 
-const said: Schema = {
+const part = requestSchema(
+  {
+    type: stringSchema(
+      '`text`, `image_url`, `input_audio`, `file`, `video_url`; others are passed on.',
+    ),
+  },
+  {
+    text: forwardedSchema('Of a `text` part.'),
+    image_url: forwardedSchema('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
+  },
+);
+
+const messageContent: Schema = {
   required: ['content'],
   properties: { content: { type: ['string', 'array'] } },
 };
@@ -54,9 +63,9 @@ const isThere = (name: string): Schema => ({
 /** Messages of most roles need `content`. An assistant's message may have calls instead. */
 const speaking: Schema = {
   anyOf: [
-    said,
+    messageContent,
     { properties: { role: { const: 'function' } } },
-    { properties: { role: { const: 'assistant' } }, anyOf: insteadOfContent.map(isThere) },
+    { properties: { role: { const: 'assistant' } }, anyOf: contentAlternatives.map(isThere) },
   ],
 };
 
@@ -68,82 +77,88 @@ const textOfText: Schema = {
   ],
 };
 
-const message: Schema = asked(
-  { role: word('Who speaks.', roles) },
+const message: Schema = requestSchema(
+  { role: enumSchema('Who speaks.', chatRoles) },
   {
-    content: oneOf(
+    content: oneOfSchema(
       'What is said: a text, or parts. An assistant’s message may go without when it called tools, refused, spoke or thought instead.',
       { type: 'string' },
-      { type: 'array', items: ref('ContentPart') },
+      { type: 'array', items: schemaRef('ContentPart') },
     ),
-    name: passed('Tells speakers of one role apart.'),
-    tool_calls: passed('Calls that the assistant made.'),
-    tool_call_id: passed('The call that a `tool` message answers.'),
+    name: forwardedSchema('Tells speakers of one role apart.'),
+    tool_calls: forwardedSchema('Calls that the assistant made.'),
+    tool_call_id: forwardedSchema('The call that a `tool` message answers.'),
   },
 );
 
-const streamOptions = asked(
+const streamOptions = requestSchema(
   {},
-  { include_usage: flag('A last chunk with `usage` and no choices.') },
+  { include_usage: booleanSchema('A last chunk with `usage` and no choices.') },
 );
 
 /** Sampling that chat and text completions have alike. */
 const sampling = {
-  temperature: number('Sampling temperature, 1 by default.', 0, 2),
-  top_p: number('Nucleus sampling.', 0, 1),
-  frequency_penalty: number('Against repetition.', -2, 2),
-  presence_penalty: number('Against staying with a subject.', -2, 2),
+  temperature: numberSchema('Sampling temperature, 1 by default.', 0, 2),
+  top_p: numberSchema('Nucleus sampling.', 0, 1),
+  frequency_penalty: numberSchema('Against repetition.', -2, 2),
+  presence_penalty: numberSchema('Against staying with a subject.', -2, 2),
   seed: { type: 'integer', description: 'For answers that repeat, as far as the model can.' },
-  logit_bias: anyObject('Token → bias.'),
-  stop: oneOf(
-    `Where the model stops: a text, or at most ${stopsMax} of them.`,
+  logit_bias: objectSchema('Token → bias.'),
+  stop: oneOfSchema(
+    `Where the model stops: a text, or at most ${chatStopsMax} of them.`,
     { type: 'string' },
-    { type: 'array', items: { type: 'string' }, maxItems: stopsMax },
+    { type: 'array', items: { type: 'string' }, maxItems: chatStopsMax },
   ),
-  user: passed('Your name for your user.'),
+  user: forwardedSchema('Your name for your user.'),
 };
 
-const stream = flag('Chunks as they are written, as server-sent events, ended by `data: [DONE]`.');
-const streaming = onlyBeside('stream_options', { stream: { const: true } });
-const options = { ...ref('StreamOptions'), description: 'Only with `stream`.' };
+const stream = booleanSchema(
+  'Chunks as they are written, as server-sent events, ended by `data: [DONE]`.',
+);
+const streaming = onlyWith('stream_options', { stream: { const: true } });
+const options = { ...schemaRef('StreamOptions'), description: 'Only with `stream`.' };
 
-const chatRequest = asked(
+const chatRequest = requestSchema(
   {
-    model: text('Which model answers; `GET /v1/models` lists them.', { minLength: 1 }),
-    messages: list('The conversation, oldest first.', ref('ChatMessage'), { minItems: 1 }),
+    model: stringSchema('Which model answers; `GET /v1/models` lists them.', { minLength: 1 }),
+    messages: arraySchema('The conversation, oldest first.', schemaRef('ChatMessage'), {
+      minItems: 1,
+    }),
   },
   {
     ...sampling,
-    max_tokens: whole('Tokens that are written at most.', 1),
-    max_completion_tokens: whole(
+    max_tokens: integerSchema('Tokens that are written at most.', 1),
+    max_completion_tokens: integerSchema(
       'The same under its newer name, which is preferred where both are given.',
       1,
     ),
-    n: whole('Answers.', 1, choicesMax),
+    n: integerSchema('Answers.', 1, choicesMax),
     stream,
     stream_options: options,
-    top_logprobs: whole('Likeliest tokens told of each place.', 0, topLogprobsMax),
-    logprobs: passed('Whether to tell probabilities.'),
-    tools: list(
+    top_logprobs: integerSchema('Likeliest tokens told of each place.', 0, chatTopLogprobsMax),
+    logprobs: forwardedSchema('Whether to tell probabilities.'),
+    tools: arraySchema(
       'What the model may call.',
-      anyObject('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
+      objectSchema('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
     ),
-    tool_choice: passed('`auto`, `none`, `required`, or the function that must be called.'),
-    parallel_tool_calls: flag('Whether several calls may come at once.'),
-    response_format: asked(
-      { type: text('`text`, `json_object` or `json_schema`.') },
-      { json_schema: passed('The schema.') },
+    tool_choice: forwardedSchema(
+      '`auto`, `none`, `required`, or the function that must be called.',
     ),
-    reasoning_effort: passed('How much is thought before the answer.'),
+    parallel_tool_calls: booleanSchema('Whether several calls may come at once.'),
+    response_format: requestSchema(
+      { type: stringSchema('`text`, `json_object` or `json_schema`.') },
+      { json_schema: forwardedSchema('The schema.') },
+    ),
+    reasoning_effort: forwardedSchema('How much is thought before the answer.'),
   },
 );
 
 const choice = (said: Readonly<Record<string, Schema>>) =>
-  answered(
-    { index: whole('Which answer.', 0), ...said },
+  answerSchema(
+    { index: integerSchema('Which answer.', 0), ...said },
     {
-      finish_reason: text('`stop`, `length`, `tool_calls`, `content_filter`.'),
-      logprobs: anyObject('Where they were asked for.'),
+      finish_reason: stringSchema('`stop`, `length`, `tool_calls`, `content_filter`.'),
+      logprobs: objectSchema('Where they were asked for.'),
     },
   );
 
@@ -152,21 +167,21 @@ const completionOf = (
   choices: Schema,
   more: Readonly<Record<string, Schema>> = {},
 ) =>
-  answered(
+  answerSchema(
     {
-      id: text('Names this answer.'),
+      id: stringSchema('Names this answer.'),
       object: { type: 'string', const: object },
-      created: whole('Unix time, seconds.', 0),
-      model: text('The model that was asked for.'),
+      created: integerSchema('Unix time, seconds.', 0),
+      model: stringSchema('The model that was asked for.'),
       choices: { type: 'array', items: choices },
     },
     more,
   );
 
-const textRequest = asked(
+const textRequest = requestSchema(
   {
-    model: text('Any chat model, or one that completes texts.', { minLength: 1 }),
-    prompt: oneOf(
+    model: stringSchema('Any chat model, or one that completes texts.', { minLength: 1 }),
+    prompt: oneOfSchema(
       `A text, tokens, or up to ${promptsMax} of either.`,
       { type: 'string' },
       { type: 'array', minItems: 1, items: { type: 'string' }, maxItems: promptsMax },
@@ -181,18 +196,18 @@ const textRequest = asked(
   },
   {
     ...sampling,
-    max_tokens: whole('Tokens that are written at most.', 0),
-    n: whole('Answers to each prompt.', 1, choicesMax),
-    best_of: whole(
+    max_tokens: integerSchema('Tokens that are written at most.', 0),
+    n: integerSchema('Answers to each prompt.', 1, choicesMax),
+    best_of: integerSchema(
       'Answers that are written for each prompt, of which the best `n` are told; all are paid for.',
       1,
       bestOfMax,
     ),
     stream,
     stream_options: options,
-    logprobs: whole('Likeliest tokens told of each place.', 0, logprobsMax),
-    echo: flag('Tell the prompt as well.'),
-    suffix: text('What comes after the answer.'),
+    logprobs: integerSchema('Likeliest tokens told of each place.', 0, logprobsMax),
+    echo: booleanSchema('Tell the prompt as well.'),
+    suffix: stringSchema('What comes after the answer.'),
   },
 );
 
@@ -212,34 +227,34 @@ export const chatOperations: Operations = {
       ChatCompletion: completionOf(
         'chat.completion',
         choice({
-          message: answered(
-            { role: text('`assistant`.') },
+          message: answerSchema(
+            { role: stringSchema('`assistant`.') },
             {
-              content: text('The answer.'),
-              tool_calls: list(
+              content: stringSchema('The answer.'),
+              tool_calls: arraySchema(
                 'Calls to be made.',
-                anyObject('`{"id", "type", "function": {"name", "arguments"}}`'),
+                objectSchema('`{"id", "type", "function": {"name", "arguments"}}`'),
               ),
             },
           ),
         }),
-        { usage: ref('Usage') },
+        { usage: schemaRef('Usage') },
       ),
       ChatCompletionChunk: completionOf(
         'chat.completion.chunk',
         choice({
-          delta: answered(
+          delta: answerSchema(
             {},
-            { role: text('In the first chunk.'), content: text('The next piece.') },
+            { role: stringSchema('In the first chunk.'), content: stringSchema('The next piece.') },
           ),
         }),
-        { usage: oneOf('In the last chunk, where it was asked for.', ref('Usage')) },
+        { usage: oneOfSchema('In the last chunk, where it was asked for.', schemaRef('Usage')) },
       ),
     },
-    body: { 'application/json': ref('ChatRequest') },
+    body: { 'application/json': schemaRef('ChatRequest') },
     answer: {
-      'application/json': ref('ChatCompletion'),
-      'text/event-stream': text(
+      'application/json': schemaRef('ChatCompletion'),
+      'text/event-stream': stringSchema(
         '`data: ` and a ChatCompletionChunk, line by line; `data: [DONE]` at the end.',
       ),
     },
@@ -253,14 +268,18 @@ export const chatOperations: Operations = {
       'The older form. Chat models whose vendor has it no more are asked as in a conversation of one message.',
     schemas: {
       CompletionRequest: { ...textRequest, allOf: [streaming] },
-      Completion: completionOf('text_completion', choice({ text: text('What was written.') }), {
-        usage: ref('Usage'),
-      }),
+      Completion: completionOf(
+        'text_completion',
+        choice({ text: stringSchema('What was written.') }),
+        {
+          usage: schemaRef('Usage'),
+        },
+      ),
     },
-    body: { 'application/json': ref('CompletionRequest') },
+    body: { 'application/json': schemaRef('CompletionRequest') },
     answer: {
-      'application/json': ref('Completion'),
-      'text/event-stream': text(
+      'application/json': schemaRef('Completion'),
+      'text/event-stream': stringSchema(
         '`data: ` and a Completion with the next piece; `data: [DONE]` at the end.',
       ),
     },

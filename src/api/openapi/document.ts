@@ -1,47 +1,53 @@
-import type { Endpoint } from '../door.ts';
-import { errorAnswers, errorSchemas } from './error-answers.ts';
-import written from './examples.json' with { type: 'json' };
-import type { Operation } from './operation.ts';
+import { type RefusalName, refusals } from '../../base/refusal.ts';
+import type { Endpoint } from '../entry.ts';
 import { operations } from './operations.ts';
-import { text } from './schema.ts';
+import {
+  type Operation,
+  stringSchema,
+  answerSchema,
+  oneOfSchema,
+  schemaRef,
+  type Schema,
+} from './schema.ts';
+import written from './examples.json' with { type: 'json' };
 
-export type Row = Pick<Endpoint, 'method' | 'path'>;
+export type RouteId = Pick<Endpoint, 'method' | 'path'>;
 
 /**
  * What examples.json has of an endpoint: a request that works against the simulated vendors, and
  * whose SDKs know it.
  */
-export interface Written {
+export interface ExampleBody {
   readonly note?: string;
   readonly example: Readonly<Record<string, unknown>>;
 }
-export const examples: Readonly<Record<string, Written | undefined>> = written;
+export const examples: Readonly<Record<string, ExampleBody | undefined>> = written;
 
-export interface About {
+export interface ApiInfo {
   readonly version: string;
   /** How clients reach the gateway; undefined: where the document came from. */
   readonly publicUrl: string | undefined;
 }
 
 /** `POST /chat/completions`: how a row is called in the table of operations. */
-export const nameOf = ({ method, path }: Row): string => `${method} ${path}`;
+export const routeName = ({ method, path }: RouteId): string => `${method} ${path}`;
 
 /** What is said of a row. One without documentation is a bug, which a test finds first. */
-export function operationOf(row: Row): Operation {
-  const operation = operations[nameOf(row)];
-  if (operation === undefined) throw new Error(`${nameOf(row)} has no documentation`);
+export function operationOf(row: RouteId): Operation {
+  const operation = operations[routeName(row)];
+  if (operation === undefined) throw new Error(`${routeName(row)} has no documentation`);
   return operation;
 }
 
 /** `/videos/:id/content` → `/v1/videos/{video_id}/content`. */
-export function pathOf(row: Row): string {
+export function pathOf(row: RouteId): string {
   const places = Object.keys(operationOf(row).path ?? {});
   let next = 0;
   return `/v1${row.path.replace(/:\w+|\*/g, () => `{${places[next++]}}`)}`;
 }
 
 /** The OpenAPI 3.1 description of these rows, as one JSON value. */
-export function openApi(rows: readonly Row[], { version, publicUrl }: About) {
+export function openApi(rows: readonly RouteId[], { version, publicUrl }: ApiInfo) {
   const paths: Record<string, Record<string, object>> = {};
   for (const row of rows)
     (paths[pathOf(row)] ??= {})[row.method.toLowerCase()] = operationObject(operationOf(row));
@@ -133,7 +139,7 @@ function operationObject(operation: Operation): object {
         name,
         in: 'path',
         required: true,
-        schema: text(said),
+        schema: stringSchema(said),
       })),
       ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
       ...(once ? [onceParameter] : []),
@@ -164,4 +170,81 @@ function contentOf(schemas: Readonly<Record<string, object>>, example: object | 
       { schema, ...(example && type === 'application/json' && { example }) },
     ]),
   );
+}
+
+const errorSchemas: Readonly<Record<string, Schema>> = {
+  Error: answerSchema({
+    error: answerSchema(
+      { message: stringSchema('What is wrong, for people.'), type: stringSchema('Its family.') },
+      {
+        param: stringSchema('The parameter at fault.'),
+        code: stringSchema('What programs go by.'),
+      },
+    ),
+  }),
+  MessagesError: answerSchema({
+    type: { type: 'string', const: 'error' },
+    error: answerSchema({
+      type: stringSchema('Its family.'),
+      message: stringSchema('What is wrong, for people.'),
+    }),
+    request_id: stringSchema('Names the request.'),
+  }),
+};
+
+const documentedRefusals: readonly RefusalName[] = Object.keys(refusals).filter(
+  (name): name is RefusalName => name in refusals,
+);
+const table: readonly {
+  readonly name: RefusalName;
+  readonly status: number;
+  readonly type: string;
+  readonly code: string | null;
+  readonly message: string;
+}[] = documentedRefusals.map((name) => ({ name, ...refusals[name] }));
+
+/** What passes by itself: the answer says when. */
+const waits: ReadonlySet<RefusalName> = new Set([
+  'rate_limit_requests',
+  'rate_limit_tokens',
+  'rate_limit_concurrency',
+  'unavailable',
+]);
+
+/** Each status that we say no with: `404` → what it may mean, as the table of refusals has it. */
+const errorAnswers: Readonly<Record<string, object>> = Object.fromEntries(
+  [...new Set(table.map(({ status }) => status))]
+    .sort((a, b) => a - b)
+    .map((status) => [`Error${status}`, answerOf(status)]),
+);
+
+function answerOf(status: number): object {
+  const rows = table.filter((row) => row.status === status);
+  const meanings = rows.map(
+    ({ name, code, message }) =>
+      `- \`${name}\`${code === null ? '' : ` (code \`${code}\`)`}: ${message}`,
+  );
+  const examples = rows.map(
+    ({ name, type, code, message }) =>
+      [name, { value: { error: { message, type, param: null, code } } }] as const,
+  );
+  return {
+    description: meanings.join('\n'),
+    headers: {
+      'x-request-id': { $ref: '#/components/headers/x-request-id' },
+      ...(rows.some(({ name }) => waits.has(name)) && {
+        'retry-after': { $ref: '#/components/headers/retry-after' },
+      }),
+    },
+    content: {
+      'application/json': {
+        schema: oneOfSchema(
+          'In the shape of the endpoint’s format.',
+          schemaRef('Error'),
+          schemaRef('MessagesError'),
+        ),
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
 }

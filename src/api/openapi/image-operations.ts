@@ -1,22 +1,22 @@
-import { partialsMax, words } from '../images-wish.ts';
-import { imagesMax } from '../images-body.ts';
-import type { Operation, Operations } from './operation.ts';
+import { partialsMax, imageWords, imagesMax } from '../image-request.ts';
 import {
-  anyObject,
-  answered,
-  asked,
-  flag,
-  list,
-  onlyBeside,
-  passed,
-  ref,
+  type Operation,
+  type Operations,
+  objectSchema,
+  answerSchema,
+  requestSchema,
+  booleanSchema,
+  arraySchema,
+  onlyWith,
+  forwardedSchema,
+  schemaRef,
   type Schema,
-  text,
-  whole,
-  word,
+  stringSchema,
+  integerSchema,
+  enumSchema,
 } from './schema.ts';
 
-const said: Readonly<Record<string, string>> = {
+const imageWordDescriptions: Readonly<Record<string, string>> = {
   response_format: 'What an item holds: an address that is good for a day, or the bytes.',
   background: 'Of models that make transparent pictures.',
   output_format: 'Of models that make several.',
@@ -25,37 +25,40 @@ const said: Readonly<Record<string, string>> = {
   input_fidelity: 'How close to the given pictures to stay.',
 };
 
-const prompt = text('What is to be seen. How long it may be depends on the model.', {
+const prompt = stringSchema('What is to be seen. How long it may be depends on the model.', {
   minLength: 1,
 });
-const model = text('An image model. Absent: the gateway’s default, where there is one.', {
+const model = stringSchema('An image model. Absent: the gateway’s default, where there is one.', {
   minLength: 1,
 });
 
-const wishes: Readonly<Record<string, Schema>> = {
-  n: whole('Pictures, 1 by default. How many at once depends on the model.', 1),
-  size: text(
+const imageFields: Readonly<Record<string, Schema>> = {
+  n: integerSchema('Pictures, 1 by default. How many at once depends on the model.', 1),
+  size: stringSchema(
     '`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.',
   ),
-  quality: text('`standard` or `hd`, or what else the model has.'),
+  quality: stringSchema('`standard` or `hd`, or what else the model has.'),
   ...Object.fromEntries(
-    Object.entries(words).map(([name, known]) => [name, word(said[name] ?? '', known)]),
+    Object.entries(imageWords).map(([name, known]) => [
+      name,
+      enumSchema(imageWordDescriptions[name] ?? '', known),
+    ]),
   ),
-  output_compression: whole('Per cent, of `jpeg` and `webp`.', 0, 100),
-  stream: flag('Pictures as events, with previews where the model makes them.'),
-  partial_images: whole('Previews of each picture; goes with `stream`.', 0, partialsMax),
-  user: text('Your name for your user.'),
+  output_compression: integerSchema('Per cent, of `jpeg` and `webp`.', 0, 100),
+  stream: booleanSchema('Pictures as events, with previews where the model makes them.'),
+  partial_images: integerSchema('Previews of each picture; goes with `stream`.', 0, partialsMax),
+  user: stringSchema('Your name for your user.'),
 };
 
 /** What the convention has of them at each endpoint: others are passed on. */
-const { moderation: _moderation, style: _style, ...ofGiven } = wishes;
-const { input_fidelity: _fidelity, ...ofWords } = wishes;
+const { moderation: _moderation, style: _style, ...ofGiven } = imageFields;
+const { input_fidelity: _fidelity, ...ofWords } = imageFields;
 const { input_fidelity: _none, ...ofVariations } = ofGiven;
 
 /** Previews come in a stream. */
-const previews = onlyBeside('partial_images', { stream: { const: true } }, { enum: [null, 0] });
+const previews = onlyWith('partial_images', { stream: { const: true } }, { enum: [null, 0] });
 
-const reference = passed(
+const reference = forwardedSchema(
   `A picture: an address, a data URL, or \`{"image_url": …}\`; up to ${imagesMax}.`,
 );
 const file: Schema = {
@@ -64,27 +67,29 @@ const file: Schema = {
   description: `PNG, JPEG, WebP or GIF; may be repeated, up to ${imagesMax} times.`,
 };
 
-const result = answered(
+const result = answerSchema(
   {
-    created: whole('Unix time, seconds.', 0),
-    data: list(
+    created: integerSchema('Unix time, seconds.', 0),
+    data: arraySchema(
       'One for each picture.',
-      answered(
+      answerSchema(
         {},
         {
-          url: text('Good for a day.'),
-          b64_json: text('The bytes.'),
-          revised_prompt: text('What the model made of the prompt.'),
+          url: stringSchema('Good for a day.'),
+          b64_json: stringSchema('The bytes.'),
+          revised_prompt: stringSchema('What the model made of the prompt.'),
         },
       ),
     ),
   },
-  { usage: anyObject('Tokens, of models that are sold by them.') },
+  { usage: objectSchema('Tokens, of models that are sold by them.') },
 );
 
 const answer: Operation['answer'] = {
-  'application/json': ref('ImageResult'),
-  'text/event-stream': text('`…partial_image` for previews, `…completed` for each picture.'),
+  'application/json': schemaRef('ImageResult'),
+  'text/event-stream': stringSchema(
+    '`…partial_image` for previews, `…completed` for each picture.',
+  ),
 };
 
 export const imageOperations: Operations = {
@@ -93,10 +98,10 @@ export const imageOperations: Operations = {
     tag: 'Images',
     summary: 'Make pictures of words',
     schemas: {
-      ImageRequest: { ...asked({ prompt }, { model, ...ofWords }), allOf: [previews] },
+      ImageRequest: { ...requestSchema({ prompt }, { model, ...ofWords }), allOf: [previews] },
       ImageResult: result,
     },
-    body: { 'application/json': ref('ImageRequest') },
+    body: { 'application/json': schemaRef('ImageRequest') },
     answer,
     once: true,
   },
@@ -105,7 +110,7 @@ export const imageOperations: Operations = {
     tag: 'Images',
     summary: 'Change pictures, or make new ones of them',
     schemas: {
-      ImageEditForm: asked(
+      ImageEditForm: requestSchema(
         { prompt, image: file },
         {
           model,
@@ -118,7 +123,7 @@ export const imageOperations: Operations = {
         },
       ),
       ImageEditRequest: {
-        ...asked(
+        ...requestSchema(
           { prompt },
           { model, images: reference, image: reference, mask: reference, ...ofGiven },
         ),
@@ -126,8 +131,8 @@ export const imageOperations: Operations = {
       },
     },
     body: {
-      'multipart/form-data': ref('ImageEditForm'),
-      'application/json': ref('ImageEditRequest'),
+      'multipart/form-data': schemaRef('ImageEditForm'),
+      'application/json': schemaRef('ImageEditRequest'),
     },
     answer,
     once: true,
@@ -137,15 +142,15 @@ export const imageOperations: Operations = {
     tag: 'Images',
     summary: 'Make the same picture anew',
     schemas: {
-      ImageVariationForm: asked({ image: file }, { model, ...ofVariations }),
+      ImageVariationForm: requestSchema({ image: file }, { model, ...ofVariations }),
       ImageVariationRequest: {
-        ...asked({}, { model, images: reference, image: reference, ...ofVariations }),
+        ...requestSchema({}, { model, images: reference, image: reference, ...ofVariations }),
         allOf: [previews],
       },
     },
     body: {
-      'multipart/form-data': ref('ImageVariationForm'),
-      'application/json': ref('ImageVariationRequest'),
+      'multipart/form-data': schemaRef('ImageVariationForm'),
+      'application/json': schemaRef('ImageVariationRequest'),
     },
     answer,
     once: true,

@@ -1,51 +1,55 @@
-import { roles } from '../messages-content.ts';
-import { toolChoices } from '../messages-endpoint.ts';
-import type { Operations } from './operation.ts';
+import { messagesRoles, toolChoices } from '../messages.ts';
 import {
-  anyObject,
-  answered,
-  asked,
-  flag,
-  list,
-  number,
-  oneOf,
-  passed,
-  ref,
+  type Operations,
+  objectSchema,
+  answerSchema,
+  requestSchema,
+  booleanSchema,
+  arraySchema,
+  numberSchema,
+  oneOfSchema,
+  forwardedSchema,
+  schemaRef,
   type Schema,
-  text,
-  whole,
-  word,
+  stringSchema,
+  integerSchema,
+  enumSchema,
 } from './schema.ts';
 
-const block = asked(
+const block = requestSchema(
   {
-    type: text(
+    type: stringSchema(
       '`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking`, …; others are passed on.',
     ),
   },
   {
-    text: passed('Of a `text` block.'),
-    source: passed('Of an image or a document: base64, or an address.'),
+    text: forwardedSchema('Of a `text` block.'),
+    source: forwardedSchema('Of an image or a document: base64, or an address.'),
   },
 );
 
 const content = (description: string) =>
-  oneOf(description, { type: 'string' }, { type: 'array', items: ref('MessageBlock') });
+  oneOfSchema(description, { type: 'string' }, { type: 'array', items: schemaRef('MessageBlock') });
 
 const question: Readonly<Record<string, Schema>> = {
-  model: text('Any chat model, whoever makes it.', { minLength: 1 }),
-  messages: list('The conversation, oldest first.', ref('MessageTurn'), { minItems: 1 }),
+  model: stringSchema('Any chat model, whoever makes it.', { minLength: 1 }),
+  messages: arraySchema('The conversation, oldest first.', schemaRef('MessageTurn'), {
+    minItems: 1,
+  }),
 };
 
 const around: Readonly<Record<string, Schema>> = {
   system: content('Instructions that stand before the conversation.'),
-  tools: list(
+  tools: arraySchema(
     'What the model may call: `{"name", "description", "input_schema"}`, or a tool of the vendor’s own by its `type`.',
     {
       anyOf: [
-        asked(
-          { name: text('What it is called.'), input_schema: anyObject('What it takes.') },
-          { type: word('Or none.', ['custom']) },
+        requestSchema(
+          {
+            name: stringSchema('What it is called.'),
+            input_schema: objectSchema('What it takes.'),
+          },
+          { type: enumSchema('Or none.', ['custom']) },
         ),
         {
           type: 'object',
@@ -55,19 +59,19 @@ const around: Readonly<Record<string, Schema>> = {
       ],
     },
   ),
-  tool_choice: asked(
-    { type: word('Whether a tool is called.', toolChoices) },
-    { name: passed('Which, where it is `tool`.') },
+  tool_choice: requestSchema(
+    { type: enumSchema('Whether a tool is called.', toolChoices) },
+    { name: forwardedSchema('Which, where it is `tool`.') },
   ),
-  thinking: asked(
-    { type: text('`enabled`, `adaptive` or `disabled`.') },
-    { budget_tokens: passed('Tokens to think in.') },
+  thinking: requestSchema(
+    { type: stringSchema('`enabled`, `adaptive` or `disabled`.') },
+    { budget_tokens: forwardedSchema('Tokens to think in.') },
   ),
-  output_config: anyObject('Effort, and the schema of the answer.'),
+  output_config: objectSchema('Effort, and the schema of the answer.'),
 };
 
 /** Older LangChain sends it with every request. */
-const off = whole('Not set: it is left out, and named in `x-tollgate-dropped`.', -1, -1);
+const off = integerSchema('Not set: it is left out, and named in `x-tollgate-dropped`.', -1, -1);
 
 export const messagesOperations: Operations = {
   'POST /messages': {
@@ -77,44 +81,44 @@ export const messagesOperations: Operations = {
     description: 'Every chat model, whoever makes it. The key may come in `x-api-key`.',
     schemas: {
       MessageBlock: block,
-      MessageTurn: asked({
-        role: word('Who speaks.', roles),
+      MessageTurn: requestSchema({
+        role: enumSchema('Who speaks.', messagesRoles),
         content: content('What is said: a text, or blocks.'),
       }),
-      MessageRequest: asked(
-        { ...question, max_tokens: whole('Tokens that are written at most.', 0) },
+      MessageRequest: requestSchema(
+        { ...question, max_tokens: integerSchema('Tokens that are written at most.', 0) },
         {
           ...around,
-          stream: flag('Events as they come.'),
-          temperature: number('Sampling temperature.', 0, 1),
-          top_p: oneOf('Nucleus sampling.', number('The share.', 0, 1), off),
-          top_k: oneOf('How many tokens are considered.', whole('So many.', 0), off),
-          stop_sequences: list('Where the model stops.', { type: 'string' }),
-          metadata: anyObject('`user_id`: your name for your user.'),
+          stream: booleanSchema('Events as they come.'),
+          temperature: numberSchema('Sampling temperature.', 0, 1),
+          top_p: oneOfSchema('Nucleus sampling.', numberSchema('The share.', 0, 1), off),
+          top_k: oneOfSchema('How many tokens are considered.', integerSchema('So many.', 0), off),
+          stop_sequences: arraySchema('Where the model stops.', { type: 'string' }),
+          metadata: objectSchema('`user_id`: your name for your user.'),
         },
       ),
-      Message: answered(
+      Message: answerSchema(
         {
-          id: text('Names this answer.'),
+          id: stringSchema('Names this answer.'),
           type: { type: 'string', const: 'message' },
           role: { type: 'string', const: 'assistant' },
-          model: text('The model that was asked for.'),
-          content: list('What was said.', ref('MessageBlock')),
-          usage: answered({
-            input_tokens: whole('Tokens that were read, cached ones apart.', 0),
-            output_tokens: whole('Tokens that were written.', 0),
+          model: stringSchema('The model that was asked for.'),
+          content: arraySchema('What was said.', schemaRef('MessageBlock')),
+          usage: answerSchema({
+            input_tokens: integerSchema('Tokens that were read, cached ones apart.', 0),
+            output_tokens: integerSchema('Tokens that were written.', 0),
           }),
         },
         {
-          stop_reason: text('`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, …'),
-          stop_sequence: text('Which.'),
+          stop_reason: stringSchema('`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, …'),
+          stop_sequence: stringSchema('Which.'),
         },
       ),
     },
-    body: { 'application/json': ref('MessageRequest') },
+    body: { 'application/json': schemaRef('MessageRequest') },
     answer: {
-      'application/json': ref('Message'),
-      'text/event-stream': text(
+      'application/json': schemaRef('Message'),
+      'text/event-stream': stringSchema(
         '`message_start`, blocks and their deltas, `message_delta`, `message_stop`.',
       ),
     },
@@ -125,12 +129,15 @@ export const messagesOperations: Operations = {
     tag: 'Messages',
     summary: 'Count the tokens of a conversation; free',
     schemas: {
-      MessageCountRequest: asked(question, around),
-      TokenCount: answered({
-        input_tokens: whole('As the vendor counts where it tells, else an estimate of ours.', 0),
+      MessageCountRequest: requestSchema(question, around),
+      TokenCount: answerSchema({
+        input_tokens: integerSchema(
+          'As the vendor counts where it tells, else an estimate of ours.',
+          0,
+        ),
       }),
     },
-    body: { 'application/json': ref('MessageCountRequest') },
-    answer: { 'application/json': ref('TokenCount') },
+    body: { 'application/json': schemaRef('MessageCountRequest') },
+    answer: { 'application/json': schemaRef('TokenCount') },
   },
 };

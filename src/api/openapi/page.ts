@@ -1,14 +1,13 @@
 import { refusals } from '../../base/refusal.ts';
-import { examples, operationOf, pathOf, type Row } from './document.ts';
-import type { Operation } from './operation.ts';
+import { examples, operationOf, pathOf, type RouteId } from './document.ts';
 import { operations } from './operations.ts';
-import type { Schema } from './schema.ts';
+import type { Operation, Schema } from './schema.ts';
 
 /**
  * The interface for people: one page without scripts, made of the same rows as the document. `base`
  * is how clients reach the gateway.
  */
-export function page(rows: readonly Row[], base: string, stylePath: string): string {
+export function renderApiPage(rows: readonly RouteId[], base: string, stylePath: string): string {
   const tags = [...new Set(rows.map((row) => operationOf(row).tag))];
   const sections = tags.map((tag) =>
     section(
@@ -42,14 +41,14 @@ ${errors()}
 `;
 }
 
-function navigation(tag: string, rows: readonly Row[]): string {
+function navigation(tag: string, rows: readonly RouteId[]): string {
   const items = rows
     .filter((row) => operationOf(row).tag === tag)
     .map((row) => `<li><a href="#${operationOf(row).id}">${title(row)}</a></li>`);
   return `<h2>${escaped(tag)}</h2><ul>${items.join('')}</ul>`;
 }
 
-const title = (row: Row): string =>
+const title = (row: RouteId): string =>
   `<code>${row.method} ${escaped(pathOf(row)).replaceAll('/', '/<wbr>')}</code>`;
 
 function introduction(base: string): string {
@@ -57,11 +56,11 @@ function introduction(base: string): string {
 <p>What is described here is checked before anything is paid for. Members that are not described are not looked at: they are passed on to the model’s vendor. Absent and <code>null</code> are the same. Every answer carries <code>x-request-id</code>.</p>`;
 }
 
-function section(tag: string, rows: readonly Row[], base: string): string {
+function section(tag: string, rows: readonly RouteId[], base: string): string {
   return `<section aria-label="${escaped(tag)}"><h2>${escaped(tag)}</h2>${rows.map((row) => article(row, base)).join('\n')}</section>`;
 }
 
-function article(row: Row, base: string): string {
+function article(row: RouteId, base: string): string {
   const operation = operationOf(row);
   const { id, summary, description, path = {}, query = {}, body = {}, answer, once } = operation;
   const { note } = examples[id] ?? {};
@@ -132,7 +131,7 @@ function kindOf(schema: Schema): string {
     : `${kind}, ${minimum} to ${maximum}`;
 }
 
-function sample(row: Row, { id, body }: Operation, base: string): string {
+function sample(row: RouteId, { id, body }: Operation, base: string): string {
   const { example } = examples[id] ?? {};
   if (example === undefined || body?.['application/json'] === undefined) return '';
   const command = `curl ${base}${pathOf(row)} -H "authorization: Bearer $TOLLGATE_API_KEY" \\\n  -H "content-type: application/json" \\\n  -d '${JSON.stringify(example)}'`;
@@ -170,3 +169,36 @@ const escapes: Readonly<Record<string, string>> = {
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => escapes[sign] ?? sign);
 /** Backticks become code. */
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+
+/** Of `/docs`: light and dark by the reader’s own setting, one column on a telephone. */
+export const apiPageStyle = `
+:root { color-scheme: light dark; --ink: light-dark(#1a1a1a, #ececec); --quiet: light-dark(#5c5c5c, #a8a8a8); --ground: light-dark(#fff, #141414); --raised: light-dark(#f5f5f3, #1f1f1f); --line: light-dark(#dedede, #363636); --link: light-dark(#0a58a8, #8ab8f0); }
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+a { color: var(--link); }
+a:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+.skip { position: absolute; left: -9999px; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--ground); padding: .5rem; }
+header { display: flex; gap: 1.5rem; padding: 1rem 1.25rem; border-bottom: 1px solid var(--line); }
+.columns { display: grid; grid-template-columns: 19rem minmax(0, 1fr); max-width: 78rem; margin: 0 auto; }
+nav { padding: 1rem 1.25rem; font-size: .875rem; position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto; }
+nav h2 { font-size: .8125rem; margin: 1.25rem 0 .25rem; color: var(--quiet); border: 0; padding: 0; }
+nav ul { list-style: none; margin: 0; padding: 0; }
+nav a { display: block; padding: .25rem 0; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
+main { padding: 1rem 1.25rem 4rem; min-width: 0; }
+h1 { font-size: 1.75rem; margin: .5rem 0; }
+h2 { margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); padding-bottom: .25rem; }
+h3 { font-size: 1.0625rem; margin: 2rem 0 .25rem; }
+h4 { font-size: .875rem; margin: 1.25rem 0 .25rem; color: var(--quiet); font-weight: 600; }
+code, pre { font-family: ui-monospace, monospace; font-size: .875em; }
+pre { background: var(--raised); padding: .875rem 1rem; overflow-x: auto; border-radius: 6px; white-space: pre; overflow-wrap: normal; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .875rem; overflow-wrap: normal; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); font-weight: 400; }
+td:last-child { min-width: 14rem; }
+td ul { margin: .25rem 0 0; padding-left: 1.1rem; color: var(--ink); }
+em { color: var(--quiet); font-size: .8125rem; }
+@media (max-width: 50rem) { .columns { display: block; } nav { position: static; max-height: none; border-bottom: 1px solid var(--line); } }
+`;

@@ -1,22 +1,21 @@
-import { roles } from '../responses-content.ts';
-import { outputTokensLeast, topLogprobsMax } from '../responses.ts';
-import { pageMax } from '../responses-stored.ts';
-import type { Operations } from './operation.ts';
+import { responsesRoles, responsesOutputTokensMin, responsesTopLogprobsMax } from '../responses.ts';
+import { storedResponsesPageMax } from '../responses-endpoints.ts';
 import {
-  anyObject,
-  answered,
-  asked,
-  flag,
-  list,
-  number,
-  oneOf,
-  pageOf,
+  type Operations,
+  objectSchema,
+  answerSchema,
+  requestSchema,
+  booleanSchema,
+  arraySchema,
+  numberSchema,
+  oneOfSchema,
+  pageSchema,
   pageQuery,
-  passed,
-  ref,
+  forwardedSchema,
+  schemaRef,
   type Schema,
-  text,
-  whole,
+  stringSchema,
+  integerSchema,
 } from './schema.ts';
 
 const isMessage: Schema = {
@@ -36,7 +35,7 @@ const item: Schema = {
     { not: isMessage },
     {
       required: ['role', 'content'],
-      properties: { role: { enum: roles }, content: { type: ['string', 'array'] } },
+      properties: { role: { enum: responsesRoles }, content: { type: ['string', 'array'] } },
     },
   ],
 };
@@ -56,60 +55,64 @@ const something: Schema = {
 };
 
 const conversation: Readonly<Record<string, Schema>> = {
-  input: oneOf(
+  input: oneOfSchema(
     'A text, or items: messages, calls and what they gave. Needed unless a response or a prompt is continued.',
     { type: 'string' },
-    { type: 'array', items: ref('ResponseItem') },
+    { type: 'array', items: schemaRef('ResponseItem') },
   ),
-  instructions: text('What stands before the conversation.'),
-  previous_response_id: text('A stored response that this one continues.'),
-  prompt: passed('A prompt that is kept at the vendor.'),
+  instructions: stringSchema('What stands before the conversation.'),
+  previous_response_id: stringSchema('A stored response that this one continues.'),
+  prompt: forwardedSchema('A prompt that is kept at the vendor.'),
   conversation: {
     type: 'null',
     description: 'Conversations are not kept here: use `previous_response_id`.',
   },
-  tools: list(
+  tools: arraySchema(
     'What the model may call.',
-    asked(
-      { type: text('`function`, or a tool of the vendor’s own.') },
-      { name: passed('Of a function.') },
+    requestSchema(
+      { type: stringSchema('`function`, or a tool of the vendor’s own.') },
+      { name: forwardedSchema('Of a function.') },
     ),
   ),
 };
 
-const request = asked(
-  { model: text('Any chat model.', { minLength: 1 }) },
+const request = requestSchema(
+  { model: stringSchema('Any chat model.', { minLength: 1 }) },
   {
     ...conversation,
-    stream: flag('Events as they come.'),
-    store: flag('Kept for 30 days, to be continued and asked for; `true` by default.'),
-    background: flag('Answered at once and worked on afterwards; needs `store`.'),
-    max_output_tokens: whole('Tokens that are written at most.', outputTokensLeast),
-    max_tool_calls: whole('Calls of the vendor’s own tools.', 1),
-    temperature: number('Sampling temperature.', 0, 2),
-    top_p: number('Nucleus sampling.', 0, 1),
-    top_logprobs: whole('Likeliest tokens told of each place.', 0, topLogprobsMax),
-    parallel_tool_calls: flag('Whether several calls may come at once.'),
-    tool_choice: passed('`auto`, `none`, `required`, or the tool that must be called.'),
-    include: list('What else to tell.', { description: 'Such as `reasoning.encrypted_content`.' }),
-    reasoning: anyObject('`effort` and `summary`.'),
-    text: anyObject('`format`: text, or a schema of the answer.'),
-    metadata: anyObject('Your own notes, kept with the response.'),
+    stream: booleanSchema('Events as they come.'),
+    store: booleanSchema('Kept for 30 days, to be continued and asked for; `true` by default.'),
+    background: booleanSchema('Answered at once and worked on afterwards; needs `store`.'),
+    max_output_tokens: integerSchema('Tokens that are written at most.', responsesOutputTokensMin),
+    max_tool_calls: integerSchema('Calls of the vendor’s own tools.', 1),
+    temperature: numberSchema('Sampling temperature.', 0, 2),
+    top_p: numberSchema('Nucleus sampling.', 0, 1),
+    top_logprobs: integerSchema('Likeliest tokens told of each place.', 0, responsesTopLogprobsMax),
+    parallel_tool_calls: booleanSchema('Whether several calls may come at once.'),
+    tool_choice: forwardedSchema('`auto`, `none`, `required`, or the tool that must be called.'),
+    include: arraySchema('What else to tell.', {
+      description: 'Such as `reasoning.encrypted_content`.',
+    }),
+    reasoning: objectSchema('`effort` and `summary`.'),
+    text: objectSchema('`format`: text, or a schema of the answer.'),
+    metadata: objectSchema('Your own notes, kept with the response.'),
   },
 );
 
-const response = answered(
+const response = answerSchema(
   {
-    id: text('`resp_…`'),
+    id: stringSchema('`resp_…`'),
     object: { type: 'string', const: 'response' },
-    status: text('`completed`, `incomplete`, `failed`, `in_progress`, `queued` or `cancelled`.'),
-    model: text('The model that was asked for.'),
-    output: list('Messages, thoughts and calls, in their order.', { type: 'object' }),
+    status: stringSchema(
+      '`completed`, `incomplete`, `failed`, `in_progress`, `queued` or `cancelled`.',
+    ),
+    model: stringSchema('The model that was asked for.'),
+    output: arraySchema('Messages, thoughts and calls, in their order.', { type: 'object' }),
   },
   {
     created_at: { type: 'number', description: 'Unix time, seconds.' },
-    usage: anyObject('`input_tokens`, `output_tokens`, `total_tokens`, and their details.'),
-    error: anyObject('What went wrong.'),
+    usage: objectSchema('`input_tokens`, `output_tokens`, `total_tokens`, and their details.'),
+    error: objectSchema('What went wrong.'),
   },
 );
 
@@ -127,10 +130,10 @@ export const responsesOperations: Operations = {
       ResponseRequest: { ...request, ...something },
       Response: response,
     },
-    body: { 'application/json': ref('ResponseRequest') },
+    body: { 'application/json': schemaRef('ResponseRequest') },
     answer: {
-      'application/json': ref('Response'),
-      'text/event-stream': text(
+      'application/json': schemaRef('Response'),
+      'text/event-stream': stringSchema(
         'Numbered events, from `response.created` to `response.completed`.',
       ),
     },
@@ -142,38 +145,41 @@ export const responsesOperations: Operations = {
     summary: 'Count the tokens of an input; free',
     schemas: {
       ResponseCountRequest: {
-        ...asked({ model: text('Any chat model.', { minLength: 1 }) }, conversation),
+        ...requestSchema(
+          { model: stringSchema('Any chat model.', { minLength: 1 }) },
+          conversation,
+        ),
         ...something,
       },
-      ResponseTokenCount: answered({
+      ResponseTokenCount: answerSchema({
         object: { type: 'string', const: 'response.input_tokens' },
-        input_tokens: whole('As the vendor counts where it tells.', 0),
+        input_tokens: integerSchema('As the vendor counts where it tells.', 0),
       }),
     },
-    body: { 'application/json': ref('ResponseCountRequest') },
-    answer: { 'application/json': ref('ResponseTokenCount') },
+    body: { 'application/json': schemaRef('ResponseCountRequest') },
+    answer: { 'application/json': schemaRef('ResponseTokenCount') },
   },
   'POST /responses/compact': {
     id: 'compactResponse',
     tag: 'Responses',
     summary: 'Shorten a conversation',
     schemas: {
-      CompactedResponse: answered({
-        object: text('`response.compaction`'),
-        output: list('What the user said, and one item in place of everything else.', {
+      CompactedResponse: answerSchema({
+        object: stringSchema('`response.compaction`'),
+        output: arraySchema('What the user said, and one item in place of everything else.', {
           type: 'object',
         }),
       }),
     },
-    body: { 'application/json': ref('ResponseCountRequest') },
-    answer: { 'application/json': ref('CompactedResponse') },
+    body: { 'application/json': schemaRef('ResponseCountRequest') },
+    answer: { 'application/json': schemaRef('CompactedResponse') },
   },
   'GET /responses/:id': {
     id: 'getResponse',
     tag: 'Responses',
     summary: 'A stored response',
     path: id,
-    answer: { 'application/json': ref('Response') },
+    answer: { 'application/json': schemaRef('Response') },
   },
   'DELETE /responses/:id': {
     id: 'deleteResponse',
@@ -181,28 +187,28 @@ export const responsesOperations: Operations = {
     summary: 'Forget a stored response',
     path: id,
     schemas: {
-      Deleted: answered({
-        id: text('What was deleted.'),
-        object: text('Its kind.'),
+      Deleted: answerSchema({
+        id: stringSchema('What was deleted.'),
+        object: stringSchema('Its kind.'),
         deleted: { type: 'boolean', const: true },
       }),
     },
-    answer: { 'application/json': ref('Deleted') },
+    answer: { 'application/json': schemaRef('Deleted') },
   },
   'POST /responses/:id/cancel': {
     id: 'cancelResponse',
     tag: 'Responses',
     summary: 'Cancel a response in the background',
     path: id,
-    answer: { 'application/json': ref('Response') },
+    answer: { 'application/json': schemaRef('Response') },
   },
   'GET /responses/:id/input_items': {
     id: 'listResponseInputs',
     tag: 'Responses',
     summary: 'What a stored response was asked',
     path: id,
-    query: pageQuery(pageMax),
-    schemas: { Page: pageOf({ type: 'object' }) },
-    answer: { 'application/json': ref('Page') },
+    query: pageQuery(storedResponsesPageMax),
+    schemas: { Page: pageSchema({ type: 'object' }) },
+    answer: { 'application/json': schemaRef('Page') },
   },
 };

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type About, openApi, type Row } from './document.ts';
-import { page } from './page.ts';
-import { style } from './style.ts';
+import { type ApiInfo, openApi, type RouteId } from './document.ts';
+import { renderApiPage, apiPageStyle } from './page.ts';
 
 const stylePath = '/docs/style.css';
 
@@ -14,7 +13,11 @@ const policy =
  * `/openapi.json`, and `/docs` for people: made once, when somebody asks, and asked for again only
  * by their ETag. Who may not call may read.
  */
-export function openDocuments(server: FastifyInstance, rows: readonly Row[], about: About): void {
+export function openDocuments(
+  server: FastifyInstance,
+  rows: readonly RouteId[],
+  about: ApiInfo,
+): void {
   const served = (
     type: string,
     make: () => string,
@@ -47,7 +50,7 @@ export function openDocuments(server: FastifyInstance, rows: readonly Row[], abo
     '/docs',
     served(
       'text/html; charset=utf-8',
-      () => page(rows, about.publicUrl ?? '$TOLLGATE_URL', stylePath),
+      () => renderApiPage(rows, about.publicUrl ?? '$TOLLGATE_URL', stylePath),
       {
         'content-security-policy': policy,
         'x-frame-options': 'DENY',
@@ -57,7 +60,7 @@ export function openDocuments(server: FastifyInstance, rows: readonly Row[], abo
   );
   server.get(
     stylePath,
-    served('text/css; charset=utf-8', () => style),
+    served('text/css; charset=utf-8', () => apiPageStyle),
   );
 }
 

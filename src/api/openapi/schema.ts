@@ -25,56 +25,56 @@ export interface Schema {
 }
 type Members = Readonly<Record<string, Schema>>;
 
-export const text = (description: string, more: Schema = {}): Schema => ({
+export const stringSchema = (description: string, more: Schema = {}): Schema => ({
   type: 'string',
   description,
   ...more,
 });
-export const flag = (description: string): Schema => ({ type: 'boolean', description });
-export const list = (description: string, items: Schema, more: Schema = {}): Schema => ({
+export const booleanSchema = (description: string): Schema => ({ type: 'boolean', description });
+export const arraySchema = (description: string, items: Schema, more: Schema = {}): Schema => ({
   type: 'array',
   description,
   items,
   ...more,
 });
-export const word = (description: string, words: readonly string[]): Schema => ({
+export const enumSchema = (description: string, words: readonly string[]): Schema => ({
   type: 'string',
   description,
   enum: words,
 });
-export const number = (description: string, least: number, most: number): Schema => ({
+export const numberSchema = (description: string, least: number, most: number): Schema => ({
   type: 'number',
   description,
   minimum: least,
   maximum: most,
 });
 /** Without `most`: as large as a whole number can be. */
-export const whole = (description: string, least: number, most?: number): Schema => ({
+export const integerSchema = (description: string, least: number, most?: number): Schema => ({
   type: 'integer',
   description,
   minimum: least,
   ...(most === undefined ? {} : { maximum: most }),
 });
-export const oneOf = (description: string, ...kinds: readonly Schema[]): Schema => ({
+export const oneOfSchema = (description: string, ...kinds: readonly Schema[]): Schema => ({
   description,
   anyOf: kinds,
 });
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+export const schemaRef = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /**
  * What is handed to the model's vendor as it came, unlooked at: the convention says what it may be.
  */
-export const passed = (description: string): Schema => ({
+export const forwardedSchema = (description: string): Schema => ({
   description: `${description} Passed on as it is.`,
 });
 /** The same where an object is all that is asked for. */
-export const anyObject = (description: string): Schema => ({ type: 'object', description });
+export const objectSchema = (description: string): Schema => ({ type: 'object', description });
 
 /**
  * What a client sends. Absent and null are the same, and members that are not named here are passed
  * on.
  */
-export function asked(required: Members, optional: Members = {}): Schema {
+export function requestSchema(required: Members, optional: Members = {}): Schema {
   const nullable = Object.fromEntries(
     Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]),
   );
@@ -89,7 +89,7 @@ export function asked(required: Members, optional: Members = {}): Schema {
  * A member that may stand only beside others, which are as told. Elsewhere it is absent, null or as
  * `otherwise` says.
  */
-export const onlyBeside = (
+export const onlyWith = (
   member: string,
   others: Members,
   otherwise: Schema = { type: 'null' },
@@ -102,23 +102,23 @@ export const onlyBeside = (
 
 /** What says which page of a list is wanted, and the page. */
 export const pageQuery = (most: number): Members => ({
-  order: word('By time; `desc` by default.', ['asc', 'desc']),
-  limit: whole('Of one page, 20 by default.', 1, most),
-  after: text('The last of the page before.'),
+  order: enumSchema('By time; `desc` by default.', ['asc', 'desc']),
+  limit: integerSchema('Of one page, 20 by default.', 1, most),
+  after: stringSchema('The last of the page before.'),
 });
-export const pageOf = (items: Schema): Schema =>
-  answered(
+export const pageSchema = (items: Schema): Schema =>
+  answerSchema(
     {
       object: { type: 'string', const: 'list' },
-      data: list('One page.', items),
-      has_more: flag('Whether there is another page.'),
+      data: arraySchema('One page.', items),
+      has_more: booleanSchema('Whether there is another page.'),
     },
-    { first_id: text('Of the first.'), last_id: text('Of the last, for `after`.') },
+    { first_id: stringSchema('Of the first.'), last_id: stringSchema('Of the last, for `after`.') },
   );
 
 /** What we answer; members in `sometimes` may be absent or null. */
-export function answered(always: Members, sometimes: Members = {}): Schema {
-  return asked(always, sometimes);
+export function answerSchema(always: Members, sometimes: Members = {}): Schema {
+  return requestSchema(always, sometimes);
 }
 
 function orNull(schema: Schema): Schema {
@@ -128,3 +128,32 @@ function orNull(schema: Schema): Schema {
   if (type === undefined) return schema;
   return { type: [type, 'null'].flat(), ...(words && { enum: [...words, null] }), ...more };
 }
+
+/** What the document says of one endpoint beside its method and path. */
+export interface Operation {
+  /**
+   * As clients that are generated from the document call it; the key of its example in
+   * `examples.json`.
+   */
+  readonly id: string;
+  readonly tag: string;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  readonly description?: string;
+  /** Names of schemas of the same family. */
+  readonly schemas?: Readonly<Record<string, Schema>>;
+  /** The places of the path, in its order. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, Schema>>;
+  /** What is sent, by content type. Files of a form are `binary`. */
+  readonly body?: Readonly<Partial<Record<'application/json' | 'multipart/form-data', Schema>>>;
+  /** What comes back with 200, by content type. */
+  readonly answer: Readonly<Record<string, Schema>>;
+  /** It takes an `Idempotency-Key`. */
+  readonly once?: true;
+  /** Refusals by status that only this endpoint, or few of them, have. */
+  readonly also?: readonly number[];
+}
+
+/** `POST /chat/completions` → what is said of it. */
+export type Operations = Readonly<Record<string, Operation>>;

@@ -1,10 +1,24 @@
-import { encodings, inputsMax } from '../embeddings.ts';
-import { inputsMax as judgedMax } from '../moderations.ts';
-import { documentsMax } from '../rerank.ts';
-import type { Operations } from './operation.ts';
-import { anyObject, answered, asked, flag, list, oneOf, ref, text, whole, word } from './schema.ts';
+import {
+  embeddingEncodings,
+  embeddingInputsMax,
+  documentsMax,
+  moderationInputsMax as judgedMax,
+} from '../vectors.ts';
+import {
+  type Operations,
+  objectSchema,
+  answerSchema,
+  requestSchema,
+  booleanSchema,
+  arraySchema,
+  oneOfSchema,
+  schemaRef,
+  stringSchema,
+  integerSchema,
+  enumSchema,
+} from './schema.ts';
 
-const model = text('Which model.', { minLength: 1 });
+const model = stringSchema('Which model.', { minLength: 1 });
 const tokens = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
 
 export const vectorOperations: Operations = {
@@ -13,52 +27,55 @@ export const vectorOperations: Operations = {
     tag: 'Vectors and scores',
     summary: 'Make vectors of texts',
     schemas: {
-      EmbeddingsRequest: asked(
+      EmbeddingsRequest: requestSchema(
         {
           model,
-          input: oneOf(
-            `A text, tokens, or up to ${inputsMax} of either. Tokens are those of cl100k_base; for models that read text alone they are decoded.`,
+          input: oneOfSchema(
+            `A text, tokens, or up to ${embeddingInputsMax} of either. Tokens are those of cl100k_base; for models that read text alone they are decoded.`,
             { type: 'string', minLength: 1 },
             {
               type: 'array',
               minItems: 1,
-              maxItems: inputsMax,
+              maxItems: embeddingInputsMax,
               items: { type: 'string', minLength: 1 },
             },
             tokens,
-            { type: 'array', minItems: 1, maxItems: inputsMax, items: tokens },
+            { type: 'array', minItems: 1, maxItems: embeddingInputsMax, items: tokens },
           ),
         },
         {
-          encoding_format: word('How vectors are written; `float` by default.', encodings),
-          dimensions: whole('Of each vector, for models that can choose.', 1),
-          user: text('Your name for your user.'),
+          encoding_format: enumSchema(
+            'How vectors are written; `float` by default.',
+            embeddingEncodings,
+          ),
+          dimensions: integerSchema('Of each vector, for models that can choose.', 1),
+          user: stringSchema('Your name for your user.'),
         },
       ),
-      VectorUsage: answered({
-        prompt_tokens: whole('Tokens that were read.', 0),
-        total_tokens: whole('The same.', 0),
+      VectorUsage: answerSchema({
+        prompt_tokens: integerSchema('Tokens that were read.', 0),
+        total_tokens: integerSchema('The same.', 0),
       }),
-      Embeddings: answered({
+      Embeddings: answerSchema({
         object: { type: 'string', const: 'list' },
-        data: list(
+        data: arraySchema(
           'One for each input, in its order.',
-          answered({
+          answerSchema({
             object: { type: 'string', const: 'embedding' },
-            index: whole('Of which input.', 0),
-            embedding: oneOf(
+            index: integerSchema('Of which input.', 0),
+            embedding: oneOfSchema(
               'The vector: numbers, or base64 of little-endian floats.',
               { type: 'array', items: { type: 'number' } },
               { type: 'string' },
             ),
           }),
         ),
-        model: text('The model that was asked for.'),
-        usage: ref('VectorUsage'),
+        model: stringSchema('The model that was asked for.'),
+        usage: schemaRef('VectorUsage'),
       }),
     },
-    body: { 'application/json': ref('EmbeddingsRequest') },
-    answer: { 'application/json': ref('Embeddings') },
+    body: { 'application/json': schemaRef('EmbeddingsRequest') },
+    answer: { 'application/json': schemaRef('Embeddings') },
     once: true,
   },
   'POST /moderations': {
@@ -66,9 +83,9 @@ export const vectorOperations: Operations = {
     tag: 'Vectors and scores',
     summary: 'Judge texts and pictures',
     schemas: {
-      ModerationRequest: asked(
+      ModerationRequest: requestSchema(
         {
-          input: oneOf(
+          input: oneOfSchema(
             'A text, texts, or the parts of one thing: texts and pictures.',
             { type: 'string' },
             { type: 'array', minItems: 1, maxItems: judgedMax, items: { type: 'string' } },
@@ -76,69 +93,74 @@ export const vectorOperations: Operations = {
               type: 'array',
               minItems: 1,
               maxItems: judgedMax,
-              items: asked({ type: word('Of a part.', ['text', 'image_url']) }),
+              items: requestSchema({ type: enumSchema('Of a part.', ['text', 'image_url']) }),
             },
           ),
         },
         { model },
       ),
-      Moderation: answered({
-        id: text('Names this answer.'),
-        model: text('The model that judged.'),
-        results: list(
+      Moderation: answerSchema({
+        id: stringSchema('Names this answer.'),
+        model: stringSchema('The model that judged.'),
+        results: arraySchema(
           'One for each text, or one for all parts.',
-          answered({
-            flagged: flag('Whether anything was found.'),
-            categories: anyObject('What.'),
-            category_scores: anyObject('How surely.'),
+          answerSchema({
+            flagged: booleanSchema('Whether anything was found.'),
+            categories: objectSchema('What.'),
+            category_scores: objectSchema('How surely.'),
           }),
         ),
       }),
     },
-    body: { 'application/json': ref('ModerationRequest') },
-    answer: { 'application/json': ref('Moderation') },
+    body: { 'application/json': schemaRef('ModerationRequest') },
+    answer: { 'application/json': schemaRef('Moderation') },
   },
   'POST /rerank': {
     id: 'createRerank',
     tag: 'Vectors and scores',
     summary: 'Order documents by what they have to do with a question',
     schemas: {
-      RerankRequest: asked(
+      RerankRequest: requestSchema(
         {
           model,
-          query: text('The question.', { minLength: 1 }),
-          documents: list(
+          query: stringSchema('The question.', { minLength: 1 }),
+          documents: arraySchema(
             'Texts, or objects with a `text`.',
-            { anyOf: [{ type: 'string' }, asked({ text: text('Of the document.') })] },
+            {
+              anyOf: [
+                { type: 'string' },
+                requestSchema({ text: stringSchema('Of the document.') }),
+              ],
+            },
             { minItems: 1, maxItems: documentsMax },
           ),
         },
         {
-          top_n: whole('How many of the best are told; all by default.', 1),
-          return_documents: flag('Whether their texts are told again.'),
+          top_n: integerSchema('How many of the best are told; all by default.', 1),
+          return_documents: booleanSchema('Whether their texts are told again.'),
         },
       ),
-      Rerank: answered(
+      Rerank: answerSchema(
         {
-          results: list(
+          results: arraySchema(
             'The best first.',
-            answered(
+            answerSchema(
               {
-                index: whole('Of which document.', 0),
+                index: integerSchema('Of which document.', 0),
                 relevance_score: { type: 'number', description: 'From 0 to 1.' },
               },
-              { document: anyObject('Where it was asked for.') },
+              { document: objectSchema('Where it was asked for.') },
             ),
           ),
         },
         {
-          id: text('Names this answer.'),
-          model: text('The model that was asked for.'),
-          usage: ref('VectorUsage'),
+          id: stringSchema('Names this answer.'),
+          model: stringSchema('The model that was asked for.'),
+          usage: schemaRef('VectorUsage'),
         },
       ),
     },
-    body: { 'application/json': ref('RerankRequest') },
-    answer: { 'application/json': ref('Rerank') },
+    body: { 'application/json': schemaRef('RerankRequest') },
+    answer: { 'application/json': schemaRef('Rerank') },
   },
 };

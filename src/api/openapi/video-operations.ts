@@ -1,69 +1,68 @@
-import { usualDurations } from '../video.ts';
-import { promptCharsMax } from '../video-wish.ts';
-import { pageMax } from '../videos-alias.ts';
-import type { Operations } from './operation.ts';
+import { videoDurations, promptCharsMax } from '../video.ts';
+import { videosPageMax } from '../videos-alias.ts';
 import {
-  anyObject,
-  answered,
-  asked,
-  flag,
-  oneOf,
-  pageOf,
+  type Operations,
+  objectSchema,
+  answerSchema,
+  requestSchema,
+  booleanSchema,
+  oneOfSchema,
+  pageSchema,
   pageQuery,
-  passed,
-  ref,
+  forwardedSchema,
+  schemaRef,
   type Schema,
-  text,
-  whole,
-  word,
+  stringSchema,
+  integerSchema,
+  enumSchema,
 } from './schema.ts';
 
-const model = text('A video model.', { minLength: 1 });
-const usual = text('A video model. Absent: the gateway’s default, where there is one.', {
+const model = stringSchema('A video model.', { minLength: 1 });
+const usual = stringSchema('A video model. Absent: the gateway’s default, where there is one.', {
   minLength: 1,
 });
-const prompt = text('What is to be seen.', { minLength: 1, maxLength: promptCharsMax });
-const size = text('`<width>x<height>`, where the model can choose.', {
+const prompt = stringSchema('What is to be seen.', { minLength: 1, maxLength: promptCharsMax });
+const size = stringSchema('`<width>x<height>`, where the model can choose.', {
   pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
 });
-const picture = passed('A picture: an address, or a data URL.');
+const picture = forwardedSchema('A picture: an address, or a data URL.');
 const tag = 'Videos';
-const seconds = (description: string): Schema => whole(description, 0);
+const seconds = (description: string): Schema => integerSchema(description, 0);
 
-const task = answered(
+const task = answerSchema(
   {
-    id: text('`video_…`; can be asked for within 24 hours.'),
-    status: word('How far it is.', ['pending', 'processing', 'completed', 'failed']),
+    id: stringSchema('`video_…`; can be asked for within 24 hours.'),
+    status: enumSchema('How far it is.', ['pending', 'processing', 'completed', 'failed']),
     created_at: seconds('Unix time, seconds.'),
   },
   {
-    object: text('`video`'),
-    model: text('The model that was asked for.'),
-    progress: whole('Per cent, as far as the vendor tells.', 0, 100),
+    object: stringSchema('`video`'),
+    model: stringSchema('The model that was asked for.'),
+    progress: integerSchema('Per cent, as far as the vendor tells.', 0, 100),
     completed_at: seconds('When it was there.'),
     expires_at: seconds('When it goes.'),
     duration: { type: 'number', description: 'Seconds of film.' },
-    video_url: text('Where the film is, once it is `completed`.'),
-    error: text('Why it `failed`.'),
+    video_url: stringSchema('Where the film is, once it is `completed`.'),
+    error: stringSchema('Why it `failed`.'),
   },
 );
 
-const resource = answered(
+const resource = answerSchema(
   {
-    id: text('The same `video_…`.'),
+    id: stringSchema('The same `video_…`.'),
     object: { type: 'string', const: 'video' },
-    model: text('The model that was asked for.'),
-    status: word('How far it is.', ['queued', 'in_progress', 'completed', 'failed']),
-    progress: whole('Per cent.', 0, 100),
+    model: stringSchema('The model that was asked for.'),
+    status: enumSchema('How far it is.', ['queued', 'in_progress', 'completed', 'failed']),
+    progress: integerSchema('Per cent.', 0, 100),
     created_at: seconds('Unix time, seconds.'),
     expires_at: seconds('When it goes.'),
-    seconds: text('Of film.'),
+    seconds: stringSchema('Of film.'),
   },
   {
     completed_at: seconds('When it was there.'),
-    prompt: text('In the answer to its submission alone: prompts are not kept.'),
-    size: text('Where it was chosen.'),
-    error: anyObject('`code` and `message`.'),
+    prompt: stringSchema('In the answer to its submission alone: prompts are not kept.'),
+    size: stringSchema('Where it was chosen.'),
+    error: objectSchema('`code` and `message`.'),
   },
 );
 
@@ -77,7 +76,7 @@ export const videoOperations: Operations = {
     description:
       'Answered at once with an id: ask for that every 5 to 30 seconds until it is `completed` or `failed`. Other members are passed on to vendors of the same words.',
     schemas: {
-      VideoTaskRequest: asked(
+      VideoTaskRequest: requestSchema(
         {
           model,
           prompt,
@@ -86,17 +85,17 @@ export const videoOperations: Operations = {
         {
           duration: {
             type: 'integer',
-            description: `Seconds: ${usualDurations.join(', ')}, or what else the model makes.`,
-            examples: usualDurations,
+            description: `Seconds: ${videoDurations.join(', ')}, or what else the model makes.`,
+            examples: videoDurations,
           },
           size,
-          aspect_ratio: text('Such as `16:9`.', { pattern: '^[0-9]{1,2}:[0-9]{1,2}$' }),
-          resolution: text('Such as `720p` or `4k`.', {
+          aspect_ratio: stringSchema('Such as `16:9`.', { pattern: '^[0-9]{1,2}:[0-9]{1,2}$' }),
+          resolution: stringSchema('Such as `720p` or `4k`.', {
             pattern: '^(?:[0-9]{3,4}[pP]|[248][kK])$',
           }),
-          negative_prompt: text('What is not to be seen.'),
-          seed: whole('For films that repeat, as far as the model can.', 0),
-          audio: flag('Whether there is sound, where the model can choose.'),
+          negative_prompt: stringSchema('What is not to be seen.'),
+          seed: integerSchema('For films that repeat, as far as the model can.', 0),
+          audio: booleanSchema('Whether there is sound, where the model can choose.'),
           image: picture,
           last_image: picture,
           images: {
@@ -109,8 +108,8 @@ export const videoOperations: Operations = {
       ),
       VideoTask: task,
     },
-    body: { 'application/json': ref('VideoTaskRequest') },
-    answer: { 'application/json': ref('VideoTask') },
+    body: { 'application/json': schemaRef('VideoTaskRequest') },
+    answer: { 'application/json': schemaRef('VideoTask') },
     once: true,
   },
   'GET /video/generations/:id': {
@@ -118,62 +117,67 @@ export const videoOperations: Operations = {
     tag,
     summary: 'How far a film is, and where',
     path: { task_id: 'As it was given at its submission.' },
-    answer: { 'application/json': ref('VideoTask') },
+    answer: { 'application/json': schemaRef('VideoTask') },
   },
   'POST /videos': {
     id: 'createVideo',
     tag,
     summary: 'Have a film made, in the other words for it',
     schemas: {
-      VideoRequest: asked(
+      VideoRequest: requestSchema(
         { prompt },
         {
           model: usual,
-          seconds: oneOf(
+          seconds: oneOfSchema(
             'Of film, as text.',
             { type: 'string', pattern: '^[0-9]{1,2}$' },
-            whole('A number is understood as well.', 1, 60),
+            integerSchema('A number is understood as well.', 1, 60),
           ),
           size,
-          input_reference: passed('A picture to begin with: an address, or `{"image_url": …}`.'),
+          input_reference: forwardedSchema(
+            'A picture to begin with: an address, or `{"image_url": …}`.',
+          ),
         },
       ),
-      VideoForm: asked(
+      VideoForm: requestSchema(
         { prompt },
         {
           model: usual,
-          seconds: text('Of film.'),
+          seconds: stringSchema('Of film.'),
           size,
           input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' },
         },
       ),
       Video: resource,
     },
-    body: { 'application/json': ref('VideoRequest'), 'multipart/form-data': ref('VideoForm') },
-    answer: { 'application/json': ref('Video') },
+    body: {
+      'application/json': schemaRef('VideoRequest'),
+      'multipart/form-data': schemaRef('VideoForm'),
+    },
+    answer: { 'application/json': schemaRef('Video') },
     once: true,
   },
   'GET /videos': {
     id: 'listVideos',
     tag,
     summary: 'Films of this account',
-    query: pageQuery(pageMax),
-    schemas: { VideoList: pageOf(ref('Video')) },
-    answer: { 'application/json': ref('VideoList') },
+    query: pageQuery(videosPageMax),
+    schemas: { VideoList: pageSchema(schemaRef('Video')) },
+    answer: { 'application/json': schemaRef('VideoList') },
   },
   'GET /videos/:id': {
     id: 'getVideo',
     tag,
     summary: 'How far a film is',
     path: id,
-    answer: { 'application/json': ref('Video') },
+    answer: { 'application/json': schemaRef('Video') },
   },
   'DELETE /videos/:id': {
     id: 'deleteVideo',
     tag,
     summary: 'Delete a film that is completed or failed',
     path: id,
-    answer: { 'application/json': ref('Deleted') },
+    answer: { 'application/json': schemaRef('Deleted') },
   },
   'GET /videos/:id/content': {
     id: 'downloadVideo',
@@ -181,7 +185,7 @@ export const videoOperations: Operations = {
     summary: 'The film itself',
     description: 'Ranges work.',
     path: id,
-    query: { variant: word('There is one.', ['video']) },
+    query: { variant: enumSchema('There is one.', ['video']) },
     answer: { 'video/*': { type: 'string', format: 'binary', description: 'The film.' } },
     also: [416],
   },

@@ -1,12 +1,17 @@
 import cluster, { type Worker } from 'node:cluster';
 import { systemClock } from '../../base/clock.ts';
-import { LimitKeeper } from '../../limits/crew-limiter.ts';
+import { LimitKeeper } from '../../limits/worker-limiter.ts';
 import { MemoryLimiter } from '../../limits/limiter.ts';
-import { holdSole } from '../../storage/sole.ts';
-import { mergePages } from '../../telemetry/merged-pages.ts';
+import { acquireServingLock } from '../../storage/serving-lock.ts';
+import { mergeMetricsPages } from '../../telemetry/exposition.ts';
 import { type Env, makeInstallation } from '../installation.ts';
-import { Failure } from '../output.ts';
-import { type Heard, placeVariable, type Ready, type Told } from './crew.ts';
+import { Failure } from '../command-io.ts';
+import {
+  type SupervisorMessage,
+  workerVariable,
+  type WorkerReady,
+  type WorkerMessage,
+} from './worker.ts';
 
 /**
  * A worker that ends by itself is replaced after this; one that ends at once again and again must
@@ -22,8 +27,12 @@ const pageMs = 1_000;
  * it hands out connections, keeps the limits that all share, and puts their metrics together.
  * Resolves when the first serves.
  */
-export async function supervise(count: number, data: string | undefined, env: Env): Promise<Ready> {
-  const sole = holdSole(makeInstallation(data, env).databaseUrl);
+export async function supervise(
+  count: number,
+  data: string | undefined,
+  env: Env,
+): Promise<WorkerReady> {
+  const sole = acquireServingLock(makeInstallation(data, env).databaseUrl);
   const crew = new Supervisor();
   process.on('SIGTERM', crew.stop).on('SIGINT', crew.stop);
   crew.onEmpty(() => {
@@ -40,7 +49,7 @@ class Supervisor {
   stopping = false;
   readonly #limiter = new MemoryLimiter(systemClock);
   readonly #workers = new Set<Worker>();
-  readonly #pages = new Map<number, Gathering>();
+  readonly #pages = new Map<number, PageCollection>();
   #asked = 0;
   #kept = 0;
   #empty: () => void = () => {};
@@ -60,15 +69,16 @@ class Supervisor {
   }
 
   /** Resolves when it serves; with undefined when it has ended before. */
-  start(place: 'alone' | 'first' | 'further'): Promise<Ready | undefined> {
-    const worker = cluster.fork({ [placeVariable]: place });
+  start(place: 'alone' | 'first' | 'further'): Promise<WorkerReady | undefined> {
+    const worker = cluster.fork({ [workerVariable]: place });
     this.#workers.add(worker);
-    const send = (heard: Heard): void => void (worker.isConnected() && worker.send(heard));
+    const send = (heard: SupervisorMessage): void =>
+      void (worker.isConnected() && worker.send(heard));
     const keeper = new LimitKeeper(this.#limiter, (limited) => send({ limited }));
     // What is sent to one that has died a moment ago is lost with it; its end is heard of soon.
     worker.on('error', () => {});
     return new Promise((resolve) => {
-      worker.on('message', (told: Told) => {
+      worker.on('message', (told: WorkerMessage) => {
         if ('limits' in told) keeper.asked(told.limits);
         else if ('ready' in told) resolve(told.ready);
         else if ('wanted' in told) this.#gather((all) => send({ all, wanted: told.wanted }));
@@ -97,17 +107,17 @@ class Supervisor {
   #gather(done: (page: string) => void): void {
     const id = ++this.#asked;
     const asked = [...this.#workers].filter((worker) => worker.isConnected());
-    const gathering = new Gathering(asked, (pages) => {
+    const gathering = new PageCollection(asked, (pages) => {
       this.#pages.delete(id);
-      done(mergePages(pages));
+      done(mergeMetricsPages(pages));
     });
     this.#pages.set(id, gathering);
-    for (const worker of asked) worker.send({ tell: id } satisfies Heard);
+    for (const worker of asked) worker.send({ tell: id } satisfies SupervisorMessage);
   }
 }
 
 /** Pages of several workers, until all have told theirs or the time is over. */
-class Gathering {
+class PageCollection {
   readonly #missing: Set<Worker>;
   readonly #pages = new Map<string, string>();
   readonly #late: NodeJS.Timeout;

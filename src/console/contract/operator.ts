@@ -1,6 +1,14 @@
-import type { RoleName } from './session.ts';
-import type { WrittenPrices } from './operator-catalog.ts';
-import type { Instant, UnitPrice, Yuan } from './shapes.ts';
+import type {
+  RoleName,
+  Instant,
+  UnitPrice,
+  Yuan,
+  ModelKindName,
+  AnnouncementView,
+  WalletName,
+  Day,
+} from './shared.ts';
+import type { ModelRow, OrderView, RefundView } from './user.ts';
 
 /** GET `operator/overview`: needs attention first. */
 export interface OperatorOverview {
@@ -52,7 +60,7 @@ export interface Attention {
   readonly path: string;
 }
 
-export type ChannelState =
+export type ChannelStateName =
   | 'healthy'
   | 'degraded'
   | 'cooling'
@@ -81,7 +89,7 @@ export interface ChannelView {
    * for it.
    */
   readonly bills_cancelled_input: boolean;
-  readonly state: ChannelState;
+  readonly state: ChannelStateName;
   /** Why, by code (`rate_limited`, `credentials_refused`, …); `until` of a cooling one. */
   readonly why: {
     readonly code: string;
@@ -107,7 +115,7 @@ export interface ChannelView {
    * What the configuration names is changed there: here it can be switched off and on, and its
    * costs entered.
    */
-  readonly origin: Origin;
+  readonly origin: OriginName;
   readonly version: number;
 }
 
@@ -121,7 +129,7 @@ export interface ChannelKey {
 }
 
 /** Whose an object is. */
-export type Origin = 'configuration' | 'console';
+export type OriginName = 'configuration' | 'console';
 
 export interface ChannelModel {
   readonly id: string;
@@ -248,4 +256,305 @@ export interface RoleBody {
 export interface UserAnswer {
   readonly user: UserView;
   readonly transfer: string | null;
+}
+
+/**
+ * GET `operator/models`, `operator/models/:id`. Prices are base prices: a group's multiplier is not
+ * in them.
+ */
+export interface OperatorModel extends ModelRow {
+  readonly active: boolean;
+  readonly channels: readonly string[];
+  readonly price_version: number;
+  readonly durations: readonly number[] | null;
+  /** After so long without a byte of a stream a second channel is asked as well; `null`: never. */
+  readonly hedge_after_ms: number | null;
+  readonly origin: OriginName;
+  readonly version: number;
+}
+
+/** POST `operator/models`, PATCH `operator/models/:id`. */
+export interface ModelBody {
+  readonly id?: string;
+  readonly owned_by?: string;
+  readonly kind?: ModelKindName;
+  readonly context?: number | null;
+  readonly max_output?: number | null;
+  readonly durations?: readonly number[] | null;
+  readonly hedge_after_ms?: number | null;
+  readonly shutdown_date?: string | null;
+  readonly active?: boolean;
+  /**
+   * As in the configuration: `{input: "2", cached_input: "0.2", output: "3"}`; of a new model.
+   * Changes go by publishing.
+   */
+  readonly price?: WrittenPrices;
+}
+
+/**
+ * Yuan per million tokens, image, second, … as text or numbers with up to nine decimals; `tiers`
+ * and `by` as in the configuration.
+ */
+export type WrittenPrices = Readonly<Record<string, unknown>>;
+
+/** GET `operator/models/:id/prices`: newest first. */
+export interface PriceVersionView {
+  readonly version: number;
+  /** When it takes effect: later than now of one that waits. */
+  readonly since: Instant;
+  readonly published_at: Instant;
+  readonly prices: readonly UnitPrice[];
+  readonly reason: string | null;
+  /** User's id, `command` or `configuration`. */
+  readonly actor: string;
+}
+
+/** POST `operator/prices/preview`, `/publish` (with `idempotency-key`). */
+export interface PriceChange {
+  readonly model: string;
+  readonly price: WrittenPrices;
+  readonly reason?: string;
+}
+
+export interface PublishBody {
+  readonly changes: readonly PriceChange[];
+  readonly reason: string;
+  /** Now where it is not said. */
+  readonly effective_at?: Instant;
+}
+
+/** `versions`: of each model, the number of its new version. */
+export interface PublishAnswer {
+  readonly versions: readonly { readonly model: string; readonly version: number }[];
+}
+
+export interface PricePreview {
+  readonly model: string;
+  readonly from_version: number;
+  readonly to_version: number;
+  /** On the last seven days' usage, at each group's multiplier. */
+  readonly lines: readonly PreviewLine[];
+  readonly groups: readonly {
+    readonly group: string;
+    readonly multiplier: string;
+    readonly prices: readonly UnitPrice[];
+  }[];
+  readonly revenue: { readonly now: Yuan; readonly new: Yuan; readonly change: number | null };
+  readonly vendor_cost: Yuan | null;
+  readonly margin: { readonly now: number | null; readonly new: number | null } | null;
+  readonly users: { readonly pay_more: number; readonly pay_less: number; readonly same: number };
+  readonly warnings: readonly PriceWarning[];
+  /** False: a class that its vendor reports has no price. */
+  readonly publishable: boolean;
+}
+
+export interface PreviewLine {
+  readonly now: UnitPrice | null;
+  readonly new: UnitPrice | null;
+  readonly quantity: string;
+  readonly cost_now: Yuan;
+  readonly cost_new: Yuan;
+}
+
+export interface PriceWarning {
+  readonly code:
+    | 'below_vendor_cost'
+    | 'large_change'
+    | 'class_without_price'
+    | 'until_the_configuration_changes';
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/**
+ * POST `operator/prices/import`: the file as text, YAML, JSON or CSV
+ * (`id,input,cached_input,output,…`).
+ */
+export interface ImportBody {
+  readonly text: string;
+  readonly dry_run: boolean;
+  readonly reason?: string;
+}
+
+/**
+ * All changes are published together, or none: `published` is false of a dry run and where a line
+ * is refused.
+ */
+export interface PriceImportReport {
+  readonly new: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
+  readonly changed: readonly {
+    readonly model: string;
+    readonly changes: readonly {
+      readonly class: string;
+      readonly from: string | null;
+      readonly to: string | null;
+      readonly percent: number | null;
+    }[];
+  }[];
+  readonly unchanged: readonly string[];
+  readonly refused: readonly {
+    readonly line: number | null;
+    readonly text: string;
+    readonly why: string;
+  }[];
+  readonly published: boolean;
+}
+
+/** What decides among healthy channels of one priority. */
+export type PolicyName = 'weighted' | 'latency' | 'cost' | 'sticky';
+
+/** GET `operator/groups`, `operator/groups/:name`; POST and PATCH with the settable members. */
+export interface OperatorGroup {
+  readonly name: string;
+  readonly multiplier: string;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+  readonly policy: PolicyName;
+  readonly models: readonly { readonly id: string; readonly channels: readonly string[] }[];
+  readonly keys: number;
+  readonly origin: OriginName;
+  readonly version: number;
+}
+
+/**
+ * POST `operator/groups/:name/preview` with another `multiplier`: on the usage of the last seven
+ * whole days of UTC.
+ */
+export interface GroupPreview {
+  readonly revenue: { readonly now: Yuan; readonly new: Yuan; readonly change: number | null };
+  /** How many used the group in those days. */
+  readonly users: number;
+  /** Models of which its keys would pay less than some vendor takes. */
+  readonly below_vendor_cost: readonly string[];
+}
+
+export interface GroupBody {
+  readonly name?: string;
+  readonly multiplier?: string;
+  readonly rpm?: number | null;
+  readonly tpm?: number | null;
+  readonly concurrency?: number | null;
+  readonly policy?: PolicyName;
+}
+
+/** GET `operator/orders`, a page. POST `…/:id/query`, `…/:id/close` answer it, too. */
+export interface OperatorOrder extends OrderView {
+  readonly user: { readonly id: string; readonly name: string };
+}
+
+/** POST `operator/orders/:id/refund`, with `idempotency-key`. */
+export interface RefundBody {
+  readonly amount: Yuan;
+  readonly reason: string;
+}
+
+export interface RefundAnswer {
+  readonly order: OperatorOrder;
+  readonly refund: RefundView;
+}
+
+/** GET `operator/reconciliation?date&wallet`; POST `…/run` answers it, too. */
+export interface Reconciliation {
+  readonly day: Day;
+  readonly wallet: WalletName;
+  /** Null: not run yet. */
+  readonly run_at: Instant | null;
+  readonly bill_lines: number;
+  readonly our_lines: number;
+  readonly sums: readonly ReconciliationSum[];
+  readonly differences: readonly ReconciliationDifference[];
+}
+
+export interface ReconciliationSum {
+  readonly what: 'matched' | 'paid_not_credited' | 'credited_not_in_bill' | 'amount_differs';
+  readonly count: number;
+  readonly wallet: Yuan;
+  readonly ours: Yuan;
+  readonly difference: Yuan;
+}
+
+export interface ReconciliationDifference {
+  readonly what: Exclude<ReconciliationSum['what'], 'matched'>;
+  readonly order: string | null;
+  readonly wallet_no: string | null;
+  readonly wallet: Yuan | null;
+  readonly ours: Yuan | null;
+  readonly at: Instant;
+  /** It belongs to the next day's bill. */
+  readonly next_day: boolean;
+}
+
+/**
+ * GET `operator/ledger/checks`, newest first; POST `operator/ledger/check` sends `rule` events
+ * while it runs, then `done` with this.
+ */
+export interface LedgerCheckView {
+  readonly id: string;
+  /** Null while it runs, and of one whose process ended before it. */
+  readonly ok: boolean | null;
+  readonly running: boolean;
+  readonly started_at: Instant;
+  readonly took_ms: number | null;
+  readonly accounts: number;
+  readonly transfers: number;
+  readonly holds: number;
+  readonly rules: readonly LedgerRule[];
+  readonly customers: {
+    readonly balance: Yuan;
+    readonly top_ups: Yuan;
+    readonly credits: Yuan;
+    readonly refunds: Yuan;
+    readonly charges: Yuan;
+  } | null;
+}
+
+export interface LedgerRule {
+  readonly rule: string;
+  readonly state: 'waiting' | 'running' | 'ok' | 'failed';
+  readonly problems: readonly { readonly id: string; readonly text: string }[];
+}
+
+export interface LedgerCheckEvents {
+  readonly rule: LedgerRule;
+  readonly done: LedgerCheckView;
+}
+
+/**
+ * GET `operator/audit?actor&action&target&account&from&to`, a page; `action=channel.` are all that
+ * begin so. Secrets are told as changed, never shown.
+ */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: Instant;
+  readonly actor: {
+    readonly kind: 'user' | 'operator' | 'command' | 'system';
+    readonly id: string | null;
+    readonly name: string;
+  };
+  readonly action: string;
+  readonly target: { readonly kind: string; readonly id: string; readonly name: string | null };
+  readonly reason: string | null;
+  readonly ip: string | null;
+  readonly changes: readonly {
+    readonly member: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+}
+
+/** GET `operator/announcements`; POST, PATCH with the settable members. */
+export interface OperatorAnnouncement extends AnnouncementView {
+  /** Null: everybody. */
+  readonly group: string | null;
+  readonly state: 'planned' | 'shown' | 'over';
+  readonly version: number;
+}
+
+export interface AnnouncementBody {
+  readonly title?: { readonly zh: string; readonly en: string };
+  readonly text?: { readonly zh: string; readonly en: string };
+  readonly level?: AnnouncementView['level'];
+  readonly from?: Instant;
+  readonly to?: Instant | null;
+  readonly group?: string | null;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
-import { growth } from '../../telemetry/durations.ts';
-import type { Requests } from '../../telemetry/requests.ts';
+import { bucketGrowth } from '../../telemetry/duration-histogram.ts';
+import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 
 /** Counts of an hour can be told to ten minutes. */
 export const slotMs = 600_000;
@@ -20,7 +20,7 @@ export const overrunKind = 'overrun';
  * So much of one kind that one channel did within a slot (its beginning, wall clock, ms): `ok`, the
  * kind of a fault, `overrun`, or the class of a first byte.
  */
-export interface Count {
+export interface ChannelCount {
   readonly slot: number;
   readonly channel: string;
   readonly kind: string;
@@ -32,7 +32,7 @@ const firstByteKind = (at: number): string => `${firstPrefix}${at}`;
 
 /** Milliseconds below which this share of first bytes came; undefined without any. */
 export function firstByteShare(
-  counts: Iterable<Pick<Count, 'kind' | 'count'>>,
+  counts: Iterable<Pick<ChannelCount, 'kind' | 'count'>>,
   share: number,
 ): number | undefined {
   const classes = new Map<number, number>();
@@ -46,13 +46,13 @@ export function firstByteShare(
   let before = 0;
   for (const [at, count] of [...classes].sort(([a], [b]) => a - b)) {
     before += count;
-    if (before >= total * share) return Math.round(growth ** (at - 0.5));
+    if (before >= total * share) return Math.round(bucketGrowth ** (at - 0.5));
   }
   return undefined;
 }
 
 /** Of the last minutes, all channels together. */
-export interface Recent {
+export interface RecentCounts {
   readonly requests: number;
   readonly errors: number;
   readonly firsts: readonly { readonly kind: string; readonly count: number }[];
@@ -73,7 +73,7 @@ interface Minute {
 }
 
 /** How far one channel's counts had come when they were last read. */
-interface Seen {
+interface LastRead {
   ok: number;
   failed: number;
   all: number;
@@ -84,17 +84,17 @@ interface Seen {
  * What this process has counted and nobody has written down yet. Requests are counted elsewhere,
  * once and for all who ask: what is new there is read every few seconds.
  */
-export class Counts {
+export class ChannelCounts {
   readonly #clock: Clock;
-  readonly #requests: Requests;
-  readonly #seen = new Map<string, Seen>();
+  readonly #requests: RequestMetrics;
+  readonly #seen = new Map<string, LastRead>();
   #slot = 0;
   #tallies = new Map<string, Tally>();
   /** Of slots that are over, and what could not be written. */
-  #waiting: Count[] = [];
+  #waiting: ChannelCount[] = [];
   #minutes: Minute[] = [];
 
-  constructor(clock: Clock, requests: Requests) {
+  constructor(clock: Clock, requests: RequestMetrics) {
     this.#clock = clock;
     this.#requests = requests;
   }
@@ -109,7 +109,7 @@ export class Counts {
     more(this.#tally(channel, this.#clock.now()).others, overrunKind);
   }
 
-  recent(): Recent {
+  recent(): RecentCounts {
     this.#read();
     const from = this.#clock.now() - recentMinutes * minuteMs;
     const minutes = this.#minutes.filter(({ at }) => at > from - minuteMs);
@@ -124,7 +124,7 @@ export class Counts {
   }
 
   /** What is to be written down; it is counted here no more. */
-  take(): readonly Count[] {
+  take(): readonly ChannelCount[] {
     this.#read();
     this.#close();
     const taken = this.#waiting;
@@ -133,7 +133,7 @@ export class Counts {
   }
 
   /** It could not be written. Who is away for long loses the oldest. */
-  putBack(counts: readonly Count[]): void {
+  putBack(counts: readonly ChannelCount[]): void {
     this.#waiting = [...counts, ...this.#waiting].slice(-waitingMax);
   }
 
@@ -163,7 +163,7 @@ export class Counts {
     }
   }
 
-  #seenOf(channel: string): Seen {
+  #seenOf(channel: string): LastRead {
     let seen = this.#seen.get(channel);
     if (seen === undefined) {
       seen = { ok: 0, failed: 0, all: 0, firsts: [] };

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
-import type { Database, Script } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
-  type Count,
+  type ChannelCount,
   firstByteShare,
   overrunKind,
-  type Recent,
+  type RecentCounts,
   recentMinutes,
   slotMs,
 } from './counts.ts';
@@ -39,7 +39,7 @@ export interface NodeReport {
   readonly node: string;
   readonly at: number;
   readonly openStreams: number;
-  readonly recent: Recent;
+  readonly recent: RecentCounts;
   /** How long its last report took to write. */
   readonly databaseMs: number;
   readonly channels: Readonly<Record<string, ChannelReport>>;
@@ -66,12 +66,17 @@ export async function nodeReports(
 }
 
 /** From good to bad. */
-export const badness: readonly ChannelHealthState[] = ['healthy', 'degraded', 'cooling', 'parked'];
+export const healthOrder: readonly ChannelHealthState[] = [
+  'healthy',
+  'degraded',
+  'cooling',
+  'parked',
+];
 
 /**
  * A channel as all processes see it together: as bad as any of them says, and all that runs there.
  */
-export function channelTogether(reports: readonly NodeReport[], channel: string): ChannelReport {
+export function channelAcrossNodes(reports: readonly NodeReport[], channel: string): ChannelReport {
   let worst: ChannelReport = {
     state: 'healthy',
     why: undefined,
@@ -84,13 +89,13 @@ export function channelTogether(reports: readonly NodeReport[], channel: string)
     const one = channels[channel];
     if (one === undefined) continue;
     running += one.running;
-    if (badness.indexOf(one.state) > badness.indexOf(worst.state)) worst = one;
+    if (healthOrder.indexOf(one.state) > healthOrder.indexOf(worst.state)) worst = one;
   }
   return { ...worst, running };
 }
 
 /** The same for one of its keys, by its place. */
-export function keyTogether(
+export function keyAcrossNodes(
   reports: readonly NodeReport[],
   channel: string,
   place: number,
@@ -98,13 +103,14 @@ export function keyTogether(
   const healthy: KeyReport = { state: 'healthy', why: undefined };
   const seen = reports.flatMap(({ channels }) => channels[channel]?.keys?.[place] ?? []);
   return seen.reduce(
-    (worst, one) => (badness.indexOf(one.state) > badness.indexOf(worst.state) ? one : worst),
+    (worst, one) =>
+      healthOrder.indexOf(one.state) > healthOrder.indexOf(worst.state) ? one : worst,
     healthy,
   );
 }
 
 /** All processes' last minutes as one. */
-export interface Now {
+export interface CurrentLoad {
   readonly requestsPerMinute: number;
   readonly errorShare: number | undefined;
   readonly medianMs: number | undefined;
@@ -112,7 +118,7 @@ export interface Now {
   readonly openStreams: number;
 }
 
-export function nowOf(reports: readonly NodeReport[]): Now {
+export function currentLoad(reports: readonly NodeReport[]): CurrentLoad {
   const sum = (of: (report: NodeReport) => number): number =>
     reports.reduce((total, report) => total + of(report), 0);
   const requests = sum(({ recent }) => recent.requests);
@@ -130,7 +136,7 @@ export function nowOf(reports: readonly NodeReport[]): Now {
 export async function channelCounts(
   database: Database,
   { from, channel }: { from: number; channel?: string },
-): Promise<readonly Count[]> {
+): Promise<readonly ChannelCount[]> {
   const first = from - (from % slotMs);
   const rows =
     channel === undefined
@@ -148,7 +154,7 @@ export async function channelCounts(
 }
 
 /** What counts come to: attempts, which of them failed and how, and how fast the others were. */
-export interface Tallied {
+export interface CountTotals {
   readonly requests: number;
   readonly errors: number;
   readonly faults: Readonly<Record<string, number>>;
@@ -156,7 +162,7 @@ export interface Tallied {
   readonly p95Ms: number | undefined;
 }
 
-export function tallied(counts: readonly Count[]): Tallied {
+export function countTotals(counts: readonly ChannelCount[]): CountTotals {
   const faults: Record<string, number> = {};
   let answered = 0;
   for (const { kind, count } of counts) {
@@ -175,7 +181,7 @@ export function tallied(counts: readonly Count[]): Tallied {
 }
 
 /** How many answers went beyond the bound of their requests, by channel. */
-export function overrunsOf(counts: readonly Count[]): ReadonlyMap<string, number> {
+export function overrunsOf(counts: readonly ChannelCount[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { channel, kind, count } of counts)
     if (kind === overrunKind) sums.set(channel, (sums.get(channel) ?? 0) + count);
@@ -183,7 +189,7 @@ export function overrunsOf(counts: readonly Count[]): ReadonlyMap<string, number
 }
 
 /** When a channel was seen differently than before, the latest first. */
-export interface Turn {
+export interface HealthChange {
   readonly at: number;
   readonly node: string;
   readonly state: ChannelHealthState;
@@ -191,11 +197,11 @@ export interface Turn {
   readonly until: number | undefined;
 }
 
-export async function channelTurns(
+export async function healthChanges(
   database: Database,
   channel: string,
   limit: number,
-): Promise<readonly Turn[]> {
+): Promise<readonly HealthChange[]> {
   const rows = await database.query(
     'SELECT * FROM channel_turn WHERE channel=$1 ORDER BY at DESC, node LIMIT $2',
     [channel, limit],
@@ -203,22 +209,22 @@ export async function channelTurns(
   return rows.map((row) => ({
     at: Number(row['at']),
     node: String(row['node']),
-    state: badness.find((state) => state === row['state']) ?? 'healthy',
+    state: healthOrder.find((state) => state === row['state']) ?? 'healthy',
     why: row['why'] === null ? undefined : String(row['why']),
     until: row['until'] === null ? undefined : Number(row['until']),
   }));
 }
 
-export interface NewTurn extends Omit<Turn, 'node'> {
+export interface NewHealthChange extends Omit<HealthChange, 'node'> {
   readonly channel: string;
 }
 
 /** Adds counts and turns to what is there, and replaces the process's report. */
 export function* writeReport(
   report: NodeReport,
-  counts: readonly Count[],
-  turns: readonly NewTurn[],
-): Script<void> {
+  counts: readonly ChannelCount[],
+  turns: readonly NewHealthChange[],
+): Transaction<void> {
   for (const { slot, channel, kind, count } of counts)
     yield {
       sql: `INSERT INTO channel_count (slot, channel, kind, count) VALUES ($1, $2, $3, $4)
@@ -240,7 +246,7 @@ const countsKeptMs = 8 * 86_400_000;
 const turnsKeptMs = 30 * 86_400_000;
 
 /** Forgets what nobody asks for any more. */
-export function* forgetReports(now: number): Script<void> {
+export function* forgetReports(now: number): Transaction<void> {
   yield { sql: 'DELETE FROM channel_count WHERE slot<$1', params: [now - countsKeptMs] };
   yield { sql: 'DELETE FROM channel_turn WHERE at<$1', params: [now - turnsKeptMs] };
   yield { sql: 'DELETE FROM node_report WHERE at<$1', params: [now - 10 * reportAgeMsMax] };

@@ -3,15 +3,15 @@ import { randomText } from '../../base/id.ts';
 import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Health } from '../../routing/health.ts';
 import type { Database } from '../../storage/database.ts';
-import type { Lanes } from '../lanes.ts';
+import type { ChannelClients } from '../channels/clients.ts';
 import type { StreamWatch } from '../stream-watch.ts';
-import type { Counts } from './counts.ts';
+import type { ChannelCounts } from './counts.ts';
 import {
-  badness,
+  healthOrder,
   type ChannelHealthState,
   type ChannelReport,
   forgetReports,
-  type NewTurn,
+  type NewHealthChange,
   type NodeReport,
   writeReport,
 } from './report.ts';
@@ -22,12 +22,12 @@ interface KeyState {
   readonly forMs: number | undefined;
 }
 
-export interface ReporterRooms {
+export interface ReporterSources {
   readonly database: Database;
   readonly clock: Clock;
-  readonly counts: Counts;
+  readonly counts: ChannelCounts;
   readonly health: Health;
-  readonly lanes: Lanes;
+  readonly channelClients: ChannelClients;
   readonly watch: StreamWatch;
   readonly catalog: () => Snapshot;
 }
@@ -42,7 +42,7 @@ const forgetEveryMs = 3_600_000;
  * sees all of them.
  */
 export class Reporter {
-  readonly #rooms: ReporterRooms;
+  readonly #rooms: ReporterSources;
   readonly #node = `node_${randomText(12)}`;
   #channels: Readonly<Record<string, ChannelReport>> = {};
   #last: { readonly text: string; readonly at: number } | undefined;
@@ -51,7 +51,7 @@ export class Reporter {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(rooms: ReporterRooms) {
+  constructor(rooms: ReporterSources) {
     this.#rooms = rooms;
   }
 
@@ -123,12 +123,12 @@ export class Reporter {
   /** Every channel as it is now, and which of them are not what they were. */
   #look(): {
     readonly channels: Readonly<Record<string, ChannelReport>>;
-    readonly turns: readonly NewTurn[];
+    readonly turns: readonly NewHealthChange[];
   } {
-    const { catalog, clock, lanes } = this.#rooms;
+    const { catalog, clock, channelClients: channelClients } = this.#rooms;
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
-    const turns: NewTurn[] = [];
+    const turns: NewHealthChange[] = [];
     for (const channel of catalog().channels.values()) {
       const { name } = channel;
       const before = this.#channels[name];
@@ -148,7 +148,7 @@ export class Reporter {
         why,
         since: same ? (before?.since ?? now) : now,
         until: end,
-        running: lanes.running(channel),
+        running: channelClients.running(channel),
         ...(keys && { keys }),
       };
       if (!same) turns.push({ channel: name, at: now, state, why, until });
@@ -174,6 +174,6 @@ export class Reporter {
 /** A channel is as well as the best of its keys: that is where its requests go. */
 function bestOf(states: readonly KeyState[]): KeyState {
   return states.reduce((best, state) =>
-    badness.indexOf(state.state) < badness.indexOf(best.state) ? state : best,
+    healthOrder.indexOf(state.state) < healthOrder.indexOf(best.state) ? state : best,
   );
 }

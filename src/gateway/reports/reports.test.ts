@@ -2,19 +2,19 @@ import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { Health } from '../../routing/health.ts';
-import type { AccessLine } from '../../telemetry/access.ts';
-import { Requests } from '../../telemetry/requests.ts';
-import { Lanes } from '../lanes.ts';
+import type { AccessLine } from '../../telemetry/access-log.ts';
+import { RequestMetrics } from '../../telemetry/request-metrics.ts';
+import { ChannelClients } from '../channels/clients.ts';
 import { StreamWatch } from '../stream-watch.ts';
-import { Counts } from './counts.ts';
+import { ChannelCounts } from './counts.ts';
 import { reportsMigrations } from './migrations.ts';
 import {
   channelCounts,
-  channelTogether,
-  channelTurns,
+  channelAcrossNodes,
+  healthChanges,
   nodeReports,
-  nowOf,
-  tallied,
+  currentLoad,
+  countTotals,
 } from './report.ts';
 import { Reporter } from './reporter.ts';
 
@@ -47,8 +47,8 @@ function node(
   database: Parameters<typeof nodeReports>[0],
   clock: { at: number; now(): number; monotonicMs(): number },
 ) {
-  const requests = new Requests();
-  const counts = new Counts(clock, requests);
+  const requests = new RequestMetrics();
+  const counts = new ChannelCounts(clock, requests);
   const health = new Health();
   const channel = {
     name: 'ark',
@@ -71,7 +71,7 @@ function node(
     offer: () => undefined,
     listing: () => [],
   };
-  const lanes = new Lanes(new Map(), {
+  const channelClients = new ChannelClients(new Map(), {
     now: () => clock.at,
     post: () => Promise.reject(new Error('no vendor')),
   });
@@ -80,7 +80,7 @@ function node(
     clock,
     counts,
     health,
-    lanes,
+    channelClients: channelClients,
     watch: new StreamWatch(),
     catalog: () => snapshot,
   });
@@ -106,18 +106,18 @@ forEachDatabase((_, openFresh) => {
     await two.reporter.report();
     const reports = await nodeReports(db, clock);
     expect(reports).toHaveLength(2);
-    expect(channelTogether(reports, 'ark')).toMatchObject({
+    expect(channelAcrossNodes(reports, 'ark')).toMatchObject({
       state: 'parked',
       why: 'credentials',
       since: clock.at,
     });
-    const now = nowOf(reports);
+    const now = currentLoad(reports);
     expect(now).toMatchObject({ requestsPerMinute: 2.2, openStreams: 0 });
     expect(now.errorShare).toBeCloseTo(1 / 11);
     expect(now.medianMs).toBeGreaterThan(400 / 1.15);
     expect(now.medianMs).toBeLessThan(400 * 1.15);
     expect(now.p95Ms).toBeGreaterThan(4_000 / 1.15);
-    const counted = tallied(
+    const counted = countTotals(
       await channelCounts(db, { from: clock.at - 3_600_000, channel: 'ark' }),
     );
     expect(counted).toMatchObject({ requests: 11, errors: 1, faults: { overloaded: 1 } });
@@ -138,7 +138,7 @@ forEachDatabase((_, openFresh) => {
     clock.at += 40_000;
     one.health.answered('ark@3', clock.at);
     await one.reporter.report();
-    expect(await channelTurns(db, 'ark', 10)).toMatchObject([
+    expect(await healthChanges(db, 'ark', 10)).toMatchObject([
       { at: 1_050_000, state: 'healthy', why: undefined },
       { at: 1_000_000, state: 'cooling', why: 'rate_limited', until: 1_040_000 },
     ]);

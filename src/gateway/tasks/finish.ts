@@ -1,16 +1,18 @@
+import type { Nano } from '../../base/money.ts';
 import type { Quantities } from '../../base/quantities.ts';
+import { costOf, type Tariff } from '../../catalog/price.ts';
 import type { StoredFile } from '../../media/files.ts';
 import { recordColumns } from '../../usage/record.ts';
-import { billOf, type VideoBill } from './bill.ts';
+import { linesText } from '../settle.ts';
 import type { TaskParts } from './parts.ts';
-import { endTask, type TaskEnd } from './rows.ts';
+import { endTask, type TaskEnd } from './queries.ts';
 import type { Task, TaskError } from './task.ts';
 
 /**
  * The video is ours: it is charged, recorded and shown, in one transaction. Throws a
  * `DatabaseError`: the next poll repeats it.
  */
-export async function complete(
+export async function completeTask(
   parts: TaskParts,
   task: Task,
   file: StoredFile,
@@ -23,7 +25,7 @@ export async function complete(
     columns: recordColumns,
     values: recordOf(task, text, finishedAt),
   };
-  const ended = await end(parts, task, finishedAt, {
+  const ended = await endAndLog(parts, task, finishedAt, {
     state: 'completed',
     file: file.id,
     hold: { state: 'posted', cost: total, code: 'video', at: finishedAt, record },
@@ -36,12 +38,12 @@ export async function complete(
  * Nothing came of it: the whole hold is free again. Throws a `DatabaseError`: the next poll repeats
  * it.
  */
-export async function fail(parts: TaskParts, task: Task, error: TaskError): Promise<void> {
-  await end(parts, task, parts.clock.now(), { state: 'failed', error });
+export async function failTask(parts: TaskParts, task: Task, error: TaskError): Promise<void> {
+  await endAndLog(parts, task, parts.clock.now(), { state: 'failed', error });
 }
 
 /** False: it had ended before. */
-async function end(parts: TaskParts, task: Task, at: number, how: TaskEnd): Promise<boolean> {
+async function endAndLog(parts: TaskParts, task: Task, at: number, how: TaskEnd): Promise<boolean> {
   const ended = await parts.database.transact(() => endTask(task, how, at));
   if (ended === undefined) return false;
   parts.ended({
@@ -70,7 +72,7 @@ function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined
   const offer = others ? parts.catalog().offer(task.group, task.model) : undefined;
   if (offer === undefined) return asked;
   const tariff = offer.tariff.terms?.plainAt(task.createdAt) ?? offer.tariff;
-  return billOf(tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
+  return videoBill(tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
 }
 
 function recordOf(
@@ -94,3 +96,20 @@ function recordOf(
 
 /** Its name, without which of its keys it was. */
 const channelOf = ({ channel }: Task): string => channel.slice(0, channel.lastIndexOf('@'));
+
+/** What a video costs, and how that comes about. */
+interface VideoBill {
+  readonly total: Nano;
+  readonly text: string;
+}
+
+/** `variants`: the names that its price may go by, the most telling first. */
+export function videoBill(
+  tariff: Tariff,
+  quantities: Quantities,
+  variants: readonly string[],
+): VideoBill {
+  const variant = variants.find((name) => tariff.variants?.listed.has(name));
+  const { lines, total } = costOf(tariff, quantities, variant);
+  return { total, text: linesText(lines) };
+}

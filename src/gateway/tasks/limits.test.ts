@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pollAfterMs, taskLimits } from './limits.ts';
+import { pollAfterMs, taskLimits } from './parts.ts';
 
 it('a task is asked for ever more rarely, at whole milliseconds', () => {
   for (const ageMs of [0, 1, 7_999, 8_001, 8_002, 8_003, 59_999, 60_001, 3_600_001]) {

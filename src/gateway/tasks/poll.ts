@@ -1,23 +1,22 @@
 import { assert } from '../../base/assert.ts';
 import type { Fault } from '../../base/fault.ts';
 import { isNotStored, type StoredFile } from '../../media/files.ts';
-import type { Ask } from '../../providers/adapter.ts';
+import type { VendorRequest } from '../../providers/adapter.ts';
 import {
   type AcceptedTask,
   isTaskFault,
-  type Progress,
+  type VendorTaskProgress,
   type TaskAdapter,
   type TaskFault,
   type TaskFile,
 } from '../../providers/task-adapter.ts';
-import { protocolFault } from '../attempt.ts';
-import { type HiddenFacts, shownWords } from '../blame.ts';
-import type { Lane } from '../lanes.ts';
-import { contact } from './contact.ts';
-import { complete, fail } from './finish.ts';
-import { pollAfterMs } from './limits.ts';
-import type { TaskParts } from './parts.ts';
-import { type Standing, taskKeptMs } from './rows.ts';
+import { replyFault } from '../attempt.ts';
+import { type HiddenFacts, shownMessage } from '../error-mapping.ts';
+import type { ChannelClient } from '../channels/clients.ts';
+import { callVendor } from './vendor-call.ts';
+import { completeTask, failTask } from './finish.ts';
+import { pollAfterMs, type TaskParts } from './parts.ts';
+import { type PollResult, taskKeptMs } from './queries.ts';
 import type { Task, TaskError } from './task.ts';
 
 /**
@@ -28,9 +27,9 @@ const goneAfterMs = 60_000;
 const goneTimes = 3;
 
 /** What a poll came to: the task has ended, or how it stands and whether the vendor was heard. */
-export type Polled =
+export type PollOutcome =
   | { readonly kind: 'ended' }
-  | { readonly kind: 'standing'; readonly standing: Standing; readonly fault: Fault | undefined };
+  | { readonly kind: 'standing'; readonly standing: PollResult; readonly fault: Fault | undefined };
 
 /** Gives way to copying: `undefined` when there are too many already. */
 export type CopyFile = (
@@ -38,7 +37,7 @@ export type CopyFile = (
   copying: (signal: AbortSignal) => Promise<StoredFile | Fault>,
 ) => Promise<StoredFile | Fault> | undefined;
 
-const ended: Polled = { kind: 'ended' };
+const ended: PollOutcome = { kind: 'ended' };
 const neverSent: TaskError = {
   code: 'submission_failed',
   message: 'The video could not be submitted. Please try again.',
@@ -59,39 +58,41 @@ export async function pollTask(
   task: Task,
   copy: CopyFile,
   stop: AbortSignal,
-): Promise<Polled> {
+): Promise<PollOutcome> {
   // Whoever submitted it did not live to know what came of it, and nobody else does: it is not sent
   // a second time.
   if (task.upstreamId === undefined) return failed(parts, task, neverSent);
-  let lane: Lane;
+  let client: ChannelClient;
   try {
-    lane = await parts.pins.lane(task.channel);
+    client = await parts.taskChannels.client(task.channel);
   } catch (error) {
     if (!isOver(parts, task)) throw error;
     return failed(parts, task, timedOut);
   }
-  const adapter = lane.taskAdapter('video');
+  const adapter = client.taskAdapter('video');
   assert(adapter !== undefined, 'a channel that took a video speaks of videos');
   const { upstreamId, upstreamModel, seconds } = task;
   const accepted: AcceptedTask = { upstreamId, upstreamModel, seconds };
-  const ask = (question: Ask): ReturnType<typeof contact> => {
+  const ask = (question: VendorRequest): ReturnType<typeof callVendor> => {
     const { replyBytesMax, poll: times } = parts.taskLimits;
-    return contact(lane, adapter, question, upstreamModel, { replyBytesMax, times }, stop);
+    return callVendor(client, adapter, question, upstreamModel, { replyBytesMax, times }, stop);
   };
   const contacted = await ask(adapter.poll(accepted));
-  const reported: Progress | TaskFault =
-    'fault' in contacted ? contacted.fault : read(() => adapter.polled(contacted.reply, accepted));
+  const reported: VendorTaskProgress | TaskFault =
+    'fault' in contacted
+      ? contacted.fault
+      : read(() => adapter.readPoll(contacted.reply, accepted));
   if (stop.aborted) return stands(parts, task, undefined, undefined);
   if (!isTaskFault(reported)) {
     if (reported.state === 'failed')
       return failed(
         parts,
         task,
-        errorOf(reported.fault, { secret: lane.secret, baseUrl: lane.upstream.urlOf('/') }),
+        errorOf(reported.fault, { secret: client.secret, baseUrl: client.upstream.urlOf('/') }),
       );
     if (reported.state === 'completed')
       return delivered(parts, task, reported, copy, (signal) =>
-        keep(parts, lane, adapter, task, reported.file, ask, signal),
+        keep(parts, client, adapter, task, reported.file, ask, signal),
       );
   } else if (
     reported.gone === true &&
@@ -119,12 +120,12 @@ function read<T>(reading: () => T): T | Fault {
   try {
     return reading();
   } catch (error) {
-    return protocolFault(String(error));
+    return replyFault(String(error));
   }
 }
 
-async function failed(parts: TaskParts, task: Task, error: TaskError): Promise<Polled> {
-  await fail(parts, task, error);
+async function failed(parts: TaskParts, task: Task, error: TaskError): Promise<PollOutcome> {
+  await failTask(parts, task, error);
   return ended;
 }
 
@@ -138,22 +139,22 @@ function errorOf(fault: Fault, channel: HiddenFacts): TaskError {
       code: 'content_policy_violation',
       message: 'The video was refused by the content policy. Please change the prompt.',
     };
-  const told = fault.kind === 'bad_request' ? `: ${shownWords(fault.message, channel)}` : '.';
+  const told = fault.kind === 'bad_request' ? `: ${shownMessage(fault.message, channel)}` : '.';
   return { code: 'generation_failed', message: `The video could not be generated${told}` };
 }
 
 async function delivered(
   parts: TaskParts,
   task: Task,
-  { quantities }: Extract<Progress, { readonly state: 'completed' }>,
+  { quantities }: Extract<VendorTaskProgress, { readonly state: 'completed' }>,
   copy: CopyFile,
   copying: (signal: AbortSignal) => Promise<StoredFile | Fault>,
-): Promise<Polled> {
+): Promise<PollOutcome> {
   const file = await copy(task, copying);
   // Others are being copied: this one is asked for again soon.
   if (file === undefined) return stands(parts, task, { state: 'running' }, undefined);
   if (!('kind' in file)) {
-    await complete(parts, task, file, quantities);
+    await completeTask(parts, task, file, quantities);
     return ended;
   }
   if (!isOver(parts, task)) return stands(parts, task, undefined, file);
@@ -163,11 +164,11 @@ async function delivered(
 /** A copy of the video that nobody but us has to do with. */
 async function keep(
   parts: TaskParts,
-  lane: Lane,
+  client: ChannelClient,
   adapter: TaskAdapter,
   task: Task,
   file: TaskFile,
-  ask: (question: Ask) => ReturnType<typeof contact>,
+  ask: (question: VendorRequest) => ReturnType<typeof callVendor>,
   signal: AbortSignal,
 ): Promise<StoredFile | Fault> {
   const wanted = {
@@ -181,17 +182,17 @@ async function keep(
     const { upstreamId = '', upstreamModel, seconds } = task;
     const located = read(
       () =>
-        adapter.located?.(contacted.reply, { upstreamId, upstreamModel, seconds }) ??
-        protocolFault('a file that nobody finds'),
+        adapter.readFileLocation?.(contacted.reply, { upstreamId, upstreamModel, seconds }) ??
+        replyFault('a file that nobody finds'),
     );
     if (isTaskFault(located) || located.kind === 'asked')
-      return isTaskFault(located) ? located : protocolFault('a file behind a file');
-    return keep(parts, lane, adapter, task, located, ask, signal);
+      return isTaskFault(located) ? located : replyFault('a file behind a file');
+    return keep(parts, client, adapter, task, located, ask, signal);
   }
   const stored =
     file.kind === 'bytes'
       ? await parts.files.put(file.bytes, wanted)
-      : await parts.files.copy(await sourceOf(lane, file), wanted, signal);
+      : await parts.files.copy(await sourceOf(client, file), wanted, signal);
   if (!isNotStored(stored)) return stored;
   return {
     kind: stored.why === 'unreachable' ? 'network' : 'protocol',
@@ -200,20 +201,20 @@ async function keep(
 }
 
 async function sourceOf(
-  lane: Lane,
+  client: ChannelClient,
   file: Extract<TaskFile, { readonly kind: 'address' | 'path' }>,
 ) {
-  const home = lane.upstream.urlOf('');
+  const home = client.upstream.urlOf('');
   if (file.kind === 'address') return { url: file.url, home };
-  const url = lane.upstream.urlOf(file.path);
-  const proof = await lane.authorize?.({
+  const url = client.upstream.urlOf(file.path);
+  const proof = await client.authorize?.({
     method: 'GET',
     url,
-    headers: lane.sign,
+    headers: client.sign,
     body: Buffer.alloc(0),
   });
   if (proof !== undefined && 'kind' in proof) throw new Error(proof.message);
-  return { url, headers: { ...lane.sign, ...proof?.headers }, home };
+  return { url, headers: { ...client.sign, ...proof?.headers }, home };
 }
 
 /** How the task stands now: never behind what was known before. */
@@ -222,7 +223,7 @@ function stands(
   task: Task,
   progress: { readonly state: string; readonly percent?: number } | undefined,
   fault: Fault | undefined,
-): Polled {
+): PollOutcome {
   const now = clock.now();
   const faults = fault === undefined ? 0 : task.faults + 1;
   const state = task.state === 'running' || progress?.state === 'running' ? 'running' : 'queued';

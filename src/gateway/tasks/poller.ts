@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Fault, FaultKind } from '../../base/fault.ts';
 import type { StoredFile } from '../../media/files.ts';
-import { pollLeaseMs } from './limits.ts';
-import type { TaskParts } from './parts.ts';
+import type { Database } from '../../storage/database.ts';
+import { pollLeaseMs, type TaskParts } from './parts.ts';
 import { type CopyFile, pollTask } from './poll.ts';
-import { claimTasks, dueTasks, renewClaim } from './rows.ts';
-import { Standings } from './standings.ts';
+import { claimTasks, dueTasks, renewClaim, type PollResult, writePollResults } from './queries.ts';
 import type { Task } from './task.ts';
 
 /** A channel that says nothing is asked by so few at a time. */
@@ -16,7 +15,7 @@ const silences: ReadonlySet<FaultKind> = new Set(['timeout', 'network']);
  * The polls of one channel. `most` halves with each silence and grows with each answer, so that a
  * vendor that hangs holds no place that others need.
  */
-interface Desk {
+interface ChannelPolls {
   busy: number;
   most: number;
   due: number;
@@ -29,8 +28,8 @@ interface Desk {
  */
 export class Poller {
   readonly #parts: TaskParts;
-  readonly #standings: Standings;
-  readonly #desks = new Map<string, Desk>();
+  readonly #standings: PollResults;
+  readonly #desks = new Map<string, ChannelPolls>();
   readonly #stop = new AbortController();
   #busy = 0;
   #copying = 0;
@@ -40,7 +39,7 @@ export class Poller {
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
-    this.#standings = new Standings(parts.database, (error) => parts.trouble(undefined, error));
+    this.#standings = new PollResults(parts.database, (error) => parts.trouble(undefined, error));
     // Every poll and every copy listens to it.
     setMaxListeners(0, this.#stop.signal);
   }
@@ -98,7 +97,7 @@ export class Poller {
     await this.#standings.idle();
   }
 
-  #desk(channel: string): Desk {
+  #desk(channel: string): ChannelPolls {
     let desk = this.#desks.get(channel);
     if (desk === undefined) {
       desk = { busy: 0, most: this.#parts.taskLimits.channelPollsMax, due: 0, claiming: false };
@@ -123,7 +122,7 @@ export class Poller {
     }
   }
 
-  async #poll(channel: string, desk: Desk, task: Task): Promise<void> {
+  async #poll(channel: string, desk: ChannelPolls, task: Task): Promise<void> {
     desk.busy += 1;
     this.#busy += 1;
     try {
@@ -142,7 +141,7 @@ export class Poller {
     }
   }
 
-  #learn(desk: Desk, fault: Fault | undefined): void {
+  #learn(desk: ChannelPolls, fault: Fault | undefined): void {
     const { channelPollsMax } = this.#parts.taskLimits;
     if (fault !== undefined && silences.has(fault.kind))
       desk.most = Math.max(channelPollsLeast, Math.floor(desk.most / 2));
@@ -178,4 +177,39 @@ export class Poller {
         return copied;
       });
   };
+}
+
+const atOnceMax = 512;
+
+/**
+ * What polls came to, on its way to the database: what gathers while a write runs is the next one.
+ * A lost one costs a poll, once its lease has run out.
+ */
+class PollResults {
+  readonly #database: Database;
+  readonly #failed: (error: unknown) => void;
+  #waiting: PollResult[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(database: Database, failed: (error: unknown) => void) {
+    this.#database = database;
+    this.#failed = failed;
+  }
+
+  add(standing: PollResult): void {
+    this.#waiting.push(standing);
+    this.#writing ??= this.#write();
+  }
+
+  async idle(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const some = this.#waiting.splice(0, atOnceMax);
+      await writePollResults(this.#database, some).catch(this.#failed);
+    }
+    this.#writing = undefined;
+  }
 }

@@ -1,25 +1,32 @@
+import type { Principal } from '../../accounts/principal.ts';
 import type { Fault, FaultKind } from '../../base/fault.ts';
 import { refuse } from '../../base/refusal.ts';
-import { pause } from '../../base/timers.ts';
+import { pause } from '../../base/clock.ts';
+import type { Offer, Candidate } from '../../catalog/snapshot.ts';
 import { couldHold } from '../../ledger/ledger.ts';
-import { isFailed } from '../../media/downloads.ts';
-import { isTaskFault, type Submitted, type VideoCall } from '../../providers/task-adapter.ts';
-import type { Pass } from '../../limits/contract.ts';
+import type { Pass } from '../../limits/limiter.ts';
+import { isDownloadFailure } from '../../media/downloads.ts';
+import {
+  isTaskFault,
+  type AcceptedSubmission,
+  type VideoCall,
+  type VideoMisfit,
+  type TaskAdapter,
+  type VideoRequest,
+} from '../../providers/task-adapter.ts';
 import { DatabaseError } from '../../storage/database.ts';
 import { LimitReached } from '../admit.ts';
-import { offerTo, shareOf } from '../allowed.ts';
-import { protocolFault } from '../attempt.ts';
-import { refusalFor } from '../blame.ts';
-import { windowsOf } from '../windows.ts';
-import { billOf } from './bill.ts';
-import { contact } from './contact.ts';
-import { pollAfterMs, submitLeaseMs } from './limits.ts';
-import type { TaskParts } from './parts.ts';
-import { pinOf } from './pins.ts';
-import { acceptTask, insertTask, pinTask, withdrawTask } from './rows.ts';
+import { replyFault } from '../attempt.ts';
+import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
+import { refusalFor } from '../error-mapping.ts';
+import { offerTo, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
+import { limitWindowsOf } from '../pricing/key-limits.ts';
+import { callVendor } from './vendor-call.ts';
+import { videoBill } from './finish.ts';
+import { pollAfterMs, submitLeaseMs, type TaskParts } from './parts.ts';
+import { taskChannelId } from './task-channels.ts';
+import { acceptTask, insertTask, assignChannel, withdrawTask } from './queries.ts';
 import type { NewTask, Task } from './task.ts';
-import { type Maker, makersOf, type VideoRequest, wishOf } from './wish.ts';
-import type { Offer } from '../../catalog/snapshot.ts';
 
 /** What the client is told at once. */
 export type SubmittedTask = Pick<
@@ -45,7 +52,7 @@ const moneyLookMs = 150;
  */
 export async function submitTask(
   parts: TaskParts,
-  request: VideoRequest,
+  request: VideoSubmission,
   stop: AbortSignal,
   limitsTold: (pass: Pass) => void,
 ): Promise<SubmittedTask> {
@@ -53,14 +60,14 @@ export async function submitTask(
   const startedMs = parts.clock.monotonicMs();
   const offer = offerTo(parts.catalog(), principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
-  const wish = wishOf(offer, request);
-  const makers = makersOf(parts.lanes, offer, request, wish);
+  const video = videoRequestFor(offer, request);
+  const makers = videoCandidates(parts.channelClients, offer, request, video);
   const { name, limits } = offer.group;
   const entered = await parts.limiter.enter(
     `${principal.userId}/${name}`,
     limits,
     0,
-    shareOf(principal),
+    keyShare(principal),
   );
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
@@ -70,7 +77,7 @@ export async function submitTask(
     if (room === 'away')
       refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, awayRetryMs);
     if (room === 'full') refuse('too_many_files');
-    const ready = await withBytes(parts, makers, request, stop);
+    const ready = await withInlineImages(parts, makers, request, stop);
     return await new Submission(parts, request, offer, ready, stop, startedMs).run();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
@@ -84,49 +91,49 @@ export async function submitTask(
  * The calls with the bytes of those images that their vendor does not read by address. What cannot
  * be downloaded is the client's to mend.
  */
-async function withBytes(
+async function withInlineImages(
   parts: TaskParts,
-  makers: readonly Maker[],
-  { names }: VideoRequest,
+  makers: readonly VideoCandidate[],
+  { names }: VideoSubmission,
   stop: AbortSignal,
-): Promise<readonly Maker[]> {
-  const isWanted = ({ adapter, call }: Maker, url: string): boolean =>
+): Promise<readonly VideoCandidate[]> {
+  const isWanted = ({ adapter, call }: VideoCandidate, url: string): boolean =>
     !url.startsWith('data:') && adapter.needsBytes?.(url, call) === true;
   const urls = makers.flatMap((maker) =>
-    maker.call.wish.images.map(({ url }) => url).filter((url) => isWanted(maker, url)),
+    maker.call.request.images.map(({ url }) => url).filter((url) => isWanted(maker, url)),
   );
   if (urls.length === 0) return makers;
   const got = await parts.downloads.all(
     [...new Set(urls)].map((url) => ({ url, kind: 'image' })),
     stop,
   );
-  if (isFailed(got)) refuse('invalid_value', { param: names.image, why: got.why });
+  if (isDownloadFailure(got)) refuse('invalid_value', { param: names.image, why: got.why });
   return makers.map((maker) => {
-    const images = maker.call.wish.images.map((image) => {
+    const images = maker.call.request.images.map((image) => {
       const content = isWanted(maker, image.url) ? got.get(image.url) : undefined;
       return content === undefined
         ? image
         : { ...image, url: `data:${content.type};base64,${content.base64}` };
     });
-    return { ...maker, call: { ...maker.call, wish: { ...maker.call.wish, images } } };
+    return { ...maker, call: { ...maker.call, request: { ...maker.call.request, images } } };
   });
 }
 
 /** One submission that was admitted, from its money to its vendor. */
 class Submission {
   readonly #parts: TaskParts;
-  readonly #request: VideoRequest;
+  readonly #request: VideoSubmission;
   readonly #offer: Offer;
-  readonly #makers: readonly Maker[];
+  readonly #makers: readonly VideoCandidate[];
   readonly #stop: AbortSignal;
   readonly #startedMs: number;
-  readonly #tried: Maker[] = [];
+  readonly #tried: VideoCandidate[] = [];
 
   constructor(
     parts: TaskParts,
-    request: VideoRequest,
+    request: VideoSubmission,
     offer: Offer,
-    makers: readonly Maker[],
+    makers: readonly VideoCandidate[],
     stop: AbortSignal,
     startedMs: number,
   ) {
@@ -146,7 +153,7 @@ class Submission {
     const known = await this.#commit({ ...task, createdAt }, first);
     if (known !== undefined) return known;
     let fault: Fault;
-    let maker: Maker | undefined = first;
+    let maker: VideoCandidate | undefined = first;
     do {
       if (this.#tried.length > 1 && !(await this.#pin(maker))) return this.#lost();
       const { submitted, next } = await this.#ask(maker);
@@ -165,7 +172,7 @@ class Submission {
     throw this.#blame(fault, last);
   }
 
-  #pick(): Maker | undefined {
+  #pick(): VideoCandidate | undefined {
     const { health, clock, random, taskLimits } = this.#parts;
     if (this.#tried.length >= taskLimits.attemptsMax) return undefined;
     const maker = health.pick(this.#makers, this.#tried, clock.monotonicMs(), random);
@@ -173,7 +180,7 @@ class Submission {
     return maker;
   }
 
-  #taskOf(maker: Maker): NewTask {
+  #taskOf(maker: VideoCandidate): NewTask {
     const { principal, taskId, idempotencyKey } = this.#request;
     const { model, group } = this.#offer;
     const createdAt = this.#parts.clock.now();
@@ -181,11 +188,11 @@ class Submission {
       id: taskId,
       account: principal.userId,
       keyId: principal.keyId,
-      limits: windowsOf(principal, createdAt, this.#parts.limits.utcOffsetMinutes),
+      limits: limitWindowsOf(principal, createdAt, this.#parts.limits.utcOffsetMinutes),
       model: model.id,
       group: group.name,
-      seconds: maker.call.wish.seconds,
-      size: maker.call.wish.size,
+      seconds: maker.call.request.seconds,
+      size: maker.call.request.size,
       createdAt,
       idempotencyKey,
       ...this.#pinned(maker),
@@ -196,16 +203,16 @@ class Submission {
     candidate,
     adapter,
     call,
-  }: Maker): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
+  }: VideoCandidate): Pick<NewTask, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'> {
     const variants = adapter.variants(call);
     const tariff = this.#offer.tariff.terms?.plainAt(this.#parts.clock.now()) ?? this.#offer.tariff;
-    const { total, text } = billOf(
+    const { total, text } = videoBill(
       tariff,
-      { second: call.wish.seconds, ...adapter.worst?.(call) },
+      { second: call.request.seconds, ...adapter.quantitiesMax?.(call) },
       variants,
     );
     return {
-      channel: pinOf(candidate.channel),
+      channel: taskChannelId(candidate.channel),
       upstreamModel: call.upstreamModel,
       variants,
       cost: total,
@@ -217,8 +224,8 @@ class Submission {
    * The money and the task. What the dearest channel costs is held, so that the next one needs no
    * more of it.
    */
-  async #commit(task: NewTask, { candidate }: Maker): Promise<Task | undefined> {
-    const { database, pins, clock, timers, taskLimits } = this.#parts;
+  async #commit(task: NewTask, { candidate }: VideoCandidate): Promise<Task | undefined> {
+    const { database, taskChannels: pins, clock, timers, taskLimits } = this.#parts;
     const costs = this.#makers.map((maker) => this.#pinned(maker).cost);
     const amount = costs.reduce((most, cost) => (cost > most ? cost : most), 1n);
     const { id, account, limits, createdAt } = task;
@@ -260,10 +267,10 @@ class Submission {
     return task;
   }
 
-  async #pin(maker: Maker): Promise<boolean> {
-    const { database, pins, clock, taskLimits } = this.#parts;
+  async #pin(maker: VideoCandidate): Promise<boolean> {
+    const { database, taskChannels: pins, clock, taskLimits } = this.#parts;
     await pins.write(maker.candidate.channel);
-    return pinTask(
+    return assignChannel(
       database,
       this.#request.taskId,
       this.#pinned(maker),
@@ -273,13 +280,13 @@ class Submission {
 
   /** `next`: this vendor has certainly not taken it, so that another may be asked. */
   async #ask(
-    maker: Maker,
-  ): Promise<{ readonly submitted: Submitted | Fault; readonly next: boolean }> {
+    maker: VideoCandidate,
+  ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly next: boolean }> {
     const { health, clock, taskLimits } = this.#parts;
-    const { id, lane, adapter, call } = maker;
+    const { id, client, adapter, call } = maker;
     const { replyBytesMax, submit: times } = taskLimits;
-    const contacted = await contact(
-      lane,
+    const contacted = await callVendor(
+      client,
       adapter,
       adapter.submit(call),
       call.upstreamModel,
@@ -325,7 +332,7 @@ class Submission {
     );
   }
 
-  #blame(fault: Fault, maker?: Maker): Error {
+  #blame(fault: Fault, maker?: VideoCandidate): Error {
     const retryAfterMs = this.#parts.health.retryAfterMs(
       this.#makers,
       this.#parts.clock.monotonicMs(),
@@ -333,7 +340,7 @@ class Submission {
     return refusalFor(fault, this.#request.id, retryAfterMs, maker?.candidate.channel);
   }
 
-  #report(maker: Maker | undefined, status: number, outcome: string): void {
+  #report(maker: VideoCandidate | undefined, status: number, outcome: string): void {
     const { access, clock } = this.#parts;
     const { id, principal, model } = this.#request;
     access({
@@ -363,10 +370,121 @@ function whenBusy(error: unknown): { readonly kind: 'busy' } {
 }
 
 /** An answer that cannot be read may be that of a vendor that has taken the task. */
-function readSubmitted({ adapter }: Maker, reply: Buffer, call: VideoCall): Submitted | Fault {
+function readSubmitted(
+  { adapter }: VideoCandidate,
+  reply: Buffer,
+  call: VideoCall,
+): AcceptedSubmission | Fault {
   try {
-    return adapter.submitted(reply, call);
+    return adapter.readSubmission(reply, call);
   } catch (error) {
-    return protocolFault(String(error));
+    return replyFault(String(error));
   }
+}
+
+/** A submission as its endpoint understood it. */
+export interface VideoSubmission {
+  /** Of the request. */
+  readonly id: string;
+  readonly taskId: string;
+  readonly principal: Principal;
+  readonly model: string;
+  /** Undefined: the model's usual length. */
+  readonly seconds: number | undefined;
+  readonly wish: Omit<VideoRequest, 'seconds'>;
+  /** Lengths of models of which the catalogue names none. */
+  readonly usualDurations: readonly number[];
+  /** Lengths that this endpoint knows beside them. */
+  readonly moreSeconds: readonly number[];
+  /** The client's names of the members of its request. */
+  readonly names: Readonly<Record<VideoMisfit['param'], string>>;
+  readonly idempotencyKey: string | undefined;
+  /** Awaited before the task is written. What it throws ends the submission. */
+  readonly begin: (() => Promise<void>) | undefined;
+}
+
+/** One channel whose model can make the video. */
+interface VideoCandidate {
+  readonly candidate: Candidate;
+  readonly id: string;
+  readonly priority: number;
+  readonly weight: number;
+  readonly client: ChannelClient;
+  readonly adapter: TaskAdapter;
+  readonly call: VideoCall;
+}
+
+const usualSeconds = 5;
+const listed = (seconds: readonly number[]): string => seconds.toSorted((a, b) => a - b).join(', ');
+
+/** The video request with its length. Throws the Refusal of what this model is not for, or does not make. */
+function videoRequestFor(
+  { model }: Offer,
+  { wish: request, seconds, usualDurations, moreSeconds, names }: VideoSubmission,
+): VideoRequest {
+  if (!kindsFor.video.includes(model.kind))
+    refuse('wrong_endpoint', {
+      model: model.id,
+      kind: model.kind,
+      endpoint: endpointFor[model.kind],
+      param: 'model',
+    });
+  const { modalities, durations = usualDurations } = model;
+  if (request.images.length > 0 && modalities !== undefined && !modalities.in.includes('image')) {
+    const accepted = modalities.in.join(', ');
+    refuse('unsupported_content', {
+      model: model.id,
+      content: 'image',
+      param: names.image,
+      accepted,
+    });
+  }
+  if (seconds === undefined)
+    return {
+      ...request,
+      seconds: durations.includes(usualSeconds) ? usualSeconds : Math.min(...durations),
+    };
+  const allowed = [...new Set([...durations, ...moreSeconds])];
+  if (!allowed.includes(seconds))
+    refuse('invalid_value', {
+      param: names.duration,
+      why: `the model '${model.id}' makes videos of ${listed(allowed)} seconds.`,
+    });
+  return { ...request, seconds };
+}
+
+/**
+ * The channels that can make it. Throws the Refusal that tells what is allowed where none can, so
+ * that nothing is ever silently shortened.
+ */
+function videoCandidates(
+  channelClients: ChannelClients,
+  { candidates, model }: Offer,
+  request: VideoSubmission,
+  video: VideoRequest,
+): readonly VideoCandidate[] {
+  const makers: VideoCandidate[] = [];
+  let misfit: VideoMisfit | undefined;
+  for (const candidate of candidates) {
+    const client = channelClients.of(candidate.channel);
+    const adapter = client.taskAdapter('video');
+    if (adapter === undefined) continue;
+    const { id, priority, weight, upstreamModel } = candidate;
+    const call = { request: video, taskId: request.taskId, publicModel: model.id, upstreamModel };
+    const unfit = tooLong(candidate, video) ?? adapter.misfit?.(call);
+    if (unfit === undefined)
+      makers.push({ candidate, id, priority, weight, client, adapter, call });
+    else misfit ??= unfit;
+  }
+  if (makers.length === 0 && misfit !== undefined)
+    refuse('invalid_value', { param: request.names[misfit.param], why: misfit.why });
+  return makers;
+}
+
+function tooLong({ durations }: Candidate, { seconds }: VideoRequest): VideoMisfit | undefined {
+  if (durations === undefined || durations.includes(seconds)) return undefined;
+  return {
+    param: 'duration',
+    why: `it is not available for this model: it makes videos of ${listed(durations)} seconds.`,
+  };
 }

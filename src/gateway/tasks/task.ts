@@ -6,7 +6,7 @@ import type { Row } from '../../storage/database.ts';
  * `new`: committed, and not yet known to be with a vendor. `completed` and `failed` are ends, and
  * nothing follows them.
  */
-export type TaskState = 'new' | 'queued' | 'running' | 'completed' | 'failed';
+export type TaskStatus = 'new' | 'queued' | 'running' | 'completed' | 'failed';
 
 /** A video on its way, as its row says. */
 export interface Task {
@@ -21,7 +21,7 @@ export interface Task {
   readonly channel: string;
   readonly upstreamModel: string;
   readonly upstreamId: string | undefined;
-  readonly state: TaskState;
+  readonly state: TaskStatus;
   /** 0 to 100. */
   readonly percent: number;
   readonly seconds: number;
@@ -90,7 +90,7 @@ export function readTask(row: Row): Task {
     channel: text('channel'),
     upstreamModel: text('upstream_model'),
     upstreamId: optional('upstream_id'),
-    state: text('state') as TaskState,
+    state: text('state') as TaskStatus,
     percent: number('percent'),
     seconds: number('seconds'),
     size: optional('size'),

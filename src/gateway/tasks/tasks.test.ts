@@ -8,9 +8,9 @@ import { nanoPerYuan } from '../../base/money.ts';
 import { check } from '../../ledger/check.ts';
 import { balance } from '../../ledger/ledger.ts';
 import { ledgerProcedures } from '../../ledger/procedures.ts';
-import { migrations } from '../../migrations.ts';
+import { migrations } from '../../app/schema.ts';
 import type { Database } from '../../storage/database.ts';
-import { taskProof } from './proof.ts';
+import { taskProof } from './migrations.ts';
 import type { Task } from './task.ts';
 
 const hour = 3_600_000;

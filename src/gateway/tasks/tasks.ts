@@ -1,12 +1,17 @@
 import { setMaxListeners } from 'node:events';
-import type { Pass } from '../../limits/contract.ts';
+import type { Pass } from '../../limits/limiter.ts';
 import type { TaskParts } from './parts.ts';
 import { Poller } from './poller.ts';
-import { releaseTasks } from './rows.ts';
-import { expireTasks, findTask, listTasks, removeTask, type TaskPage } from './shelf.ts';
-import { type SubmittedTask, submitTask } from './submit.ts';
+import {
+  releaseTasks,
+  expireTasks,
+  findTask,
+  listTasks,
+  removeTask,
+  type TaskPage,
+} from './queries.ts';
+import { type SubmittedTask, submitTask, type VideoSubmission } from './submit.ts';
 import type { Task } from './task.ts';
-import type { VideoRequest } from './wish.ts';
 
 /**
  * Work that outlives its request, of all accounts: submitted here, asked for in the background,
@@ -41,7 +46,7 @@ export class Tasks {
   }
 
   /** Throws a Refusal (or LimitReached), and then there is no task and no hold. */
-  submit(request: VideoRequest, limitsTold: (pass: Pass) => void): Promise<SubmittedTask> {
+  submit(request: VideoSubmission, limitsTold: (pass: Pass) => void): Promise<SubmittedTask> {
     return submitTask(this.#parts, request, this.#stop.signal, limitsTold);
   }
 

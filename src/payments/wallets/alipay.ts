@@ -1,33 +1,36 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
-import { callControl } from '../../http/control.ts';
-import { plainTime, readPlainTime } from '../china-time.ts';
-import { ofYuanText, yuanText } from '../fen.ts';
-import { textOf } from '../json.ts';
+import { callControl } from '../../http/control-call.ts';
+import { plainTime, readPlainTime, ofYuanText, yuanText, nonEmptyText } from '../wallet-formats.ts';
 import type {
-  Answer,
-  Bill,
-  Closed,
-  Made,
-  Notice,
-  OrderWish,
+  NotificationReply,
+  WalletBill,
+  CloseResult,
+  CreatedOrder,
+  WalletNotification,
+  OrderRequest,
   Payment,
-  RefundStanding,
-  RefundWish,
-  Standing,
+  RefundStatus,
+  RefundRequest,
+  PaymentStatus,
   Wallet,
   WalletFault,
+  BillLine,
 } from '../wallet.ts';
-import { readAlipayBill } from './alipay-bill.ts';
-import { type AlipayAccount, AlipayCaller, type AlipayReply, unknown } from './alipay-call.ts';
-import { noticeHolds } from './alipay-signature.ts';
-import { unzip } from './zip.ts';
+import {
+  type AlipayAccount,
+  AlipayCaller,
+  type AlipayReply,
+  unclearFault,
+  noticeHolds,
+} from './alipay-call.ts';
+import { unzip, rowsByName } from './bill-files.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
 const billBytesMax = 64 * 1024 * 1024;
-const taken: Answer = { status: 200, type: 'text/plain', body: 'success' };
-const refused: Answer = { status: 200, type: 'text/plain', body: 'fail' };
+const taken: NotificationReply = { status: 200, type: 'text/plain', body: 'success' };
+const refused: NotificationReply = { status: 200, type: 'text/plain', body: 'fail' };
 const absent = 'ACQ.TRADE_NOT_EXIST';
 
 /**
@@ -49,7 +52,7 @@ export class Alipay implements Wallet {
     this.#stop = stop;
   }
 
-  async make({
+  async createOrder({
     id,
     amount,
     method,
@@ -57,7 +60,7 @@ export class Alipay implements Wallet {
     subject,
     notifyUrl,
     returnUrl,
-  }: OrderWish): Promise<Made> {
+  }: OrderRequest): Promise<CreatedOrder> {
     const content = {
       out_trade_no: id,
       total_amount: yuanText(amount),
@@ -80,26 +83,26 @@ export class Alipay implements Wallet {
     });
     const made =
       reply.kind === 'ok' && reply.body['out_trade_no'] === id
-        ? textOf(reply.body['qr_code'])
+        ? nonEmptyText(reply.body['qr_code'])
         : undefined;
     return made === undefined ? faultOf(reply) : { kind: 'made', code: made };
   }
 
   /** An order whose code nobody has scanned is unknown to Alipay: only the scan makes the trade. */
-  async ask(orderId: string): Promise<Standing> {
+  async orderStatus(orderId: string): Promise<PaymentStatus> {
     const reply = await this.#caller.call('alipay.trade.query', { out_trade_no: orderId });
     if (reply.kind === 'none' && reply.subCode === absent) return { kind: 'absent' };
     return reply.kind === 'ok' ? standingOf(reply.body, orderId) : faultOf(reply);
   }
 
-  async close(orderId: string): Promise<Closed> {
+  async close(orderId: string): Promise<CloseResult> {
     const reply = await this.#caller.call('alipay.trade.close', { out_trade_no: orderId });
     return reply.kind === 'ok' || (reply.kind === 'none' && reply.subCode === absent)
       ? { kind: 'closed' }
       : faultOf(reply);
   }
 
-  async refund({ id, orderId, amount, reason }: RefundWish): Promise<RefundStanding> {
+  async refund({ id, orderId, amount, reason }: RefundRequest): Promise<RefundStatus> {
     const content = {
       out_trade_no: orderId,
       refund_amount: yuanText(amount),
@@ -110,11 +113,14 @@ export class Alipay implements Wallet {
     if (reply.kind !== 'ok') return faultOf(reply);
     // Without a change of funds it was done by an earlier call, or not yet: only a question tells.
     return reply.body['fund_change'] === 'Y'
-      ? { kind: 'done', number: textOf(reply.body['trade_no']) }
+      ? { kind: 'done', number: nonEmptyText(reply.body['trade_no']) }
       : { kind: 'pending' };
   }
 
-  async askRefund({ id, orderId }: Pick<RefundWish, 'id' | 'orderId'>): Promise<RefundStanding> {
+  async refundStatus({
+    id,
+    orderId,
+  }: Pick<RefundRequest, 'id' | 'orderId'>): Promise<RefundStatus> {
     const reply = await this.#caller.call('alipay.trade.fastpay.refund.query', {
       out_trade_no: orderId,
       out_request_no: id,
@@ -122,25 +128,25 @@ export class Alipay implements Wallet {
     if (reply.kind === 'none' && reply.subCode === absent) return { kind: 'absent' };
     if (reply.kind !== 'ok') return faultOf(reply);
     if (reply.body['out_request_no'] !== undefined && reply.body['out_request_no'] !== id)
-      return unknown('Alipay answers with another refund');
+      return unclearFault('Alipay answers with another refund');
     return reply.body['refund_status'] === 'REFUND_SUCCESS'
-      ? { kind: 'done', number: textOf(reply.body['trade_no']) }
+      ? { kind: 'done', number: nonEmptyText(reply.body['trade_no']) }
       : { kind: 'absent' };
   }
 
-  read(_headers: IncomingHttpHeaders, body: Buffer): Promise<Notice> {
+  readNotification(_headers: IncomingHttpHeaders, body: Buffer): Promise<WalletNotification> {
     return Promise.resolve(
       this.#read(Object.fromEntries(new URLSearchParams(body.toString('utf8')))),
     );
   }
 
-  async bill(date: string): Promise<Bill> {
+  async bill(date: string): Promise<WalletBill> {
     const reply = await this.#caller.call('alipay.data.dataservice.bill.downloadurl.query', {
       bill_type: 'trade',
       bill_date: date,
     });
     if (reply.kind === 'none' && /BILL_NOT_EXIST/i.test(reply.subCode)) return { kind: 'none' };
-    const url = reply.kind === 'ok' ? textOf(reply.body['bill_download_url']) : undefined;
+    const url = reply.kind === 'ok' ? nonEmptyText(reply.body['bill_download_url']) : undefined;
     if (url === undefined) return faultOf(reply);
     try {
       const file = await callControl(url, {
@@ -151,20 +157,20 @@ export class Alipay implements Wallet {
       });
       return billOf(file.bytes);
     } catch (error) {
-      return unknown(
+      return unclearFault(
         `Alipay's bill cannot be had: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
   }
 
-  #read(told: Readonly<Record<string, string>>): Notice {
+  #read(told: Readonly<Record<string, string>>): WalletNotification {
     if (!noticeHolds(told, this.#account.alipayKey))
       return { kind: 'refused', why: 'not signed by Alipay' };
     if (told['app_id'] !== this.#account.appId) return { kind: 'refused', why: 'for another app' };
     if (told['seller_id'] !== this.#account.sellerId)
       return { kind: 'refused', why: 'for another seller' };
     if (told['notify_type'] !== 'trade_status_sync') return { kind: 'other' };
-    const refundId = textOf(told['out_biz_no']);
+    const refundId = nonEmptyText(told['out_biz_no']);
     if (told['gmt_refund'] !== undefined && refundId !== undefined)
       return { kind: 'refund', refundId };
     if (told['trade_status'] !== 'TRADE_SUCCESS' && told['trade_status'] !== 'TRADE_FINISHED')
@@ -179,31 +185,37 @@ export class Alipay implements Wallet {
 /** Alipay's trades are in yuan unless they say something else. */
 function paymentOf(body: Members, time: unknown): Payment | undefined {
   const amount = ofYuanText(body['total_amount']);
-  const number = textOf(body['trade_no']);
-  const orderId = textOf(body['out_trade_no']);
-  const paidAt = readPlainTime(textOf(time) ?? '');
+  const number = nonEmptyText(body['trade_no']);
+  const orderId = nonEmptyText(body['out_trade_no']);
+  const paidAt = readPlainTime(nonEmptyText(time) ?? '');
   if (amount === undefined || number === undefined || orderId === undefined || paidAt === undefined)
     return undefined;
-  return { orderId, number, amount, currency: textOf(body['trans_currency']) ?? 'CNY', paidAt };
+  return {
+    orderId,
+    number,
+    amount,
+    currency: nonEmptyText(body['trans_currency']) ?? 'CNY',
+    paidAt,
+  };
 }
 
-function standingOf(body: Members, orderId: string): Standing {
+function standingOf(body: Members, orderId: string): PaymentStatus {
   const state = body['trade_status'];
   if (state === 'WAIT_BUYER_PAY') return { kind: 'waiting', scanned: true };
   // A trade that was paid and wholly refunded is closed, too.
   if (state === 'TRADE_CLOSED')
     return { kind: body['send_pay_date'] === undefined ? 'closed' : 'returned' };
   if (state !== 'TRADE_SUCCESS' && state !== 'TRADE_FINISHED')
-    return unknown(`Alipay calls an order '${String(state)}'`);
+    return unclearFault(`Alipay calls an order '${String(state)}'`);
   const payment = paymentOf(body, body['send_pay_date']);
   return payment?.orderId === orderId
     ? { kind: 'paid', payment }
-    : unknown('Alipay answers with a payment that is not ours');
+    : unclearFault('Alipay answers with a payment that is not ours');
 }
 
 function faultOf(reply: AlipayReply): WalletFault {
   if (reply.kind === 'fault') return reply;
-  if (reply.kind === 'ok') return unknown("Alipay's answer lacks what was asked for");
+  if (reply.kind === 'ok') return unclearFault("Alipay's answer lacks what was asked for");
   return {
     kind: 'fault',
     sure: true,
@@ -212,8 +224,55 @@ function faultOf(reply: AlipayReply): WalletFault {
 }
 
 /** Several files in one: the details, and sums of them. */
-function billOf(file: Buffer): Bill {
+function billOf(file: Buffer): WalletBill {
   const bills = unzip(file, billBytesMax)?.map(readAlipayBill);
   const lines = bills?.find((read) => read !== undefined);
-  return lines === undefined ? unknown("Alipay's bill cannot be read") : { kind: 'bill', lines };
+  return lines === undefined
+    ? unclearFault("Alipay's bill cannot be read")
+    : { kind: 'bill', lines };
+}
+
+const headBegins = '支付宝交易号,商户订单号,';
+/** Where what the merchant wrote stands, commas and all. */
+const subjectColumn = 3;
+
+/**
+ * The details of a trade bill (opendocs.alipay.com/open/02e7lj, 2026-11): GB 18030, remarks behind
+ * `#`, a head, a line for each payment and each refund with tabulators behind numbers. Undefined
+ * when it is not such a file, or a line cannot be read.
+ */
+export function readAlipayBill(file: Buffer): readonly BillLine[] | undefined {
+  const lines = new TextDecoder('gb18030')
+    .decode(file)
+    .split(/\r?\n/)
+    .filter((line) => !line.startsWith('#'));
+  const [head = '', ...rest] = lines.slice(
+    Math.max(
+      0,
+      lines.findIndex((line) => line.startsWith(headBegins)),
+    ),
+  );
+  if (!head.startsWith(headBegins) || !head.includes('业务类型')) return undefined;
+  const read = rowsByName(head, rest, cellsOf).map(lineOf);
+  return read.every((line) => line !== undefined) ? read : undefined;
+}
+
+function cellsOf(line: string, columns: number): readonly string[] {
+  const cells = line.split(',').map((cell) => cell.trim());
+  const extra = cells.length - columns;
+  if (extra <= 0) return cells;
+  const subject = cells.slice(subjectColumn, subjectColumn + extra + 1).join(',');
+  return [...cells.slice(0, subjectColumn), subject, ...cells.slice(subjectColumn + extra + 1)];
+}
+
+function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
+  const number = row.get('支付宝交易号');
+  const orderId = row.get('商户订单号');
+  const at = readPlainTime(row.get('完成时间') ?? '');
+  const amount = ofYuanText(row.get('订单金额（元）'));
+  const kind = row.get('业务类型') === '退款' ? 'refund' : 'payment';
+  if (number === undefined || orderId === undefined || at === undefined || amount === undefined)
+    return undefined;
+  const refundId = kind === 'refund' ? row.get('退款批次号/请求号') : undefined;
+  return { kind, number, orderId, refundId, amount: amount < 0n ? -amount : amount, at };
 }

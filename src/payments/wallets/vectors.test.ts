@@ -1,9 +1,9 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { noticeHolds, signedPart, signRequest } from './alipay-signature.ts';
+import { noticeHolds, signedPart, signRequest } from './alipay-call.ts';
 import { privateKeyFrom, publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
-import { unseal } from './wechat-signature.ts';
-import { unzip } from './zip.ts';
+import { unseal } from './wechat-call.ts';
+import { unzip } from './bill-files.ts';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 

@@ -1,19 +1,11 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, createDecipheriv } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { randomText } from '../../base/id.ts';
-import { callControl } from '../../http/control.ts';
-import { jsonObject, objectOf, textOf } from '../json.ts';
+import { callControl } from '../../http/control-call.ts';
+import { jsonObject, walletJsonMembers, nonEmptyText } from '../wallet-formats.ts';
 import type { WalletFault } from '../wallet.ts';
-import { publicKeyFrom } from './rsa.ts';
-import {
-  authorize,
-  type Merchant,
-  type Seal,
-  sealHolds,
-  sealOf,
-  unseal,
-} from './wechat-signature.ts';
+import { publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
 
 export interface WechatAccount extends Merchant {
   readonly appId: string;
@@ -67,10 +59,12 @@ export class WechatCaller {
       });
       const answer = reply.bytes.toString('utf8');
       if (!(await this.signed(reply.headers, answer)))
-        return unknown(`WeChat Pay's answer (${reply.status}) is not signed as it should be`);
+        return unclearWechatFault(
+          `WeChat Pay's answer (${reply.status}) is not signed as it should be`,
+        );
       return read(reply.status, answer);
     } catch (error) {
-      return unknown(`WeChat Pay does not answer: ${messageOf(error)}`);
+      return unclearWechatFault(`WeChat Pay does not answer: ${messageOf(error)}`);
     }
   }
 
@@ -84,9 +78,9 @@ export class WechatCaller {
       });
       return reply.status === 200
         ? reply.bytes
-        : unknown(`WeChat Pay's bill cannot be had: ${reply.status}`);
+        : unclearWechatFault(`WeChat Pay's bill cannot be had: ${reply.status}`);
     } catch (error) {
-      return unknown(`WeChat Pay's bill cannot be had: ${messageOf(error)}`);
+      return unclearWechatFault(`WeChat Pay's bill cannot be had: ${messageOf(error)}`);
     }
   }
 
@@ -144,10 +138,13 @@ export class WechatCaller {
     const data = jsonObject(text)?.['data'];
     if (reply?.status !== 200 || !Array.isArray(data)) return undefined;
     const keys = new Map<string, KeyObject>();
-    for (const item of data.map(objectOf)) {
-      const pem = unseal(this.#account.apiV3Key, objectOf(item?.['encrypt_certificate']) ?? {});
+    for (const item of data.map(walletJsonMembers)) {
+      const pem = unseal(
+        this.#account.apiV3Key,
+        walletJsonMembers(item?.['encrypt_certificate']) ?? {},
+      );
       const key = pem === undefined ? undefined : publicKeyFrom(pem);
-      const serial = textOf(item?.['serial_no']);
+      const serial = nonEmptyText(item?.['serial_no']);
       if (key !== undefined && serial !== undefined) keys.set(serial, key);
     }
     const seal = sealOf(reply.headers, this.#clock.now());
@@ -156,16 +153,130 @@ export class WechatCaller {
   }
 }
 
-export const unknown = (why: string): WalletFault => ({ kind: 'fault', sure: false, why });
+export const unclearWechatFault = (why: string): WalletFault => ({
+  kind: 'fault',
+  sure: false,
+  why,
+});
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 function read(status: number, text: string): WechatReply {
   const body = text === '' ? {} : jsonObject(text);
-  if (body === undefined) return unknown(`WeChat Pay's answer (${status}) is no JSON`);
+  if (body === undefined) return unclearWechatFault(`WeChat Pay's answer (${status}) is no JSON`);
   if (status >= 200 && status < 300) return { kind: 'ok', body };
-  const code = textOf(body['code']) ?? '';
-  if (status >= 500 || status === 429) return unknown(`WeChat Pay answers ${status} ${code}`);
-  return { kind: 'none', status, code, message: textOf(body['message']) ?? '' };
+  const code = nonEmptyText(body['code']) ?? '';
+  if (status >= 500 || status === 429)
+    return unclearWechatFault(`WeChat Pay answers ${status} ${code}`);
+  return { kind: 'none', status, code, message: nonEmptyText(body['message']) ?? '' };
+}
+
+/**
+ * Who we are to WeChat Pay, as its requests are signed
+ * (pay.weixin.qq.com/doc/v3/merchant/4012365342, 2026-11).
+ */
+interface Merchant {
+  readonly mchId: string;
+  /** Of the merchant's certificate, whose key signs. */
+  readonly serial: string;
+  readonly privateKey: KeyObject;
+}
+
+interface Signable {
+  readonly method: string;
+  /** With its query, without its host. */
+  readonly path: string;
+  /** Empty for GET. */
+  readonly body: string;
+  /** Seconds. */
+  readonly timestamp: number;
+  readonly nonce: string;
+}
+
+/** The `Authorization` header. */
+export function authorize(
+  { mchId, serial, privateKey }: Merchant,
+  { method, path, body, timestamp, nonce }: Signable,
+): string {
+  const signature = rsaSign(`${method}\n${path}\n${timestamp}\n${nonce}\n${body}\n`, privateKey);
+  return `WECHATPAY2-SHA256-RSA2048 mchid="${mchId}",nonce_str="${nonce}",signature="${signature}",timestamp="${timestamp}",serial_no="${serial}"`;
+}
+
+/** The headers that sign an answer or a notification. */
+interface Seal {
+  readonly serial: string;
+  readonly timestamp: number;
+  readonly nonce: string;
+  readonly signature: string;
+}
+
+/**
+ * Probes of WeChat's own, with which it finds out whether signatures are looked at, begin so; they
+ * must fail.
+ */
+const probe = 'WECHATPAY/SIGNTEST/';
+const toleranceMs = 300_000;
+
+/**
+ * Undefined when a header is missing, or the time is not now: what was signed long ago may be
+ * somebody's copy.
+ */
+export function sealOf(headers: IncomingHttpHeaders, now: number): Seal | undefined {
+  const serial = nonEmptyText(headers['wechatpay-serial']);
+  const nonce = nonEmptyText(headers['wechatpay-nonce']);
+  const signature = nonEmptyText(headers['wechatpay-signature']);
+  const timestamp = Number(headers['wechatpay-timestamp'] ?? Number.NaN);
+  if (
+    serial === undefined ||
+    nonce === undefined ||
+    signature === undefined ||
+    !Number.isSafeInteger(timestamp)
+  )
+    return undefined;
+  if (signature.startsWith(probe) || Math.abs(now - timestamp * 1_000) > toleranceMs)
+    return undefined;
+  return { serial, timestamp, nonce, signature };
+}
+
+export function sealHolds(
+  { timestamp, nonce, signature }: Seal,
+  body: string,
+  key: KeyObject,
+): boolean {
+  return rsaVerifies(`${timestamp}\n${nonce}\n${body}\n`, signature, key);
+}
+
+const tagBytes = 16;
+
+/**
+ * What WeChat sends under the APIv3 key (`AEAD_AES_256_GCM`): base64 of the ciphertext and its tag.
+ * Undefined when it was not sealed with this key.
+ */
+export function unseal(
+  key: Buffer,
+  resource: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const nonce = nonEmptyText(resource['nonce']);
+  const bytes = Buffer.from(nonEmptyText(resource['ciphertext']) ?? '', 'base64');
+  if (
+    resource['algorithm'] !== 'AEAD_AES_256_GCM' ||
+    nonce === undefined ||
+    bytes.length < tagBytes
+  )
+    return undefined;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'utf8'), {
+      authTagLength: tagBytes,
+    });
+    decipher
+      .setAuthTag(bytes.subarray(-tagBytes))
+      .setAAD(Buffer.from(nonEmptyText(resource['associated_data']) ?? '', 'utf8'));
+    return Buffer.concat([
+      decipher.update(bytes.subarray(0, -tagBytes)),
+      decipher.final(),
+    ]).toString('utf8');
+  } catch {
+    return undefined;
+  }
 }

@@ -2,40 +2,49 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Clock } from '../../base/clock.ts';
-import { readTime, rfc3339 } from '../china-time.ts';
-import { fenOf, ofFen } from '../fen.ts';
-import { jsonObject, objectOf, textOf } from '../json.ts';
+import {
+  readTime,
+  rfc3339,
+  fenOf,
+  ofFen,
+  jsonObject,
+  walletJsonMembers,
+  nonEmptyText,
+  ofYuanText,
+  readPlainTime,
+} from '../wallet-formats.ts';
 import type {
-  Answer,
-  Bill,
-  Closed,
-  Made,
-  Notice,
-  OrderWish,
+  NotificationReply,
+  WalletBill,
+  CloseResult,
+  CreatedOrder,
+  WalletNotification,
+  OrderRequest,
   Payment,
-  RefundStanding,
-  RefundWish,
-  Standing,
+  RefundStatus,
+  RefundRequest,
+  PaymentStatus,
   Wallet,
   WalletFault,
+  BillLine,
 } from '../wallet.ts';
-import { readWechatBill } from './wechat-bill.ts';
+import { rowsByName } from './bill-files.ts';
 import {
   messageOf,
-  unknown,
+  unclearWechatFault,
   type WechatAccount,
   WechatCaller,
   type WechatReply,
+  unseal,
 } from './wechat-call.ts';
-import { unseal } from './wechat-signature.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
 const reasonBytesMax = 80;
 const billBytesMax = 64 * 1024 * 1024;
 const absentCodes = new Set(['ORDER_NOT_EXIST', 'ORDERNOTEXIST', 'RESOURCE_NOT_EXISTS']);
-const taken: Answer = { status: 204, type: 'application/json', body: '' };
-const refused: Answer = {
+const taken: NotificationReply = { status: 204, type: 'application/json', body: '' };
+const refused: NotificationReply = {
   status: 400,
   type: 'application/json',
   body: '{"code":"FAIL","message":"失败"}',
@@ -58,7 +67,13 @@ export class WechatPay implements Wallet {
     this.#caller = new WechatCaller(account, clock, stop);
   }
 
-  async make({ id, amount, expiresAt, subject, notifyUrl }: OrderWish): Promise<Made> {
+  async createOrder({
+    id,
+    amount,
+    expiresAt,
+    subject,
+    notifyUrl,
+  }: OrderRequest): Promise<CreatedOrder> {
     const { appId, mchId } = this.#account;
     const reply = await this.#caller.call('POST', '/v3/pay/transactions/native', {
       appid: appId,
@@ -69,11 +84,11 @@ export class WechatPay implements Wallet {
       notify_url: notifyUrl,
       amount: { total: fenOf(amount), currency: 'CNY' },
     });
-    const code = reply.kind === 'ok' ? textOf(reply.body['code_url']) : undefined;
+    const code = reply.kind === 'ok' ? nonEmptyText(reply.body['code_url']) : undefined;
     return code === undefined ? faultOf(reply) : { kind: 'made', code };
   }
 
-  async ask(orderId: string): Promise<Standing> {
+  async orderStatus(orderId: string): Promise<PaymentStatus> {
     const reply = await this.#caller.call(
       'GET',
       `/v3/pay/transactions/out-trade-no/${orderId}?mchid=${this.#account.mchId}`,
@@ -82,7 +97,7 @@ export class WechatPay implements Wallet {
     return reply.kind === 'ok' ? this.#standingOf(reply.body, orderId) : faultOf(reply);
   }
 
-  async close(orderId: string): Promise<Closed> {
+  async close(orderId: string): Promise<CloseResult> {
     const body = { mchid: this.#account.mchId };
     const reply = await this.#caller.call(
       'POST',
@@ -101,7 +116,7 @@ export class WechatPay implements Wallet {
     total,
     reason,
     notifyUrl,
-  }: RefundWish): Promise<RefundStanding> {
+  }: RefundRequest): Promise<RefundStatus> {
     const reply = await this.#caller.call('POST', '/v3/refund/domestic/refunds', {
       out_trade_no: orderId,
       out_refund_no: id,
@@ -112,26 +127,26 @@ export class WechatPay implements Wallet {
     return reply.kind === 'ok' ? refundOf(reply.body, 'status', id) : faultOf(reply);
   }
 
-  async askRefund({ id }: Pick<RefundWish, 'id'>): Promise<RefundStanding> {
+  async refundStatus({ id }: Pick<RefundRequest, 'id'>): Promise<RefundStatus> {
     const reply = await this.#caller.call('GET', `/v3/refund/domestic/refunds/${id}`);
     if (reply.kind === 'none' && absentCodes.has(reply.code)) return { kind: 'absent' };
     return reply.kind === 'ok' ? refundOf(reply.body, 'status', id) : faultOf(reply);
   }
 
-  async read(headers: IncomingHttpHeaders, body: Buffer): Promise<Notice> {
+  async readNotification(headers: IncomingHttpHeaders, body: Buffer): Promise<WalletNotification> {
     const text = body.toString('utf8');
     if (!(await this.#caller.signed(headers, text)))
       return { kind: 'refused', why: 'not signed by WeChat Pay, or not now' };
     const told = jsonObject(text);
-    const plain = unseal(this.#account.apiV3Key, objectOf(told?.['resource']) ?? {});
+    const plain = unseal(this.#account.apiV3Key, walletJsonMembers(told?.['resource']) ?? {});
     const resource = plain === undefined ? undefined : jsonObject(plain);
-    const event = textOf(told?.['event_type']);
+    const event = nonEmptyText(told?.['event_type']);
     if (resource === undefined || event === undefined)
       return { kind: 'refused', why: 'not sealed with our APIv3 key' };
     if (resource['mchid'] !== this.#account.mchId)
       return { kind: 'refused', why: 'for another merchant' };
     if (event.startsWith('REFUND.')) {
-      const refundId = textOf(resource['out_refund_no']);
+      const refundId = nonEmptyText(resource['out_refund_no']);
       return refundId === undefined
         ? { kind: 'refused', why: 'a refund without our number' }
         : { kind: 'refund', refundId };
@@ -139,33 +154,34 @@ export class WechatPay implements Wallet {
     return event.startsWith('TRANSACTION.') ? this.#paymentNotice(resource) : { kind: 'other' };
   }
 
-  async bill(date: string): Promise<Bill> {
+  async bill(date: string): Promise<WalletBill> {
     const reply = await this.#caller.call(
       'GET',
       `/v3/bill/tradebill?bill_date=${date}&bill_type=ALL&tar_type=GZIP`,
     );
     if (reply.kind === 'none' && reply.code === 'NO_STATEMENT_EXIST') return { kind: 'none' };
     if (reply.kind === 'none' && reply.code === 'STATEMENT_CREATING') return { kind: 'not yet' };
-    const url = reply.kind === 'ok' ? textOf(reply.body['download_url']) : undefined;
+    const url = reply.kind === 'ok' ? nonEmptyText(reply.body['download_url']) : undefined;
     if (reply.kind !== 'ok' || url === undefined) return faultOf(reply);
     const file = await this.#caller.download(url, billBytesMax);
     return Buffer.isBuffer(file) ? billOf(file, reply.body) : file;
   }
 
-  #standingOf(body: Members, orderId: string): Standing {
+  #standingOf(body: Members, orderId: string): PaymentStatus {
     const state = body['trade_state'];
     if (state === 'NOTPAY' || state === 'PAYERROR' || state === 'USERPAYING')
       return { kind: 'waiting', scanned: state === 'USERPAYING' };
     if (state === 'CLOSED' || state === 'REVOKED') return { kind: 'closed' };
     if (state === 'REFUND') return { kind: 'returned' };
-    if (state !== 'SUCCESS') return unknown(`WeChat Pay calls an order '${String(state)}'`);
+    if (state !== 'SUCCESS')
+      return unclearWechatFault(`WeChat Pay calls an order '${String(state)}'`);
     const payment = this.#paymentOf(body);
     return payment?.orderId === orderId
       ? { kind: 'paid', payment }
-      : unknown('WeChat Pay answers with a payment that is not ours');
+      : unclearWechatFault('WeChat Pay answers with a payment that is not ours');
   }
 
-  #paymentNotice(resource: Members): Notice {
+  #paymentNotice(resource: Members): WalletNotification {
     if (resource['trade_state'] !== 'SUCCESS') return { kind: 'other' };
     const payment = this.#paymentOf(resource);
     return payment === undefined
@@ -176,12 +192,12 @@ export class WechatPay implements Wallet {
   /** Undefined when something is missing, or it is another merchant's or another app's. */
   #paymentOf(body: Members): Payment | undefined {
     const { appId, mchId } = this.#account;
-    const amount = objectOf(body['amount']);
+    const amount = walletJsonMembers(body['amount']);
     const total = ofFen(amount?.['total']);
-    const number = textOf(body['transaction_id']);
-    const orderId = textOf(body['out_trade_no']);
-    const currency = textOf(amount?.['currency']);
-    const paidAt = readTime(textOf(body['success_time']) ?? '');
+    const number = nonEmptyText(body['transaction_id']);
+    const orderId = nonEmptyText(body['out_trade_no']);
+    const currency = nonEmptyText(amount?.['currency']);
+    const paidAt = readTime(nonEmptyText(body['success_time']) ?? '');
     if (body['appid'] !== appId || body['mchid'] !== mchId) return undefined;
     if (
       total === undefined ||
@@ -202,10 +218,11 @@ function cut(text: string, bytesMax: number): string {
   return cutText;
 }
 
-function refundOf(body: Members, member: string, id: string): RefundStanding {
-  if (body['out_refund_no'] !== id) return unknown('WeChat Pay answers with another refund');
+function refundOf(body: Members, member: string, id: string): RefundStatus {
+  if (body['out_refund_no'] !== id)
+    return unclearWechatFault('WeChat Pay answers with another refund');
   const status = body[member];
-  if (status === 'SUCCESS') return { kind: 'done', number: textOf(body['refund_id']) };
+  if (status === 'SUCCESS') return { kind: 'done', number: nonEmptyText(body['refund_id']) };
   if (status === 'PROCESSING') return { kind: 'pending' };
   if (status === 'CLOSED') return { kind: 'failed' };
   if (status === 'ABNORMAL')
@@ -213,12 +230,13 @@ function refundOf(body: Members, member: string, id: string): RefundStanding {
       kind: 'stuck',
       why: "the payer's card does not take it; end it on WeChat Pay's merchant pages",
     };
-  return unknown(`WeChat Pay calls a refund '${String(status)}'`);
+  return unclearWechatFault(`WeChat Pay calls a refund '${String(status)}'`);
 }
 
 function faultOf(reply: WechatReply): WalletFault {
   if (reply.kind === 'fault') return reply;
-  if (reply.kind === 'ok') return unknown("WeChat Pay's answer lacks what was asked for");
+  if (reply.kind === 'ok')
+    return unclearWechatFault("WeChat Pay's answer lacks what was asked for");
   return {
     kind: 'fault',
     sure: true,
@@ -227,20 +245,64 @@ function faultOf(reply: WechatReply): WalletFault {
 }
 
 /** The hash is that of the text, before it was compressed. */
-function billOf(file: Buffer, told: Members): Bill {
+function billOf(file: Buffer, told: Members): WalletBill {
   let text: Buffer;
   try {
     text = gunzipSync(file, { maxOutputLength: billBytesMax });
   } catch (error) {
-    return unknown(`WeChat Pay's bill cannot be unpacked: ${messageOf(error)}`);
+    return unclearWechatFault(`WeChat Pay's bill cannot be unpacked: ${messageOf(error)}`);
   }
   if (
     told['hash_type'] !== 'SHA1' ||
     createHash('sha1').update(text).digest('hex') !== told['hash_value']
   )
-    return unknown("WeChat Pay's bill is not the one that was signed");
+    return unclearWechatFault("WeChat Pay's bill is not the one that was signed");
   const lines = readWechatBill(text.toString('utf8'));
   return lines === undefined
-    ? unknown("WeChat Pay's bill cannot be read")
+    ? unclearWechatFault("WeChat Pay's bill cannot be read")
     : { kind: 'bill', lines };
+}
+
+/**
+ * A trade bill of all kinds (pay.weixin.qq.com/doc/v3/merchant/4012791866, 2026-11): a head, a line
+ * for each payment and each refund, every cell with a backtick in front, then a summary with a head
+ * of its own. Undefined when it is not such a file, or a line cannot be read.
+ */
+export function readWechatBill(text: string): readonly BillLine[] | undefined {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const end = lines.findIndex((line) => line.startsWith('总交易单数'));
+  if (end < 1) return undefined;
+  const rows = rowsByName(lines[0] ?? '', lines.slice(1, end), cellsOf);
+  const read = rows.map(lineOf);
+  return read.every((line) => line !== undefined) ? read : undefined;
+}
+
+/** What a merchant wrote may hold commas; the backtick behind a comma begins a cell. */
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .replace(/^`/, '')
+    .split(',`')
+    .map((cell) => cell.trim());
+
+function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
+  const number = row.get('微信订单号');
+  const orderId = row.get('商户订单号');
+  const at = readPlainTime(row.get('交易时间') ?? '');
+  const isRefund = row.get('交易状态') === 'REFUND' || row.get('交易状态') === 'REVOKED';
+  // Older bills have the amount that is settled alone, without vouchers.
+  const amount = ofYuanText(
+    isRefund
+      ? (row.get('申请退款金额') ?? row.get('退款金额'))
+      : (row.get('订单金额') ?? row.get('应结订单金额')),
+  );
+  if (number === undefined || orderId === undefined || at === undefined || amount === undefined)
+    return undefined;
+  return {
+    kind: isRefund ? 'refund' : 'payment',
+    number,
+    orderId,
+    refundId: isRefund ? row.get('商户退款单号') : undefined,
+    amount,
+    at,
+  };
 }

@@ -1,48 +1,49 @@
+import { stringEnd } from '../../base/json-edit.ts';
 import { Refusal } from '../../base/refusal.ts';
 import {
   type Adapter,
-  type Answer,
-  type Ask,
-  type Call,
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
   isFault,
   type StreamTranslator,
 } from '../adapter.ts';
 
 /** Chat's paths, and the client's. */
-export type Names = Readonly<Record<string, string>>;
+export type PathNames = Readonly<Record<string, string>>;
 
-const none: Names = {};
+const noNames: PathNames = {};
 
 /** How one client format is said in chat's words, and what chat answers in the format's own. */
 export interface Bridge {
   /** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
-  readonly toChat: (call: Call) => Call;
+  readonly toChat: (call: VendorCall) => VendorCall;
   /**
    * Chat's paths of members that the client's format names otherwise (`response_format` →
    * `text.format`), for `x-tollgate-dropped` and refusals. The longest path that fits counts; a
    * path that is not here is the same.
    */
-  readonly names?: (call: Call) => Names;
-  readonly answer: (answer: Answer, call: Call) => Answer;
-  readonly stream: (call: Call, chat: StreamTranslator) => StreamTranslator;
+  readonly names?: (call: VendorCall) => PathNames;
+  readonly answer: (answer: VendorAnswer, call: VendorCall) => VendorAnswer;
+  readonly stream: (call: VendorCall, chat: StreamTranslator) => StreamTranslator;
 }
 
 /** A client format for a vendor that speaks chat: asked, read and streamed by its chat adapter. */
 export function bridgeOver(
   chat: Adapter,
-  { toChat, answer, stream, names = () => none }: Bridge,
+  { toChat, answer, stream, names = () => noNames }: Bridge,
 ): Adapter {
   /**
    * Each attempt needs it twice: to ask, and to read. A weak map of calls would keep each until it
    * has grown old.
    */
-  const chatCall = (call: Call): Call => {
+  const chatCall = (call: VendorCall): VendorCall => {
     if (call.bridged?.of !== call) call.bridged = { of: call, chat: toChat(call) };
     return call.bridged.chat;
   };
   const { needsBytes, unsigned } = chat;
   return {
-    ask: (call) => askOver(chat, chatCall(call), () => names(call)),
+    ask: (call) => requestOver(chat, chatCall(call), () => names(call)),
     read(reply, contentType, call) {
       const read = chat.read(reply, contentType, chatCall(call));
       return isFault(read) ? read : answer(read, call);
@@ -63,29 +64,29 @@ export function bridgeOver(
 }
 
 /** The vendor's request, with what was left out in the client's own names. */
-function askOver(chat: Adapter, call: Call, namesOf: () => Names): Ask {
-  let ask: Ask;
+function requestOver(chat: Adapter, call: VendorCall, namesOf: () => PathNames): VendorRequest {
+  let ask: VendorRequest;
   try {
     ask = chat.ask(call);
   } catch (error) {
     if (!(error instanceof Refusal) || error.param === null) throw error;
-    throw renamed(error, error.param, ownName(error.param, namesOf()));
+    throw refusalWithClientPath(error, error.param, clientPath(error.param, namesOf()));
   }
-  const { dropped = [], untaken } = ask;
+  const { dropped = [], unsupported: untaken } = ask;
   if (ask.dropped === undefined && call.dropped === undefined && untaken === undefined) return ask;
   const names = namesOf();
   const own = {
-    dropped: [...(call.dropped ?? []), ...dropped.map((path) => ownName(path, names))],
+    dropped: [...(call.dropped ?? []), ...dropped.map((path) => clientPath(path, names))],
   };
   return Object.assign(
     {},
     ask,
     own,
-    untaken && { untaken: { param: ownName(untaken.param, names), why: untaken.why } },
+    untaken && { untaken: { param: clientPath(untaken.param, names), why: untaken.why } },
   );
 }
 
-function renamed(why: Refusal, param: string, own: string): Refusal {
+function refusalWithClientPath(why: Refusal, param: string, own: string): Refusal {
   if (own === param) return why;
   return new Refusal(
     why.refusal,
@@ -96,10 +97,39 @@ function renamed(why: Refusal, param: string, own: string): Refusal {
 }
 
 /** The client's path of a member that chat calls `path`. */
-export function ownName(path: string, names: Names): string {
+export function clientPath(path: string, names: PathNames): string {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const own = names[path.slice(0, end)];
     if (own !== undefined) return own + path.slice(end);
   }
   return path;
+}
+
+/**
+ * Nearly every chunk brings words and nothing else: their bytes become the event's, unparsed.
+ * Inside a string the head's quotes would be escaped.
+ */
+export function plainTextOf(json: string, head: string): string | undefined {
+  const at = json.indexOf(head);
+  if (at < 0) return undefined;
+  const start = at + head.length - 1;
+  const end = stringEnd(json, start);
+  return json.charCodeAt(end) === 0x7d && json.indexOf('"finish_reason":"', end) < 0
+    ? json.slice(start, end)
+    : undefined;
+}
+
+/**
+ * What becomes of the chunks that a chat adapter gave. It writes JSON without line ends, so that
+ * each event is a line.
+ */
+export function mapChunks(chunks: string, translate: (json: string) => string): string {
+  let out = '';
+  for (let at = 0; at < chunks.length; ) {
+    const end = chunks.indexOf('\n', at);
+    const stop = end < 0 ? chunks.length : end;
+    if (chunks.startsWith('data: {', at)) out += translate(chunks.slice(at + 6, stop));
+    at = stop + 1;
+  }
+  return out;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Ask, type Call, isFault } from '../adapter.ts';
+import { type VendorRequest, type VendorCall, isFault } from '../adapter.ts';
 import { vendors } from '../index.ts';
 import { adaptersOf } from './index.ts';
 
@@ -10,8 +10,8 @@ function callFor(
   format: Format,
   body: Body,
   upstreamModel: string,
-  over: Partial<Call> = {},
-): Call {
+  over: Partial<VendorCall> = {},
+): VendorCall {
   const said = [{ role: 'user', content: 'Hello' }];
   const whole = {
     model: 'm',
@@ -46,8 +46,8 @@ const asked = (
   model: string,
   format: Format,
   body: Body,
-  over?: Partial<Call>,
-): Ask => adapter(vendor, format).ask(callFor(format, body, model, over));
+  over?: Partial<VendorCall>,
+): VendorRequest => adapter(vendor, format).ask(callFor(format, body, model, over));
 
 function sent(...of: Parameters<typeof asked>): Body {
   const { body, rest = [] } = asked(...of);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Adapter, type Call, isFault } from '../adapter.ts';
+import { type Adapter, type VendorCall, isFault } from '../adapter.ts';
 import { vendors } from '../index.ts';
-import { chatOverResponses } from '../wire/openai-responses-chat.ts';
+import { chatOverResponses } from '../formats/openai-responses/chat.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
 import { messagesOverChat } from './messages-over-chat.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
@@ -16,7 +16,7 @@ const cited = 'ist es blau';
 const start = [...text].join('').indexOf(cited) - 1;
 const end = start + cited.length;
 
-function callFor(format: Format, stream: boolean, upstreamModel = 'up'): Call {
+function callFor(format: Format, stream: boolean, upstreamModel = 'up'): VendorCall {
   const said = [{ role: 'user', content: 'Why?' }];
   const body: Value =
     format === 'responses'
@@ -44,14 +44,14 @@ const over = (chat: Adapter): Readonly<Record<Format, Adapter>> => ({
   responses: responsesOverChat(chat),
 });
 
-function whole(adapter: Adapter, reply: unknown, call: Call): Value {
+function whole(adapter: Adapter, reply: unknown, call: VendorCall): Value {
   const answer = adapter.read(Buffer.from(JSON.stringify(reply)), 'application/json', call);
   if (isFault(answer)) throw new Error(answer.message);
   const body: Value = JSON.parse(answer.body.toString('utf8'));
   return body;
 }
 
-function events(adapter: Adapter, sse: string, call: Call): Value[] {
+function events(adapter: Adapter, sse: string, call: VendorCall): Value[] {
   const translator = adapter.stream(call);
   const out = translator.push(Buffer.from(sse)) + translator.end();
   expect(translator.meter.fault).toBeUndefined();
@@ -268,7 +268,7 @@ const responses = {
 };
 
 const chatOf = (id: string): Adapter => {
-  const chat = vendors.get(id)?.speaks.chat;
+  const chat = vendors.get(id)?.adapters.chat;
   if (chat === undefined) throw new Error(id);
   return chat;
 };
@@ -367,7 +367,7 @@ test('T10: a place in a document reaches each client in its own words', () => {
 });
 
 test('T10: Claude is not sent back a citation that another vendor made', () => {
-  const anthropic = vendors.get('anthropic')?.speaks.messages;
+  const anthropic = vendors.get('anthropic')?.adapters.messages;
   const content = [{ type: 'text', text: 'Blue', citations: [{ ...place, encrypted_index: '' }] }];
   const body = {
     model: 'm',

@@ -1,29 +1,189 @@
-import { type Change, editBytes, jsonText } from '../../base/json-edit.ts';
-import { refuse } from '../../base/refusal.ts';
-import type { Adapter, Answer, Call, StreamTranslator } from '../adapter.ts';
+import { type JsonChange, editJsonBytes, jsonText } from '../../base/json-edit.ts';
 import {
-  askCompletion,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  rawMembers,
+  isPresent,
+  utf8,
+} from '../../base/json-value.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import { refuse } from '../../base/refusal.ts';
+import type {
+  Adapter,
+  VendorAnswer,
+  VendorCall,
+  StreamTranslator,
+  StreamMeter,
+} from '../adapter.ts';
+import {
+  completionRequest,
   type CompletionQuirks,
   onlyPrompt,
-} from '../wire/openai-completions-ask.ts';
-import { completionParts } from '../wire/openai-completions-parts.ts';
-import { bridgeOver } from './bridge.ts';
-import { completionFrom } from './completions-over-chat-answer.ts';
-import { CompletionEvents } from './completions-over-chat-stream.ts';
+} from '../formats/openai-completions/request.ts';
+import { completionParts } from '../formats/openai-completions/response.ts';
+import { bridgeOver, mapChunks, plainTextOf } from './bridge.ts';
 
-const answer = (chat: Answer, call: Call): Answer => ({
+/** Chat chunks, which the vendor's own adapter has made regular, as chunks of text. */
+class CompletionsOverChatStream implements StreamTranslator {
+  readonly meter: StreamMeter;
+  readonly #call: VendorCall;
+  readonly #chat: StreamTranslator;
+  /**
+   * Where each choice's text has come to, in characters; a choice that is not here has not begun.
+   */
+  readonly #offsets = new Map<number, number>();
+  /** Words alone can be read without parsing: one choice, and nothing told beside its words. */
+  readonly #plain: boolean;
+  #head: string | undefined;
+
+  constructor(call: VendorCall, chat: StreamTranslator) {
+    this.#call = call;
+    this.#chat = chat;
+    this.meter = chat.meter;
+    this.#plain = typeof call.body['logprobs'] !== 'number' && Number(call.body['n'] ?? 1) === 1;
+  }
+
+  push(piece: Buffer): string {
+    return mapChunks(this.#chat.push(piece), this.#chunk);
+  }
+
+  end(): string {
+    return mapChunks(this.#chat.end(), this.#chunk);
+  }
+
+  cutShort(quantities: Quantities): string {
+    return mapChunks(this.#chat.cutShort(quantities), this.#chunk);
+  }
+
+  readonly #chunk = (json: string): string => {
+    const plain =
+      this.#plain && this.#offsets.has(0) ? plainTextOf(json, '"delta":{"content":"') : undefined;
+    if (plain !== undefined) return this.#write(textChoice(plain, 0));
+    const body = parse(utf8(json));
+    if (!isObject(body)) return '';
+    const created = typeof body['created'] === 'number' ? body['created'] : this.#call.created;
+    this.#head ??= `{"id":${jsonText(this.#call.answerId)},"object":"text_completion","created":${created},"model":${jsonText(this.#call.publicModel)}`;
+    const choices = listOf(body['choices']).filter(isObject);
+    const out = choices.map((choice) => this.#choice(choice)).join('');
+    const usage = this.#call.includeUsage ? rawMembers(json).get('usage') : undefined;
+    return isPresent(usage) ? out + this.#write('', `,"usage":${usage}`) : out;
+  };
+
+  #choice(choice: JsonObject): string {
+    const index = Number(choice['index']) || 0;
+    const delta = objectOf(choice['delta']) ?? {};
+    const said = (textOf(delta['content']) ?? '') + (textOf(delta['refusal']) ?? '');
+    const begun = this.#offsets.get(index);
+    const text = begun === undefined ? echoOf(this.#call) + said : said;
+    const from = begun ?? promptLength(this.#call);
+    this.#offsets.set(index, from + said.length);
+    const finish = choice['finish_reason'];
+    const logprobs = logprobsFrom(choice['logprobs'], from);
+    if (text === '' && logprobs === null && typeof finish !== 'string') return '';
+    return this.#write(
+      textChoice(
+        jsonText(text),
+        index,
+        jsonText(logprobs),
+        typeof finish === 'string' ? completionEnd(finish) : undefined,
+      ),
+    );
+  }
+
+  #write(choice: string, rest = ''): string {
+    return `data: ${this.#head},"choices":[${choice}]${rest}}\n\n`;
+  }
+}
+
+function textChoice(text: string, index: number, logprobs = 'null', finish?: string): string {
+  return `{"text":${text},"index":${index},"logprobs":${logprobs},"finish_reason":${finish === undefined ? 'null' : `"${finish}"`}}`;
+}
+
+/** What a choice begins with when the client wants its prompt back. */
+export const echoOf = (call: VendorCall): string =>
+  call.body['echo'] === true ? onlyPrompt(call) : '';
+
+/** Completions know three ends. */
+export const completionEnd = (finish: unknown): string =>
+  finish === 'length' || finish === 'content_filter' ? finish : 'stop';
+
+/** A chat completion as a text completion. Thoughts are not part of a text. */
+function completionFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
+  const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const echo = echoOf(call);
+  const choices = listOf(body['choices'])
+    .filter(isObject)
+    .map((choice) => {
+      const said = objectOf(choice['message']) ?? {};
+      const text = echo + (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
+      const logprobs = logprobsFrom(choice['logprobs'], promptLength(call));
+      return {
+        text,
+        index: choice['index'],
+        logprobs,
+        finish_reason: completionEnd(choice['finish_reason']),
+      };
+    });
+  const { created, usage, system_fingerprint: fingerprint } = body;
+  return {
+    id: call.answerId,
+    object: 'text_completion',
+    created,
+    model: call.publicModel,
+    ...(fingerprint === undefined ? {} : { system_fingerprint: fingerprint }),
+    choices,
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+/** Offsets count from the prompt's begin, as in the convention. */
+export const promptLength = (call: VendorCall): number => onlyPrompt(call).length;
+
+/**
+ * Chat's logprobs, a list of tokens, as completions have them: a list for each member. `from`: the
+ * offset of the first token.
+ */
+export function logprobsFrom(value: unknown, from: number): JsonObject | null {
+  const told = objectOf(value);
+  if (told === undefined) return null;
+  let offset = from;
+  const offsets: number[] = [];
+  const tokens = [...listOf(told['content']), ...listOf(told['refusal'])].filter(isObject);
+  for (const { token } of tokens) {
+    offsets.push(offset);
+    offset += (textOf(token) ?? '').length;
+  }
+  return {
+    text_offset: offsets,
+    token_logprobs: tokens.map(({ logprob }) => logprob),
+    tokens: tokens.map(({ token }) => token),
+    top_logprobs: tokens.map(({ top_logprobs: top }) =>
+      Object.fromEntries(
+        listOf(top)
+          .filter(isObject)
+          .map(({ token, logprob }) => [textOf(token) ?? '', logprob]),
+      ),
+    ),
+  };
+}
+
+const answer = (chat: VendorAnswer, call: VendorCall): VendorAnswer => ({
   ...chat,
   body: Buffer.from(JSON.stringify(completionFrom(chat, call))),
 });
-const stream = (call: Call, chat: StreamTranslator): StreamTranslator =>
-  new CompletionEvents(call, chat);
+const stream = (call: VendorCall, chat: StreamTranslator): StreamTranslator =>
+  new CompletionsOverChatStream(call, chat);
 
 /**
  * `/v1/completions` for models whose vendor speaks chat: the prompt is a user's message, the
  * answer's words are the text (wire-formats §0.3, §1.2).
  */
 export function completionsOverChat(chat: Adapter): Adapter {
-  return { ...bridgeOver(chat, { toChat: chatCallFrom, answer, stream }), parts: completionParts };
+  return { ...bridgeOver(chat, { toChat: chatCallFrom, answer, stream }), split: completionParts };
 }
 
 /**
@@ -31,21 +191,21 @@ export function completionsOverChat(chat: Adapter): Adapter {
  * does.
  */
 export function completionsAnsweredAsChat(chat: Adapter, quirks: CompletionQuirks): Adapter {
-  const toChat = (call: Call): Call => ({ ...call, answerId: chatId(call) });
+  const toChat = (call: VendorCall): VendorCall => ({ ...call, answerId: chatId(call) });
   return {
     ...bridgeOver(chat, { toChat, answer, stream }),
-    ask: (call) => askCompletion(call, quirks),
-    parts: completionParts,
+    ask: (call) => completionRequest(call, quirks),
+    split: completionParts,
   };
 }
 
-const chatId = ({ answerId }: Call): string => answerId.replace(/^cmpl-/, 'chatcmpl-');
+const chatId = ({ answerId }: VendorCall): string => answerId.replace(/^cmpl-/, 'chatcmpl-');
 
 /**
  * What only completions have goes, everything else stays as it was sent. What would change the
  * answer and cannot be said is refused.
  */
-function chatCallFrom(call: Call): Call {
+function chatCallFrom(call: VendorCall): VendorCall {
   const { prompt: _, suffix, echo, best_of: bestOf, logprobs, ...rest } = call.body;
   const cannot = (param: string, why: string): never =>
     refuse('invalid_value', { param, why: `the model '${call.publicModel}' ${why}` });
@@ -59,7 +219,7 @@ function chatCallFrom(call: Call): Call {
   const messages = [{ role: 'user', content: onlyPrompt(call) }];
   const probabilities =
     typeof logprobs === 'number' ? { logprobs: true, top_logprobs: logprobs } : {};
-  const changes: Change[] = [
+  const changes: JsonChange[] = [
     { path: ['prompt'], name: 'messages', json: jsonText(messages) },
     { path: ['suffix'] },
     { path: ['echo'] },
@@ -74,7 +234,7 @@ function chatCallFrom(call: Call): Call {
   return {
     ...call,
     body: { ...rest, messages, ...probabilities },
-    bytes: editBytes(call.bytes, changes),
+    bytes: editJsonBytes(call.bytes, changes),
     answerId: chatId(call),
   };
 }

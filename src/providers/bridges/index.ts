@@ -1,22 +1,67 @@
-import type { Speaks, Vendor } from '../adapter.ts';
-import { compactionOver } from './compaction.ts';
+import { countOf, objectOf, parse } from '../../base/json-value.ts';
+import type { VendorAdapters, Vendor, VendorCall, BaseAdapter } from '../adapter.ts';
+import type { ChatCount } from '../formats/adapters.ts';
+import { protocolFault } from '../formats/fault.ts';
+import { compactOverResponses } from './compact-over-responses.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
-import { messagesOverChat } from './messages-over-chat.ts';
-import { responsesOverChat } from './responses-over-chat.ts';
+import { messagesOverChat, messagesAsChat } from './messages-over-chat.ts';
+import { responsesOverChat, responsesAsChat } from './responses-over-chat.ts';
 
 /**
  * What a vendor speaks natively as it is, and everything else that its chat can stand for. Made
  * once per channel.
  */
-export function adaptersOf({ speaks, readsCacheMarks = false }: Vendor): Speaks {
+export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor): VendorAdapters {
   const { chat } = speaks;
   if (chat === undefined) return speaks;
   const responses = speaks.responses ?? responsesOverChat(chat);
   return {
     messages: messagesOverChat(chat, readsCacheMarks),
     responses,
-    compact: compactionOver(responses),
+    compact: compactOverResponses(responses),
     completions: completionsOverChat(chat),
     ...speaks,
+  };
+}
+
+/**
+ * What clients of other formats are told of a vendor that counts the tokens of its own. `marks`: it
+ * reads `cache_control`.
+ */
+export function countsOverChat(
+  count: ChatCount,
+  marks = false,
+): Readonly<Record<'messages' | 'responses', BaseAdapter>> {
+  return {
+    messages: counterOver(
+      count,
+      (call) => messagesAsChat(call, marks),
+      (tokens) => ({ input_tokens: tokens }),
+    ),
+    responses: counterOver(count, responsesAsChat, (tokens) => ({
+      object: 'response.input_tokens',
+      input_tokens: tokens,
+    })),
+  };
+}
+
+function counterOver(
+  count: ChatCount,
+  toChat: (call: VendorCall) => VendorCall,
+  render: (tokens: number) => object,
+): BaseAdapter {
+  return {
+    ask: (call) => count.ask(toChat(call)),
+    read(reply) {
+      const tokens = countOf(objectOf(parse(reply.toString('utf8')))?.[count.member]);
+      if (tokens === undefined) return protocolFault('a count that tells no tokens');
+      return {
+        body: Buffer.from(JSON.stringify(render(tokens))),
+        quantities: undefined,
+        upstreamId: undefined,
+        outputText: '',
+      };
+    },
+    fault: count.fault,
   };
 }

@@ -1,10 +1,31 @@
+import { jsonText } from '../../base/json-edit.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  countOf,
+  utf8,
+} from '../../base/json-value.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import type { Answer, Call } from '../adapter.ts';
-import { type PlacedThinking, placedThinking } from '../wire/anthropic-messages-signed.ts';
-import { characters, messageCitation, messageCitations, sourcesBeside } from '../wire/citations.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../wire/json.ts';
-import { pieces } from '../wire/signed-order.ts';
-import { messageUsage } from '../wire/messages-usage.ts';
+import type { VendorAnswer, VendorCall, StreamMeter, StreamTranslator } from '../adapter.ts';
+import {
+  characters,
+  messageCitation,
+  messageCitations,
+  sourcesBeside,
+} from '../conversation/citations.ts';
+import { messageUsage } from '../conversation/client-usage.ts';
+import { messageDelta } from '../formats/anthropic-messages/native-stream.ts';
+import {
+  type PositionedThinking,
+  positionedThinking,
+  cutText,
+  isClaudes,
+} from '../formats/anthropic-messages/reasoning.ts';
+import { mapChunks, plainTextOf } from './bridge.ts';
 
 /** Anthropic's words for why an answer ended. */
 const stopReasons: Readonly<Record<string, string>> = {
@@ -23,17 +44,17 @@ export function stopReasonOf(finish: unknown, calls: number): string {
 
 const bytesPerTokenOut = 4;
 /** What is told where the vendor told nothing; the charge is counted by the same rule. */
-export const estimated = (outputBytes: number): Quantities => ({
+export const estimatedUsage = (outputBytes: number): Quantities => ({
   output: Math.ceil(outputBytes / bytesPerTokenOut),
 });
 
 /** What every message of an answer begins with. */
-export function messageHead(call: Call): JsonObject {
+export function messageHead(call: VendorCall): JsonObject {
   return { id: call.answerId, type: 'message', role: 'assistant', model: call.publicModel };
 }
 
 /** A chat completion as a message. */
-export function messageFrom(answer: Answer, call: Call): JsonObject {
+export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
   const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
   const choice = objectOf(listOf(body['choices'])[0]) ?? {};
   const said = objectOf(choice['message']) ?? {};
@@ -43,12 +64,12 @@ export function messageFrom(answer: Answer, call: Call): JsonObject {
     ? stopReasonOf(choice['finish_reason'], calls.length)
     : 'refusal';
   return Object.assign(messageHead(call), {
-    content: [...spokenFrom(said, text, citationsOf(body, said)), ...calls.map(toolUse)],
+    content: [...textBlocksFrom(said, text, citationsOf(body, said)), ...calls.map(toolUse)],
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,
     container: null,
-    usage: messageUsage(answer.quantities ?? estimated(Buffer.byteLength(answer.outputText))),
+    usage: messageUsage(answer.quantities ?? estimatedUsage(Buffer.byteLength(answer.outputText))),
   });
 }
 
@@ -60,9 +81,9 @@ function citationsOf(body: JsonObject, said: JsonObject): JsonObject {
 }
 
 /** Text and thoughts, each where it stood. What the text cites stands with the last of it. */
-function spokenFrom(said: JsonObject, text: string, cited: JsonObject): JsonObject[] {
+function textBlocksFrom(said: JsonObject, text: string, cited: JsonObject): JsonObject[] {
   const thoughts = thinkingFrom(said);
-  const texts = pieces(
+  const texts = cutText(
     text,
     thoughts.map(({ at }) => at),
   );
@@ -80,8 +101,8 @@ function spokenFrom(said: JsonObject, text: string, cited: JsonObject): JsonObje
 }
 
 /** Thinking with its signature where there is one; without, it is told all the same. */
-function thinkingFrom(said: JsonObject): PlacedThinking[] {
-  const blocks = placedThinking(said);
+function thinkingFrom(said: JsonObject): PositionedThinking[] {
+  const blocks = positionedThinking(said);
   if (blocks.some(({ block }) => block['type'] === 'thinking')) return blocks;
   const thinking = textOf(said['reasoning_content']) ?? '';
   return thinking === ''
@@ -95,7 +116,7 @@ function toolUse(call: JsonObject): JsonObject {
     type: 'tool_use',
     id: call['id'],
     name: fn['name'],
-    ...vendorsOwn(call),
+    ...extraContentOf(call),
     input: inputFrom(textOf(fn['arguments']) ?? ''),
   };
 }
@@ -104,11 +125,257 @@ function toolUse(call: JsonObject): JsonObject {
  * What a vendor wants back with the call travels in the block, as it does in chat: Gemini's
  * signatures, for one.
  */
-export const vendorsOwn = ({ extra_content }: JsonObject): JsonObject =>
+export const extraContentOf = ({ extra_content }: JsonObject): JsonObject =>
   extra_content === undefined ? {} : { extra_content };
 
 /** Arguments as an object. What a model wrote wrongly is told as it is, under a name. */
 function inputFrom(args: string): JsonObject {
   const input = args.trim() === '' ? null : parse(args);
   return input === null ? {} : (objectOf(input) ?? { arguments: args });
+}
+
+interface ToolUse {
+  readonly block: number;
+  /** What came of its arguments. */
+  args: string;
+  open: boolean;
+}
+
+/**
+ * Writes the content blocks of a streamed message
+ * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11): `latin1` text, one block open
+ * at a time. Only calls whose arguments arrive interleaved are open beside each other. The start
+ * goes out with the first block.
+ */
+export class MessageBlocks {
+  readonly #call: VendorCall;
+  readonly #calls = new Map<number, ToolUse>();
+  #started = false;
+  #blocks = 0;
+  #open: 'text' | 'thinking' | undefined;
+
+  constructor(call: VendorCall) {
+    this.#call = call;
+  }
+
+  /** How many tools were called. */
+  get calls(): number {
+    return this.#calls.size;
+  }
+
+  /** `json` is the JSON text of a string, as it came. */
+  text(json: string): string {
+    return json === '""'
+      ? ''
+      : this.#begin('text', '"text":""') + this.#delta('text_delta', 'text', json);
+  }
+
+  /**
+   * What the text cites: of the block that is open, or of an empty one where the text has been
+   * told.
+   */
+  cite(citations: readonly JsonObject[]): string {
+    if (citations.length === 0) return '';
+    let out = this.#begin('text', '"text":""');
+    for (const citation of citations)
+      out += this.#delta('citations_delta', 'citation', jsonText(citation));
+    return out;
+  }
+
+  thinking(json: string): string {
+    return json === '""'
+      ? ''
+      : this.#begin('thinking', '"thinking":"","signature":""') +
+          this.#delta('thinking_delta', 'thinking', json);
+  }
+
+  /** Signs the thinking before it, also where nothing of it was told. */
+  signature(signature: string): string {
+    const begun = this.#begin('thinking', '"thinking":"","signature":""');
+    return (
+      begun + this.#delta('signature_delta', 'signature', jsonText(signature)) + this.#stopOpen()
+    );
+  }
+
+  redacted(data: string): string {
+    const before = this.#stopOpen() + this.#stopCalls(() => true);
+    return (
+      before +
+      this.#start(`{"type":"redacted_thinking","data":${jsonText(data)}}`) +
+      this.#stop(this.#blocks - 1)
+    );
+  }
+
+  /** `members` of the block, once, and more of its arguments. */
+  call(index: number, members: JsonObject, args: string): string {
+    let out = '';
+    let call = this.#calls.get(index);
+    if (call === undefined) {
+      out += this.#stopOpen() + this.#stopCalls((one) => parse(one.args) !== undefined);
+      out += this.#start(jsonText({ type: 'tool_use', ...members, input: {} }));
+      this.#calls.set(index, (call = { block: this.#blocks - 1, args: '', open: true }));
+    }
+    if (args === '' || !call.open) return out;
+    call.args += args;
+    return out + deltaOf(call.block, 'input_json_delta', 'partial_json', jsonText(args));
+  }
+
+  /** The start, if nothing was said, and the end of what is open. */
+  close(): string {
+    return (
+      (this.#started ? '' : this.#startMessage()) + this.#stopOpen() + this.#stopCalls(() => true)
+    );
+  }
+
+  #begin(kind: 'text' | 'thinking', members: string): string {
+    if (this.#open === kind) return '';
+    const out =
+      this.#stopOpen() + this.#stopCalls(() => true) + this.#start(`{"type":"${kind}",${members}}`);
+    this.#open = kind;
+    return out;
+  }
+
+  #delta(type: string, member: string, json: string): string {
+    return deltaOf(this.#blocks - 1, type, member, json);
+  }
+
+  #stopOpen(): string {
+    if (this.#open === undefined) return '';
+    this.#open = undefined;
+    return this.#stop(this.#blocks - 1);
+  }
+
+  #stopCalls(which: (call: ToolUse) => boolean): string {
+    let out = '';
+    for (const call of this.#calls.values()) {
+      if (!call.open || !which(call)) continue;
+      call.open = false;
+      out += this.#stop(call.block);
+    }
+    return out;
+  }
+
+  #stop(index: number): string {
+    return `event: content_block_stop\ndata: {"type":"content_block_stop","index":${index}}\n\n`;
+  }
+
+  #start(block: string): string {
+    const first = this.#started ? '' : this.#startMessage();
+    return `${first}event: content_block_start\ndata: {"type":"content_block_start","index":${this.#blocks++},"content_block":${block}}\n\n`;
+  }
+
+  #startMessage(): string {
+    this.#started = true;
+    const unfinished = {
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+    };
+    const message = { ...messageHead(this.#call), ...unfinished, usage: messageUsage({}) };
+    return `event: message_start\ndata: {"type":"message_start","message":${jsonText(message)}}\n\nevent: ping\ndata: {"type":"ping"}\n\n`;
+  }
+}
+
+function deltaOf(index: number, type: string, member: string, json: string): string {
+  const delta = `{"type":"${type}","${member}":${json}}`;
+  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`;
+}
+
+/** Chat chunks, which the vendor's own adapter has made regular, as the events of a message. */
+export class MessagesOverChatStream implements StreamTranslator {
+  readonly meter: StreamMeter;
+  readonly #chat: StreamTranslator;
+  readonly #blocks: MessageBlocks;
+  #finish: string | undefined;
+  #refused = false;
+  #ended = false;
+  /** The newest chunk that told sources beside its choices. */
+  #sources: JsonObject | undefined;
+  #cited = false;
+
+  constructor(call: VendorCall, chat: StreamTranslator) {
+    this.#chat = chat;
+    this.meter = chat.meter;
+    this.#blocks = new MessageBlocks(call);
+  }
+
+  push(piece: Buffer): string {
+    return mapChunks(this.#chat.push(piece), this.#chunk);
+  }
+
+  end(): string {
+    const out = mapChunks(this.#chat.end(), this.#chunk);
+    return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
+  }
+
+  cutShort(quantities: Quantities): string {
+    this.#finish ??= 'length';
+    return mapChunks(this.#chat.cutShort(quantities), this.#chunk) + this.#conclude(quantities);
+  }
+
+  #conclude(quantities: Quantities | undefined): string {
+    if (this.#ended) return '';
+    this.#ended = true;
+    const sources =
+      this.#sources === undefined || this.#cited
+        ? []
+        : sourcesBeside(this.#sources, '').map(messageCitation);
+    const reason = this.#refused ? 'refusal' : stopReasonOf(this.#finish, this.#blocks.calls);
+    return (
+      this.#blocks.cite(sources) +
+      this.#blocks.close() +
+      messageDelta(reason, quantities ?? estimatedUsage(this.meter.outputBytes))
+    );
+  }
+
+  readonly #chunk = (json: string): string => {
+    const plain = plainTextOf(json, '"delta":{"content":"');
+    if (plain !== undefined) return this.#blocks.text(plain);
+    const thought = plainTextOf(json, '"delta":{"reasoning_content":"');
+    if (thought !== undefined) return this.#blocks.thinking(thought);
+    const body = parse(utf8(json));
+    if (!isObject(body)) return '';
+    if (body['citations'] !== undefined || body['search_results'] !== undefined)
+      this.#sources = body;
+    const choice = objectOf(listOf(body['choices'])[0]);
+    if (choice === undefined) return '';
+    this.#finish = textOf(choice['finish_reason']) ?? this.#finish;
+    return this.#delta(objectOf(choice['delta']) ?? {});
+  };
+
+  #delta(delta: JsonObject): string {
+    const blocks = this.#blocks;
+    let out = '';
+    const details = listOf(delta['reasoning_details']).filter(isObject).filter(isClaudes);
+    if (delta['reasoning_content'])
+      out += blocks.thinking(jsonText(textOf(delta['reasoning_content']) ?? ''));
+    for (const detail of details) {
+      if (detail['type'] === 'reasoning.encrypted')
+        out += blocks.redacted(textOf(detail['data']) ?? '');
+      else if (detail['signature']) out += blocks.signature(textOf(detail['signature']) ?? '');
+    }
+    if (delta['content']) out += blocks.text(jsonText(textOf(delta['content']) ?? ''));
+    if (delta['annotations'] !== undefined || delta['citations'] !== undefined) {
+      const citations = messageCitations(delta);
+      this.#cited ||= citations.length > 0;
+      out += this.#blocks.cite(citations);
+    }
+    if (delta['refusal']) {
+      this.#refused = true;
+      out += blocks.text(jsonText(textOf(delta['refusal']) ?? ''));
+    }
+    for (const call of listOf(delta['tool_calls'])) {
+      if (!isObject(call)) continue;
+      const fn = objectOf(call['function']) ?? {};
+      const index = countOf(call['index']) ?? 0;
+      out += blocks.call(
+        index,
+        { id: call['id'], name: fn['name'], ...extraContentOf(call) },
+        textOf(fn['arguments']) ?? '',
+      );
+    }
+    return out;
+  }
 }

@@ -1,8 +1,8 @@
 import { refuse } from '../../base/refusal.ts';
-import { characters } from '../wire/citations.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
-import { redactedDetail, signedDetail } from '../wire/anthropic-messages-signed.ts';
-import { vendorsOwn } from './messages-over-chat-answer.ts';
+import { characters } from '../conversation/citations.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json-value.ts';
+import { redactedDetail, signedDetail } from '../formats/anthropic-messages/reasoning.ts';
+import { extraContentOf } from './messages-over-chat-answer.ts';
 
 /**
  * `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, the other
@@ -14,7 +14,7 @@ export function chatMessages(body: JsonObject, model: string, marks: boolean): J
   if (system !== '') messages.push({ role: 'system', content: system });
   listOf(body['messages']).forEach((message, i) => {
     if (!isObject(message)) return;
-    const place: Place = { param: `messages[${i}].content`, model, marks };
+    const place: BlockPosition = { param: `messages[${i}].content`, model, marks };
     if (message['role'] === 'assistant') messages.push(...assistant(message['content'], place));
     else if (message['role'] === 'system')
       messages.push({ role: 'system', content: instructions(message['content'], marks) });
@@ -27,16 +27,19 @@ export function chatMessages(body: JsonObject, model: string, marks: boolean): J
  * Where content stands in the client's request, whom it is for, and whether they read marks of the
  * cache.
  */
-interface Place {
+interface BlockPosition {
   readonly param: string;
   readonly model: string;
   readonly marks: boolean;
 }
 
-const within = (place: Place, i: number): Place => ({ ...place, param: `${place.param}[${i}]` });
+const itemPosition = (place: BlockPosition, i: number): BlockPosition => ({
+  ...place,
+  param: `${place.param}[${i}]`,
+});
 
 /** The client's mark that the prompt may be cached up to here. */
-export const markOf = ({ cache_control }: JsonObject, marks: boolean): JsonObject =>
+export const cacheMarkOf = ({ cache_control }: JsonObject, marks: boolean): JsonObject =>
   marks && isObject(cache_control) ? { cache_control } : {};
 
 /**
@@ -49,7 +52,7 @@ function instructions(system: unknown, marks: boolean): unknown {
   if (typeof system === 'string') return system;
   const parts = listOf(system)
     .filter(isObject)
-    .map((block) => textPart(textOf(block['text']) ?? '', markOf(block, marks)));
+    .map((block) => textPart(textOf(block['text']) ?? '', cacheMarkOf(block, marks)));
   return joined(
     parts.filter(({ text }) => text !== '' && !forAnthropicAlone.test(String(text))),
     '\n\n',
@@ -57,15 +60,15 @@ function instructions(system: unknown, marks: boolean): unknown {
 }
 
 /** Results of tools are messages of their own and come first; what else the user says follows. */
-function user(content: unknown, place: Place): JsonObject[] {
+function user(content: unknown, place: BlockPosition): JsonObject[] {
   if (typeof content === 'string') return [{ role: 'user', content }];
   const results: JsonObject[] = [];
   const parts: JsonObject[] = [];
   listOf(content).forEach((block, i) => {
     if (!isObject(block)) return;
-    if (block['type'] !== 'tool_result') parts.push(...partsOf(block, within(place, i)));
+    if (block['type'] !== 'tool_result') parts.push(...partsOf(block, itemPosition(place, i)));
     else {
-      const { message, media } = toolResult(block, within(place, i));
+      const { message, media } = toolResult(block, itemPosition(place, i));
       results.push(message);
       parts.push(...media);
     }
@@ -83,20 +86,20 @@ function joined(parts: readonly JsonObject[], between: string): unknown {
   return plain ? parts.map((part) => part['text']).join(between) : parts;
 }
 
-interface Result {
+interface ToolResultParts {
   readonly message: JsonObject;
   /** Chat takes text alone from a tool; the rest follows in the user's name. */
   readonly media: readonly JsonObject[];
 }
 
-function toolResult(block: JsonObject, place: Place): Result {
+function toolResult(block: JsonObject, place: BlockPosition): ToolResultParts {
   const { tool_use_id: id, content } = block;
-  const inside: Place = { ...place, param: `${place.param}.content` };
+  const inside: BlockPosition = { ...place, param: `${place.param}.content` };
   const parts =
     typeof content === 'string'
       ? [textPart(content)]
       : listOf(content).flatMap((part, i) =>
-          isObject(part) ? partsOf(part, within(inside, i)) : [],
+          isObject(part) ? partsOf(part, itemPosition(inside, i)) : [],
         );
   const text = parts.flatMap((part) => textOf(part['text']) ?? []).join('\n\n');
   const media = parts.filter((part) => part['type'] !== 'text');
@@ -107,7 +110,7 @@ function toolResult(block: JsonObject, place: Place): Result {
       role: 'tool',
       tool_call_id: id,
       content: told === '' && media.length ? '(see below)' : told,
-      ...markOf(block, place.marks),
+      ...cacheMarkOf(block, place.marks),
     },
     media: media.length ? [textPart(`Result of the call ${String(id)}:`), ...media] : [],
   };
@@ -119,15 +122,15 @@ const textPart = (text: string, mark: JsonObject = {}): JsonObject => ({
   ...mark,
 });
 
-function partsOf(block: JsonObject, place: Place): JsonObject[] {
-  const parts = unmarked(block, place);
+function partsOf(block: JsonObject, place: BlockPosition): JsonObject[] {
+  const parts = partsWithoutMark(block, place);
   const last = parts.at(-1);
   return last === undefined
     ? parts
-    : [...parts.slice(0, -1), { ...last, ...markOf(block, place.marks) }];
+    : [...parts.slice(0, -1), { ...last, ...cacheMarkOf(block, place.marks) }];
 }
 
-function unmarked(block: JsonObject, place: Place): JsonObject[] {
+function partsWithoutMark(block: JsonObject, place: BlockPosition): JsonObject[] {
   switch (block['type']) {
     case 'text':
       return block['text'] === '' ? [] : [textPart(textOf(block['text']) ?? '')];
@@ -150,7 +153,7 @@ function unmarked(block: JsonObject, place: Place): JsonObject[] {
 const asksForCitations = (block: unknown): boolean =>
   isObject(block) && objectOf(block['citations'])?.['enabled'] === true;
 
-function unsupported(content: string, { param, model }: Place): never {
+function unsupported(content: string, { param, model }: BlockPosition): never {
   refuse('unsupported_content', {
     param,
     model,
@@ -159,7 +162,7 @@ function unsupported(content: string, { param, model }: Place): never {
   });
 }
 
-function imagePart(source: JsonObject, place: Place): JsonObject {
+function imagePart(source: JsonObject, place: BlockPosition): JsonObject {
   const url = urlOf(source);
   return url === undefined
     ? unsupported('an image by file id as', place)
@@ -172,7 +175,7 @@ function urlOf(source: JsonObject): string | undefined {
   return source['type'] === 'url' ? textOf(source['url']) : undefined;
 }
 
-function documentParts(block: JsonObject, source: JsonObject, place: Place): JsonObject[] {
+function documentParts(block: JsonObject, source: JsonObject, place: BlockPosition): JsonObject[] {
   const title = textOf(block['title']);
   const about = [title, textOf(block['context'])].filter(Boolean).join('\n');
   const introduction = about === '' ? [] : [textPart(about)];
@@ -180,11 +183,11 @@ function documentParts(block: JsonObject, source: JsonObject, place: Place): Jso
   if (source['type'] === 'content') {
     const { content } = source;
     if (typeof content === 'string') return [...introduction, textPart(content)];
-    const inside: Place = { ...place, param: `${place.param}.source.content` };
+    const inside: BlockPosition = { ...place, param: `${place.param}.source.content` };
     return [
       ...introduction,
       ...listOf(content).flatMap((part, i) =>
-        isObject(part) ? partsOf(part, within(inside, i)) : [],
+        isObject(part) ? partsOf(part, itemPosition(inside, i)) : [],
       ),
     ];
   }
@@ -207,7 +210,7 @@ const carriedBlocks = new Set<unknown>([
  * The kinds of blocks that stay between Claude and Anthropic, which runs their tools itself: what
  * they found is in the text that follows.
  */
-export function blocksLeftOut(messages: unknown): string[] {
+export function droppedBlocks(messages: unknown): string[] {
   const paths = new Set<string>();
   for (const message of listOf(messages)) {
     if (!isObject(message)) continue;
@@ -224,7 +227,7 @@ export function blocksLeftOut(messages: unknown): string[] {
 /**
  * What a model signed after it had called belongs behind its calls: it begins a message of its own.
  */
-function assistant(content: unknown, place: Place): JsonObject[] {
+function assistant(content: unknown, place: BlockPosition): JsonObject[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
   const drafts: Draft[] = [];
   listOf(content).forEach((block, i) => {
@@ -232,9 +235,9 @@ function assistant(content: unknown, place: Place): JsonObject[] {
     let draft = drafts.at(-1);
     if (draft === undefined || (draft.calls.length > 0 && isSigned(block)))
       drafts.push((draft = emptyDraft()));
-    addBlock(draft, block, within(place, i));
+    addBlock(draft, block, itemPosition(place, i));
   });
-  return (drafts.length > 0 ? drafts : [emptyDraft()]).map(written);
+  return (drafts.length > 0 ? drafts : [emptyDraft()]).map(assistantMessage);
 }
 
 /** A message of the assistant while blocks are added to it. */
@@ -253,14 +256,14 @@ const isSigned = (block: JsonObject): boolean =>
   block['type'] === 'redacted_thinking' ||
   (block['type'] === 'thinking' && Boolean(textOf(block['signature'])));
 
-function addBlock(draft: Draft, block: JsonObject, place: Place): void {
+function addBlock(draft: Draft, block: JsonObject, place: BlockPosition): void {
   const { type } = block;
   if (type === 'text') {
     const text = textOf(block['text']) ?? '';
-    draft.texts.push(textPart(text, markOf(block, place.marks)));
+    draft.texts.push(textPart(text, cacheMarkOf(block, place.marks)));
     draft.length += characters(text);
   } else if (type === 'tool_use')
-    draft.calls.push({ ...toolCall(block), ...markOf(block, place.marks) });
+    draft.calls.push({ ...toolCall(block), ...cacheMarkOf(block, place.marks) });
   else if (type === 'redacted_thinking')
     draft.details.push({
       ...redactedDetail(draft.details.length, String(block['data']), draft.length),
@@ -277,7 +280,7 @@ function addBlock(draft: Draft, block: JsonObject, place: Place): void {
     unsupported(`the assistant's ${type} as`, place);
 }
 
-function written({ texts, reasoning, details, calls }: Draft): JsonObject {
+function assistantMessage({ texts, reasoning, details, calls }: Draft): JsonObject {
   const text = joined(texts, '');
   return {
     role: 'assistant',
@@ -294,6 +297,6 @@ function toolCall(block: JsonObject): JsonObject {
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify(input) },
-    ...vendorsOwn(block),
+    ...extraContentOf(block),
   };
 }

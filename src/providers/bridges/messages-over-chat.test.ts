@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../../base/refusal.ts';
-import type { Call } from '../adapter.ts';
+import type { VendorCall } from '../adapter.ts';
 import { vendors } from '../index.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { adaptersOf } from './index.ts';
 import { messagesOverChat } from './messages-over-chat.ts';
 
 const adapter = messagesOverChat(openaiChat());
 const hello = [{ role: 'user', content: 'Hello' }];
 
-function callFor(body: Record<string, unknown>, more: Partial<Call> = {}): Call {
+function callFor(body: Record<string, unknown>, more: Partial<VendorCall> = {}): VendorCall {
   const whole: Record<string, unknown> = {
     model: 'public',
     max_tokens: 100,
@@ -432,7 +432,7 @@ test('a whole answer: a refusal is one, arguments are an object, and what was wr
 
 test('whoever sells chat sells messages, natively where the vendor speaks them', () => {
   for (const vendor of vendors.values())
-    expect(adaptersOf(vendor).messages === undefined).toBe(vendor.speaks.chat === undefined);
+    expect(adaptersOf(vendor).messages === undefined).toBe(vendor.adapters.chat === undefined);
   const path = (id: string, upstreamModel: string): string | undefined => {
     const vendor = vendors.get(id);
     return (
@@ -459,7 +459,7 @@ test('thinking that the model has none of is named as the client said it', () =>
 });
 
 test('on Vertex the body tells the version and not the model', () => {
-  const messages = vendors.get('vertex')?.speaks.messages;
+  const messages = vendors.get('vertex')?.adapters.messages;
   const call = callFor({ stream: true }, { upstreamModel: 'claude-opus-4-6' });
   expect(JSON.parse(messages?.ask(call).body.toString('utf8') ?? '')).toEqual({
     anthropic_version: 'vertex-2023-10-16',

@@ -1,9 +1,18 @@
-import type { Adapter, Answer, Call } from '../adapter.ts';
-import { objectOf } from '../wire/json.ts';
-import { bridgeOver, type Names } from './bridge.ts';
-import { messageFrom } from './messages-over-chat-answer.ts';
-import { besideChat, chatBodyFrom, leftOutOfChat } from './messages-over-chat-ask.ts';
-import { MessageEvents } from './messages-over-chat-stream.ts';
+import {
+  objectOf,
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  textOf,
+} from '../../base/json-value.ts';
+import type { Adapter, VendorAnswer, VendorCall, AnthropicOptions } from '../adapter.ts';
+import { refuseServiceTier } from '../formats/service-tier.ts';
+import { refuseParam } from '../support/rules.ts';
+import { withDropped, droppedMembers, messagesToChat } from '../support/unsupported.ts';
+import { bridgeOver, type PathNames } from './bridge.ts';
+import { messageFrom, MessagesOverChatStream } from './messages-over-chat-answer.ts';
+import { droppedBlocks, chatMessages, cacheMarkOf } from './messages-over-chat-turns.ts';
 
 /**
  * `/v1/messages` for models whose vendor speaks chat (wire-formats §4.2 and §4.3, read the other
@@ -11,9 +20,9 @@ import { MessageEvents } from './messages-over-chat-stream.ts';
  */
 export function messagesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {
-    toChat: (call) => messagesAsChat(call, marks, chat.reads),
+    toChat: (call) => messagesAsChat(call, marks, chat.readsAnthropicOptions),
     answer: messageAnswer,
-    stream: (call, translator) => new MessageEvents(call, translator),
+    stream: (call, translator) => new MessagesOverChatStream(call, translator),
     names: namesOf,
   });
 }
@@ -29,14 +38,18 @@ const byEffort = { ...names, reasoning_effort: 'output_config.effort' };
 const byThinking = { ...names, reasoning_effort: 'thinking' };
 
 /** How much to think is said in one of two members. */
-const namesOf = ({ body }: Call): Names =>
+const namesOf = ({ body }: VendorCall): PathNames =>
   objectOf(body['output_config'])?.['effort'] === undefined ? byThinking : byEffort;
 
 /** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
-export function messagesAsChat(call: Call, marks: boolean, reads?: Adapter['reads']): Call {
+export function messagesAsChat(
+  call: VendorCall,
+  marks: boolean,
+  reads?: Adapter['readsAnthropicOptions'],
+): VendorCall {
   const body = chatBodyFrom(call, marks);
-  const beside = besideChat(call);
-  const dropped = leftOutOfChat(call, beside, reads);
+  const beside = anthropicOptionsOf(call);
+  const dropped = droppedFromMessages(call, beside, reads);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');
   return {
     ...call,
@@ -45,11 +58,278 @@ export function messagesAsChat(call: Call, marks: boolean, reads?: Adapter['read
     bytes: Buffer.from(JSON.stringify(body)),
     answerId,
     includeUsage: false,
-    beside,
+    anthropicOptions: beside,
     dropped,
   };
 }
 
-function messageAnswer(answer: Answer, call: Call): Answer {
+function messageAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
   return { ...answer, body: Buffer.from(JSON.stringify(messageFrom(answer, call))) };
 }
+
+/**
+ * A request to `/v1/messages` as a chat completion. What tunes only Claude is left out (marks of
+ * the cache but where `marks` are read); what would change the answer and cannot be said is
+ * refused. For the rest see `besideChat` and `leftOutOfChat`.
+ */
+function chatBodyFrom(call: VendorCall, marks: boolean): JsonObject {
+  const { body } = call;
+  refuseServiceTier(call);
+  const tools = listOf(body['tools']).flatMap((tool, i) =>
+    isObject(tool) && !isToolSearch(tool)
+      ? [{ ...chatTool(tool, i, call.publicModel), ...cacheMarkOf(tool, marks) }]
+      : [],
+  );
+  return {
+    model: call.publicModel,
+    messages: chatMessages(body, call.publicModel, marks),
+    // Whoever asks how many tokens a request has says nothing of the answer's.
+    ...(body['max_tokens'] === undefined
+      ? {}
+      : { max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1) }),
+    ...(call.outputTokensMax === undefined ? {} : { max_tokens: call.outputTokensMax }),
+    ...(call.stream ? { stream: true } : {}),
+    ...given('temperature', body['temperature']),
+    ...given('top_p', body['top_p']),
+    ...stops(body),
+    ...(tools.length ? { tools, ...toolChoice(objectOf(body['tool_choice'])) } : {}),
+    ...given('reasoning_effort', effortOf(body)),
+    ...given('response_format', formatOf(body)),
+  };
+}
+
+const given = (member: string, value: unknown): JsonObject =>
+  value === undefined || value === null ? {} : { [member]: value };
+
+/** What chat has no word for, for adapters that read it. */
+function anthropicOptionsOf({ body, clientHeaders }: VendorCall): AnthropicOptions | undefined {
+  const topK = countOf(body['top_k']);
+  const budget = isOff(body['thinking'])
+    ? undefined
+    : countOf(objectOf(body['thinking'])?.['budget_tokens']);
+  const betas = betasIn(clientHeaders?.['anthropic-beta']);
+  return topK === undefined && budget === undefined && betas === undefined
+    ? undefined
+    : { topK, budget, betas };
+}
+
+function betasIn(header: string | string[] | undefined): readonly string[] | undefined {
+  if (header === undefined) return undefined;
+  const betas = String(header)
+    .split(',')
+    .map((beta) => beta.trim());
+  return betas.filter((beta) => beta !== '');
+}
+
+/**
+ * The names of the members that chat has no word for. A budget that the adapter does not read
+ * becomes an effort. Throws the Refusal of a member that changes the meaning.
+ */
+function droppedFromMessages(
+  { body, publicModel }: VendorCall,
+  beside: AnthropicOptions | undefined,
+  reads: Adapter['readsAnthropicOptions'] = [],
+): readonly string[] | undefined {
+  const unread = [
+    ...(beside?.topK === undefined || reads.includes('topK') ? [] : ['top_k']),
+    ...(beside?.betas === undefined || reads.includes('betas') ? [] : ['anthropic-beta']),
+    ...droppedBlocks(body['messages']),
+    ...new Set(
+      listOf(body['tools']).flatMap((tool) =>
+        isObject(tool) && isToolSearch(tool) ? [`tools[].${String(tool['type'])}`] : [],
+      ),
+    ),
+  ];
+  return withDropped(droppedMembers(body, publicModel, messagesToChat), unread);
+}
+
+function stops(body: JsonObject): JsonObject {
+  const stop = listOf(body['stop_sequences']);
+  return stop.length ? { stop } : {};
+}
+
+/** Tools that only Anthropic runs have no schema of their own. */
+function chatTool(tool: JsonObject, i: number, model: string): JsonObject {
+  const { name, description, input_schema: parameters, strict } = tool;
+  const taught = isObject(parameters) ? undefined : anthropicToolFunction(tool['type']);
+  if (taught !== undefined)
+    return {
+      type: 'function',
+      function: { name, description: taught.description, parameters: taught.schema },
+    };
+  if (!isObject(parameters))
+    refuseParam(`tools[${i}].type`, model, `it knows no tools of type '${String(tool['type'])}'.`);
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...given('description', description),
+      parameters,
+      ...given('strict', strict),
+    },
+  };
+}
+
+function toolChoice(choice: JsonObject | undefined): JsonObject {
+  if (choice === undefined) return {};
+  const named = { type: 'function', function: { name: choice['name'] } };
+  const said: Readonly<Record<string, unknown>> = {
+    auto: 'auto',
+    any: 'required',
+    none: 'none',
+    tool: named,
+  };
+  return {
+    ...given('tool_choice', said[textOf(choice['type']) ?? '']),
+    ...(choice['disable_parallel_tool_use'] === true ? { parallel_tool_calls: false } : {}),
+  };
+}
+
+const isOff = (thinking: unknown): boolean => objectOf(thinking)?.['type'] === 'disabled';
+
+/**
+ * Budgets as efforts, and thinking that is off as none: what the model takes of them is told by its
+ * vendor's table.
+ */
+function effortOf(body: JsonObject): string | undefined {
+  const thinking = objectOf(body['thinking']);
+  if (isOff(thinking)) return 'none';
+  const effort = textOf(objectOf(body['output_config'])?.['effort']);
+  if (effort !== undefined) return effort;
+  if (thinking === undefined) return undefined;
+  const budget = countOf(thinking['budget_tokens']);
+  if (budget === undefined) return 'medium';
+  return budget > 16_000 ? 'high' : budget > 4_000 ? 'medium' : 'low';
+}
+
+function formatOf(body: JsonObject): JsonObject | undefined {
+  const format =
+    objectOf(objectOf(body['output_config'])?.['format']) ?? objectOf(body['output_format']);
+  if (format?.['type'] !== 'json_schema') return undefined;
+  const { schema } = format;
+  return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isStrict(schema) } };
+}
+
+/**
+ * Whether a schema may be held to strictly in OpenAI's sense: closed objects whose members are all
+ * required (platform.openai.com/docs/guides/structured-outputs, 2026-08).
+ */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isObject(schema)) return true;
+  const properties = objectOf(schema['properties']);
+  if (properties !== undefined) {
+    const required = new Set(listOf(schema['required']));
+    if (
+      schema['additionalProperties'] !== false ||
+      !Object.keys(properties).every((name) => required.has(name))
+    )
+      return false;
+    if (!Object.values(properties).every(isStrict)) return false;
+  }
+  return [schema['items'], schema['anyOf'], Object.values(objectOf(schema['$defs']) ?? {})].every(
+    isStrict,
+  );
+}
+
+/**
+ * Tools that clients run, and whose schema only Claude knows, since Anthropic has trained it:
+ * requests do not hold the schema, and other models are sent this one
+ * (platform.claude.com/docs/en/agents-and-tools/tool-use/bash-tool, /text-editor-tool,
+ * /memory-tool, 2026-11). A type ends in a date, which the patterns leave open.
+ */
+const anthropicToolSchemas: readonly (readonly [RegExp, string, JsonObject])[] = [
+  [
+    /^bash_\d+$/,
+    'Runs a command in a shell that keeps its state between calls.',
+    {
+      type: 'object',
+      properties: {
+        command: {
+          type: 'string',
+          description: 'The command to run. Required unless the shell is restarted.',
+        },
+        restart: { type: 'boolean', description: 'True: the shell is started anew.' },
+      },
+    },
+  ],
+  [
+    /^text_editor_\d+$/,
+    'Views, creates and edits text files.',
+    {
+      type: 'object',
+      properties: {
+        command: {
+          type: 'string',
+          enum: ['view', 'create', 'str_replace', 'insert'],
+          description: 'What to do.',
+        },
+        path: { type: 'string', description: 'The path of the file or folder.' },
+        view_range: {
+          type: 'array',
+          items: { type: 'integer' },
+          description:
+            'view: the first and the last line, counted from 1; -1 is the end of the file.',
+        },
+        file_text: { type: 'string', description: 'create: the content of the file.' },
+        old_str: {
+          type: 'string',
+          description: 'str_replace: the text to replace, which must occur exactly once.',
+        },
+        new_str: { type: 'string', description: 'str_replace: the new text.' },
+        insert_line: {
+          type: 'integer',
+          description: 'insert: the line after which the text is inserted; 0 is the beginning.',
+        },
+        insert_text: { type: 'string', description: 'insert: the text to insert.' },
+      },
+      required: ['command', 'path'],
+    },
+  ],
+  [
+    /^memory_\d+$/,
+    'Keeps notes in files under /memories, which stay from one conversation to the next. View the folder before you begin.',
+    {
+      type: 'object',
+      properties: {
+        command: {
+          type: 'string',
+          enum: ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'],
+          description: 'What to do.',
+        },
+        path: { type: 'string', description: 'The path under /memories; for rename see old_path.' },
+        view_range: {
+          type: 'array',
+          items: { type: 'integer' },
+          description: 'view: the first and the last line of a file.',
+        },
+        file_text: { type: 'string', description: 'create: the content of the file.' },
+        old_str: { type: 'string', description: 'str_replace: the text to replace.' },
+        new_str: { type: 'string', description: 'str_replace: the new text.' },
+        insert_line: {
+          type: 'integer',
+          description: 'insert: the line at which the text is inserted.',
+        },
+        insert_text: { type: 'string', description: 'insert: the text to insert.' },
+        old_path: { type: 'string', description: 'rename: the path as it is.' },
+        new_path: { type: 'string', description: 'rename: the path as it is to be.' },
+      },
+      required: ['command'],
+    },
+  ],
+];
+
+/** Description and schema of such a tool; undefined for any other. */
+function anthropicToolFunction(
+  type: unknown,
+): { readonly description: string; readonly schema: JsonObject } | undefined {
+  const found = anthropicToolSchemas.find(([types]) => types.test(String(type)));
+  return found && { description: found[1], schema: found[2] };
+}
+
+/**
+ * Whether the tool searches for tools that are loaded later. Other models get all tools at once,
+ * and no search.
+ */
+const isToolSearch = ({ type }: JsonObject): boolean =>
+  String(type).startsWith('tool_search_tool_');

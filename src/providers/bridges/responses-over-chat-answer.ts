@@ -1,10 +1,10 @@
-import type { Answer, Call } from '../adapter.ts';
+import type { VendorAnswer, VendorCall } from '../adapter.ts';
 import {
   characters,
   responsesAnnotation,
   responsesAnnotations,
   sourcesBeside,
-} from '../wire/citations.ts';
+} from '../conversation/citations.ts';
 import {
   countOf,
   isObject,
@@ -13,23 +13,23 @@ import {
   objectOf,
   parse,
   textOf,
-} from '../wire/json.ts';
-import { pieces } from '../wire/signed-order.ts';
-import { responsesQuantities } from '../wire/openai-responses-usage.ts';
-import { responseFrame } from './response-frame.ts';
+} from '../../base/json-value.ts';
+import { cutText } from '../formats/anthropic-messages/reasoning.ts';
+import { responsesQuantities } from '../formats/openai-responses/response.ts';
+import { responseObject } from './response-object.ts';
 import {
-  calledAs,
+  clientToolOf,
   callItem,
   ItemIds,
   messageItem,
   reasoningItem,
   refusalPart,
   textPart,
+  toolsByChatName,
 } from './responses-over-chat-items.ts';
-import { toolsByChatName } from './responses-over-chat-tools.ts';
 
 /** A chat completion as a response. */
-export function responseAnswer(answer: Answer, call: Call): Answer {
+export function responseAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
   const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
   const choice = objectOf(listOf(body['choices'])[0]) ?? {};
   const message = objectOf(choice['message']) ?? {};
@@ -45,8 +45,9 @@ export function responseAnswer(answer: Answer, call: Call): Answer {
     call,
     incomplete === undefined ? 'completed' : 'incomplete',
   );
-  const quantities = answer.quantities ?? responsesQuantities(asResponses(objectOf(body['usage'])));
-  const response = responseFrame(call, {
+  const quantities =
+    answer.quantities ?? responsesQuantities(responsesUsageOf(objectOf(body['usage'])));
+  const response = responseObject(call, {
     status: incomplete === undefined ? 'completed' : 'incomplete',
     output,
     quantities,
@@ -105,7 +106,7 @@ function thoughtsOf(message: JsonObject): Thought[] {
   });
 }
 
-function asResponses(usage: JsonObject | undefined): JsonObject | undefined {
+function responsesUsageOf(usage: JsonObject | undefined): JsonObject | undefined {
   return (
     usage && {
       ...usage,
@@ -115,15 +116,15 @@ function asResponses(usage: JsonObject | undefined): JsonObject | undefined {
   );
 }
 
-interface Said {
+interface ChatMessageOutput {
   readonly body: JsonObject;
   readonly message: JsonObject;
   readonly choice: JsonObject;
 }
 
 function outputOf(
-  { body, message, choice }: Said,
-  call: Call,
+  { body, message, choice }: ChatMessageOutput,
+  call: VendorCall,
   status: 'completed' | 'incomplete',
 ): JsonObject[] {
   const ids = new ItemIds(call.answerId);
@@ -137,7 +138,7 @@ function outputOf(
   const thoughts = thoughtsOf(message);
   const cuts = thoughts.map(({ at }) => at);
   let from = 0;
-  pieces(content, cuts).forEach((text, i, all) => {
+  cutText(content, cuts).forEach((text, i, all) => {
     const last = i === all.length - 1;
     for (const { reasoning, details } of thoughts.filter(({ at }) =>
       last ? at >= from : at === from,
@@ -155,7 +156,7 @@ function outputOf(
   });
   for (const one of calls) {
     const fn = objectOf(one['function']) ?? {};
-    const { custom, ...tool } = calledAs(textOf(fn['name']) ?? '', tools);
+    const { custom, ...tool } = clientToolOf(textOf(fn['name']) ?? '', tools);
     const called = {
       ...tool,
       callId: textOf(one['id']) ?? '',

@@ -1,12 +1,12 @@
 import type { Quantities } from '../../base/quantities.ts';
 import { jsonText } from '../../base/json-edit.ts';
-import type { Call } from '../adapter.ts';
-import { type JsonObject, parse, textOf, utf8 } from '../wire/json.ts';
-import { responseFrame, type Standing } from './response-frame.ts';
+import type { VendorCall } from '../adapter.ts';
+import { type JsonObject, parse, textOf, utf8 } from '../../base/json-value.ts';
+import { responseObject, type ResponseState } from './response-object.ts';
 import {
   callItem,
-  type Called,
-  inputOf,
+  type FunctionCall,
+  customToolInput,
   type ItemIds,
   type ItemStatus,
   messageItem,
@@ -16,7 +16,7 @@ import {
 } from './responses-over-chat-items.ts';
 
 /** Numbers the events of one stream and writes them, as `latin1` text. */
-export class Numbered {
+export class SequenceNumbers {
   /** The number of the next event. */
   next: number;
 
@@ -33,8 +33,8 @@ export class Numbered {
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.next++}${inside}}\n\n`;
   }
 
-  response(type: string, call: Call, standing: Standing): string {
-    return this.event(type, { response: responseFrame(call, standing) });
+  response(type: string, call: VendorCall, standing: ResponseState): string {
+    return this.event(type, { response: responseObject(call, standing) });
   }
 }
 
@@ -43,7 +43,7 @@ export class Numbered {
  * its end. A piece that is longer than a few letters is copied: as a slice it would keep all that
  * it was cut from.
  */
-class Growing {
+class TextBuffer {
   #inside = '';
 
   add(json: string): void {
@@ -72,13 +72,13 @@ export interface OpenItem {
 }
 
 /** Where an item stands: the members that its events share. */
-interface Place {
+interface ItemPosition {
   readonly id: string;
   readonly index: number;
   readonly json: string;
 }
 
-const placeOf = (id: string, index: number): Place => ({
+const itemPositionOf = (id: string, index: number): ItemPosition => ({
   id,
   index,
   json: `,"item_id":"${id}","output_index":${index}`,
@@ -86,13 +86,13 @@ const placeOf = (id: string, index: number): Place => ({
 
 /** What the items of one response write to. */
 export interface Output {
-  readonly numbered: Numbered;
+  readonly numbered: SequenceNumbers;
   readonly ids: ItemIds;
   /** Items as they are finished, by their place. */
   readonly items: JsonObject[];
 }
 
-function done(output: Output, { index }: Place, item: JsonObject): string {
+function finishItem(output: Output, { index }: ItemPosition, item: JsonObject): string {
   output.items[index] = item;
   return output.numbered.event('response.output_item.done', { output_index: index, item });
 }
@@ -101,13 +101,13 @@ function done(output: Output, { index }: Place, item: JsonObject): string {
 export class OpenReasoning implements OpenItem {
   readonly kind = 'reasoning';
   readonly #output: Output;
-  readonly #place: Place;
+  readonly #place: ItemPosition;
   readonly #details: unknown[] = [];
-  readonly #said = new Growing();
+  readonly #said = new TextBuffer();
 
   constructor(output: Output, index: number) {
     this.#output = output;
-    this.#place = placeOf(output.ids.next('rs'), index);
+    this.#place = itemPositionOf(output.ids.next('rs'), index);
   }
 
   begin(): string {
@@ -156,7 +156,7 @@ export class OpenReasoning implements OpenItem {
           ) + numbered.raw('response.reasoning_summary_part.done', this.#part(json));
     return (
       ended +
-      done(
+      finishItem(
         this.#output,
         this.#place,
         reasoningItem(this.#place.id, text, joinedDetails(this.#details)),
@@ -189,9 +189,9 @@ function joinedDetails(details: readonly unknown[]): unknown[] {
   return joined;
 }
 
-interface Spoken {
+interface MessagePart {
   readonly type: 'output_text' | 'refusal';
-  readonly said: Growing;
+  readonly said: TextBuffer;
   readonly logprobs: unknown[];
   readonly annotations: JsonObject[];
 }
@@ -200,13 +200,13 @@ interface Spoken {
 export class OpenMessage implements OpenItem {
   readonly kind = 'message';
   readonly #output: Output;
-  readonly #place: Place;
-  readonly #parts: Spoken[] = [];
+  readonly #place: ItemPosition;
+  readonly #parts: MessagePart[] = [];
   #deltaHead = '';
 
   constructor(output: Output, index: number) {
     this.#output = output;
-    this.#place = placeOf(output.ids.next('msg'), index);
+    this.#place = itemPositionOf(output.ids.next('msg'), index);
   }
 
   begin(): string {
@@ -226,12 +226,12 @@ export class OpenMessage implements OpenItem {
     return json === '""' ? '' : this.delta('output_text', json, []);
   }
 
-  delta(type: Spoken['type'], json: string, logprobs: readonly unknown[]): string {
+  delta(type: MessagePart['type'], json: string, logprobs: readonly unknown[]): string {
     let part = this.#parts.at(-1);
     let before = '';
     if (part?.type !== type) {
       before = this.#closePart();
-      part = { type, said: new Growing(), logprobs: [], annotations: [] };
+      part = { type, said: new TextBuffer(), logprobs: [], annotations: [] };
       this.#parts.push(part);
       const at = this.#parts.length - 1;
       this.#deltaHead = `${this.#place.json},"content_index":${at},"delta":`;
@@ -297,7 +297,7 @@ export class OpenMessage implements OpenItem {
   close(status: ItemStatus): string {
     return (
       this.#closePart() +
-      done(
+      finishItem(
         this.#output,
         this.#place,
         messageItem(this.#place.id, this.#parts.map(contentOf), status),
@@ -306,21 +306,21 @@ export class OpenMessage implements OpenItem {
   }
 }
 
-const contentOf = ({ type, said: { text }, logprobs, annotations }: Spoken): JsonObject =>
+const contentOf = ({ type, said: { text }, logprobs, annotations }: MessagePart): JsonObject =>
   type === 'refusal' ? refusalPart(text) : textPart(text, logprobs, annotations);
 
 /** A call of a function, or of a custom tool: then its input is known once all of it is there. */
 export class OpenCall implements OpenItem {
   readonly kind = 'call';
   readonly #output: Output;
-  readonly #place: Place;
-  readonly #called: Called;
+  readonly #place: ItemPosition;
+  readonly #called: FunctionCall;
   readonly #custom: boolean;
   #args = '';
 
-  constructor(output: Output, index: number, called: Called, custom: boolean) {
+  constructor(output: Output, index: number, called: FunctionCall, custom: boolean) {
     this.#output = output;
-    this.#place = placeOf(output.ids.next(custom ? 'ctc' : 'fc'), index);
+    this.#place = itemPositionOf(output.ids.next(custom ? 'ctc' : 'fc'), index);
     this.#called = called;
     this.#custom = custom;
   }
@@ -350,7 +350,7 @@ export class OpenCall implements OpenItem {
   close(status: ItemStatus): string {
     const { numbered } = this.#output;
     const args = this.#args;
-    const input = this.#custom ? jsonText(inputOf(args)) : '';
+    const input = this.#custom ? jsonText(customToolInput(args)) : '';
     const told = this.#custom
       ? numbered.raw(
           'response.custom_tool_call_input.delta',
@@ -363,7 +363,7 @@ export class OpenCall implements OpenItem {
         );
     return (
       told +
-      done(
+      finishItem(
         this.#output,
         this.#place,
         callItem(this.#place.id, { ...this.#called, arguments: args }, status, this.#custom),
@@ -374,7 +374,7 @@ export class OpenCall implements OpenItem {
 
 /** The last event of a stream, for what was said. */
 export function lastEvent(
-  call: Call,
+  call: VendorCall,
   { numbered, items }: Output,
   incomplete: 'max_output_tokens' | 'content_filter' | undefined,
   quantities: Quantities | undefined,

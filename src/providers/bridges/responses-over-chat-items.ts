@@ -1,6 +1,14 @@
-import { type JsonObject, parse, objectOf, textOf } from '../wire/json.ts';
-import { sealed } from './responses-over-chat-seal.ts';
-import { customInput, type Tool } from './responses-over-chat-tools.ts';
+import {
+  type JsonObject,
+  parse,
+  objectOf,
+  textOf,
+  isObject,
+  listOf,
+} from '../../base/json-value.ts';
+import type { VendorCall } from '../adapter.ts';
+import { ownSeal } from '../formats/openai-responses/adapter.ts';
+import { refuseParam } from '../support/rules.ts';
 
 /** Ids of a response's items: its own random part and their place in it. */
 export class ItemIds {
@@ -43,11 +51,11 @@ export function reasoningItem(id: string, text: string, details: readonly unknow
     id,
     type: 'reasoning',
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
-    ...(details.length ? { encrypted_content: sealed(details) } : {}),
+    ...(details.length ? { encrypted_content: sealReasoning(details) } : {}),
   };
 }
 
-export interface Called {
+export interface FunctionCall {
   readonly callId: string;
   readonly name: string;
   readonly namespace: string | undefined;
@@ -58,7 +66,7 @@ export interface Called {
 
 export function callItem(
   id: string,
-  called: Called,
+  called: FunctionCall,
   status: ItemStatus,
   custom: boolean,
 ): JsonObject {
@@ -73,7 +81,7 @@ export function callItem(
       status,
       call_id: called.callId,
       name: called.name,
-      input: inputOf(called.arguments),
+      input: customToolInput(called.arguments),
       ...beside,
     };
   return {
@@ -88,12 +96,163 @@ export function callItem(
 }
 
 /** By its own names, what chat calls `chatName`. A model may call what it was not given. */
-export function calledAs(chatName: string, tools: ReadonlyMap<string, Tool>): Tool {
+export function clientToolOf(chatName: string, tools: ReadonlyMap<string, ClientTool>): ClientTool {
   return tools.get(chatName) ?? { name: chatName, namespace: undefined, custom: false };
 }
 
 /** The one text of a custom tool, from the function that stood for it. */
-export function inputOf(args: string): string {
+export function customToolInput(args: string): string {
   const value = parse(args);
   return textOf(objectOf(value)?.[customInput]) ?? (typeof value === 'string' ? value : args);
+}
+
+/**
+ * Signatures and other things that a chat vendor wants back travel as a reasoning item's
+ * `encrypted_content`: clients keep that member as it is. It is no secret: the client could read
+ * the same from a chat completion.
+ */
+const mark = ownSeal;
+
+const sealReasoning = (details: readonly unknown[]): string =>
+  mark + Buffer.from(JSON.stringify(details)).toString('base64url');
+
+const isOurs = (seal: unknown): boolean => typeof seal === 'string' && seal.startsWith(mark);
+
+/** What was sealed here; nothing when another's vendor sealed it, or nobody did. */
+export function openReasoning(seal: string | undefined): readonly JsonObject[] {
+  if (seal === undefined || !isOurs(seal)) return [];
+  return listOf(parse(Buffer.from(seal.slice(mark.length), 'base64url').toString('utf8'))).filter(
+    isObject,
+  );
+}
+
+/** A custom tool takes one text; for chat it is a function with one of this name. */
+export const customInput = 'input';
+
+/** A tool as the request has it. */
+export interface ClientTool {
+  readonly name: string;
+  /**
+   * Of the tools that it stands among (Codex CLI 0.169 sends its own and those of MCP so, 2026-11).
+   */
+  readonly namespace: string | undefined;
+  readonly custom: boolean;
+}
+
+/** Chat has functions side by side: one of a namespace is called by both names. */
+export function chatName({ namespace, name }: JsonObject): string {
+  const [within, own] = [textOf(namespace) ?? '', textOf(name) ?? ''];
+  if (within === '') return own;
+  return within.endsWith('__') ? within + own : `${within}__${own}`;
+}
+
+/** The tools of a request by the names that chat has for them. */
+export function toolsByChatName(body: JsonObject): ReadonlyMap<string, ClientTool> {
+  return new Map(
+    allTools(body).map(({ tool, namespace }) => [
+      chatName({ ...tool, namespace }),
+      { name: textOf(tool['name']) ?? '', namespace, custom: tool['type'] === 'custom' },
+    ]),
+  );
+}
+
+export const chatTools = ({
+  body,
+  publicModel,
+}: Pick<VendorCall, 'body' | 'publicModel'>): JsonObject[] =>
+  allTools(body).map((placed) => chatTool(placed, publicModel));
+
+interface PositionedTool {
+  readonly tool: JsonObject;
+  readonly namespace: string | undefined;
+  readonly param: string;
+}
+
+/**
+ * The vendor's search for tools that are loaded later. Other models get all tools at once, and no
+ * search.
+ */
+export const isToolSearch = (tool: JsonObject): boolean =>
+  tool['type'] === 'tool_search' && tool['execution'] !== 'client';
+
+/** The tools of the request, and those that its input brought along later: one of each name. */
+function allTools(body: JsonObject): readonly PositionedTool[] {
+  const placed = positionedTools(body['tools'], 'tools');
+  const names = new Set(placed.map(({ tool, namespace }) => chatName({ ...tool, namespace })));
+  listOf(body['input']).forEach((item, i) => {
+    if (!isObject(item) || !toolBearingItems.has(item['type'])) return;
+    for (const one of positionedTools(item['tools'], `input[${i}].tools`)) {
+      const name = chatName({ ...one.tool, namespace: one.namespace });
+      if (!names.has(name)) placed.push(one);
+      names.add(name);
+    }
+  });
+  return placed;
+}
+
+/**
+ * Items that tell of further tools (developers.openai.com/api/docs/guides/tools-tool-search,
+ * 2026-11).
+ */
+export const toolBearingItems: ReadonlySet<unknown> = new Set([
+  'additional_tools',
+  'tool_search_output',
+]);
+
+function positionedTools(tools: unknown, at: string): PositionedTool[] {
+  return listOf(tools).flatMap((value, i): readonly PositionedTool[] => {
+    const tool = objectOf(value) ?? {};
+    const param = `${at}[${i}]`;
+    if (isToolSearch(tool)) return [];
+    if (tool['type'] !== 'namespace') return [{ tool, namespace: undefined, param }];
+    const namespace = textOf(tool['name']);
+    return listOf(tool['tools']).map((one, j) => ({
+      tool: objectOf(one) ?? {},
+      namespace,
+      param: `${param}.tools[${j}]`,
+    }));
+  });
+}
+
+function chatTool({ tool, namespace, param }: PositionedTool, model: string): JsonObject {
+  const { type, description } = tool;
+  const name = chatName({ ...tool, namespace });
+  const told = typeof description === 'string' ? { description } : {};
+  if (type === 'function') {
+    const strict = tool['strict'] == null ? {} : { strict: tool['strict'] };
+    return {
+      type,
+      function: {
+        name,
+        ...told,
+        parameters: tool['parameters'] ?? { type: 'object', properties: {} },
+        ...strict,
+      },
+    };
+  }
+  if (type === 'custom') {
+    const parameters = {
+      type: 'object',
+      properties: { [customInput]: { type: 'string' } },
+      required: [customInput],
+      additionalProperties: false,
+    };
+    return { type: 'function', function: { name, ...told, parameters } };
+  }
+  return refuseParam(`${param}.type`, model, `it knows no tools of type '${String(type)}'.`);
+}
+
+export function chatChoice(value: unknown, model: string): unknown {
+  if (!isObject(value)) return value ?? undefined;
+  const { type } = value;
+  if (type === 'function' || type === 'custom')
+    return { type: 'function', function: { name: chatName(value) } };
+  if (type === 'allowed_tools') {
+    const tools = listOf(value['tools']).map((one) => ({
+      type: 'function',
+      function: { name: chatName(objectOf(one) ?? {}) },
+    }));
+    return { type, allowed_tools: { mode: value['mode'] ?? 'auto', tools } };
+  }
+  return refuseParam('tool_choice.type', model, `it knows no tools of type '${String(type)}'.`);
 }

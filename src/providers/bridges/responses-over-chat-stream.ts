@@ -1,25 +1,38 @@
 import { jsonText } from '../../base/json-edit.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import type { Call, StreamMeter, StreamTranslator } from '../adapter.ts';
+import type { VendorCall, StreamMeter, StreamTranslator } from '../adapter.ts';
 import {
   characters,
   responsesAnnotation,
   responsesAnnotations,
   sourcesBeside,
-} from '../wire/citations.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf, utf8 } from '../wire/json.ts';
-import { eachChunk, plainWords } from './chat-events.ts';
+} from '../conversation/citations.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from '../../base/json-value.ts';
+import { mapChunks, plainTextOf } from './bridge.ts';
 import {
   lastEvent,
-  Numbered,
+  SequenceNumbers,
   OpenCall,
   type OpenItem,
   OpenMessage,
   OpenReasoning,
   type Output,
 } from './responses-over-chat-events.ts';
-import { calledAs, ItemIds, type ItemStatus } from './responses-over-chat-items.ts';
-import { type Tool, toolsByChatName } from './responses-over-chat-tools.ts';
+import {
+  clientToolOf,
+  ItemIds,
+  type ItemStatus,
+  type ClientTool,
+  toolsByChatName,
+} from './responses-over-chat-items.ts';
 
 /**
  * The chunks of a chat completion, which its own adapter has made regular, as the events of a
@@ -27,10 +40,10 @@ import { type Tool, toolsByChatName } from './responses-over-chat-tools.ts';
  */
 export class ResponseStream implements StreamTranslator {
   readonly meter: StreamMeter;
-  readonly #call: Call;
+  readonly #call: VendorCall;
   readonly #chat: StreamTranslator;
   readonly #output: Output;
-  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #tools: ReadonlyMap<string, ClientTool>;
   readonly #calls = new Map<unknown, OpenCall>();
   #items = 0;
   /** The messages that have been said, and the one that is open. */
@@ -43,12 +56,12 @@ export class ResponseStream implements StreamTranslator {
   #incomplete: 'max_output_tokens' | 'content_filter' | undefined;
   #closed = false;
 
-  constructor(call: Call, chat: StreamTranslator) {
+  constructor(call: VendorCall, chat: StreamTranslator) {
     this.#call = call;
     this.#chat = chat;
     this.meter = chat.meter;
     this.#output = {
-      numbered: new Numbered(eventsOfBeginning),
+      numbered: new SequenceNumbers(eventsOfBeginning),
       ids: new ItemIds(call.answerId),
       items: [],
     };
@@ -71,7 +84,7 @@ export class ResponseStream implements StreamTranslator {
 
   #hear(events: string): string {
     if (events === '') return '';
-    let out = eachChunk(events, this.#chunk);
+    let out = mapChunks(events, this.#chunk);
     if (out !== '') out = this.#beginning() + out;
     this.meter.nextEvent = this.#output.numbered.next;
     return out;
@@ -96,12 +109,12 @@ export class ResponseStream implements StreamTranslator {
     if (open instanceof OpenMessage && open.saysText) {
       const words = json.includes('"logprobs":{')
         ? undefined
-        : plainWords(json, '{"index":0,"delta":{"content":"');
+        : plainTextOf(json, '{"index":0,"delta":{"content":"');
       return words && open.words(words);
     }
     const thoughts =
       open instanceof OpenReasoning
-        ? plainWords(json, '{"index":0,"delta":{"reasoning_content":"')
+        ? plainTextOf(json, '{"index":0,"delta":{"reasoning_content":"')
         : undefined;
     return thoughts && open?.words(thoughts);
   }
@@ -110,7 +123,7 @@ export class ResponseStream implements StreamTranslator {
   #beginning(): string {
     if (this.#begun) return '';
     this.#begun = true;
-    const numbered = new Numbered(0);
+    const numbered = new SequenceNumbers(0);
     const standing = { status: 'in_progress', output: [] } as const;
     return (
       numbered.response('response.created', this.#call, standing) +
@@ -189,7 +202,7 @@ export class ResponseStream implements StreamTranslator {
     const args = textOf(fn['arguments']) ?? '';
     const known = this.#calls.get(delta['index']);
     if (known) return known.delta(args);
-    const { custom, ...tool } = calledAs(textOf(fn['name']) ?? '', this.#tools);
+    const { custom, ...tool } = clientToolOf(textOf(fn['name']) ?? '', this.#tools);
     const called = {
       ...tool,
       callId: textOf(delta['id']) ?? '',

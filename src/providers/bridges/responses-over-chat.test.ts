@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Call, isFault } from '../adapter.ts';
-import { anthropicMessages } from '../wire/anthropic-messages.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
+import { type VendorCall, isFault } from '../adapter.ts';
+import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
 
 const bridge = responsesOverChat(openaiChat());
 
-function callOf(body: Record<string, unknown>, rest: Partial<Call> = {}): Call {
+function callOf(body: Record<string, unknown>, rest: Partial<VendorCall> = {}): VendorCall {
   const sent = { model: 'm', input: 'Hello', ...body };
   return {
     body: sent,
@@ -23,10 +23,10 @@ function callOf(body: Record<string, unknown>, rest: Partial<Call> = {}): Call {
   };
 }
 
-const asked = (call: Call): Record<string, unknown> =>
+const asked = (call: VendorCall): Record<string, unknown> =>
   JSON.parse(bridge.ask(call).body.toString('utf8'));
 
-function answered(call: Call, message: object, finish = 'stop'): Record<string, unknown> {
+function answered(call: VendorCall, message: object, finish = 'stop'): Record<string, unknown> {
   const reply = {
     id: 'x',
     choices: [

@@ -1,8 +1,19 @@
-import type { Adapter, Call } from '../adapter.ts';
-import { objectOf } from '../wire/json.ts';
-import { bridgeOver, type Names } from './bridge.ts';
+import { objectOf, isObject, type JsonObject, listOf, textOf } from '../../base/json-value.ts';
+import { refuse } from '../../base/refusal.ts';
+import type { Adapter, VendorCall } from '../adapter.ts';
+import { refuseParam } from '../support/rules.ts';
+import { withDropped, droppedMembers, responsesToChat } from '../support/unsupported.ts';
+import { bridgeOver, type PathNames } from './bridge.ts';
 import { responseAnswer } from './responses-over-chat-answer.ts';
-import { chatBody, leftOutOfChat } from './responses-over-chat-request.ts';
+import {
+  openReasoning,
+  chatChoice,
+  chatTools,
+  isToolSearch,
+  toolBearingItems,
+  chatName,
+  customInput,
+} from './responses-over-chat-items.ts';
 import { ResponseStream } from './responses-over-chat-stream.ts';
 
 /** Responses of a vendor that speaks chat. */
@@ -25,16 +36,16 @@ const names = {
 };
 
 /** With the effort goes the summary of what would have been thought. */
-const namesOf = ({ body }: Call): Names => {
+const namesOf = ({ body }: VendorCall): PathNames => {
   const { summary, generate_summary: older } = objectOf(body['reasoning']) ?? {};
   return summary == null && older == null ? names : { ...names, reasoning_effort: 'reasoning' };
 };
 
 /** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
-export function responsesAsChat(call: Call): Call {
+export function responsesAsChat(call: VendorCall): VendorCall {
   const body = chatBody(call);
   const answerId = call.answerId.replace(/^resp_/, 'chatcmpl-');
-  const dropped = leftOutOfChat(call);
+  const dropped = droppedFromResponses(call);
   return {
     ...call,
     body,
@@ -43,4 +54,280 @@ export function responsesAsChat(call: Call): Call {
     answerId,
     dropped,
   };
+}
+
+/**
+ * Items of tools that a vendor ran for an earlier answer, whose text holds their results. A
+ * conversation that continues on another vendor is sent without them
+ * (developers.openai.com/api/docs/guides/tools, 2026-08).
+ */
+const hostedToolItems = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'tool_search_call',
+  'mcp_list_tools',
+  'mcp_call',
+  'mcp_approval_request',
+  'mcp_approval_response',
+]);
+
+/** The items of the input that are left out, by name. */
+function droppedItems(input: unknown): string[] {
+  const paths = new Set<string>();
+  for (const item of listOf(input)) {
+    if (!isObject(item)) continue;
+    if (hostedToolItems.has(String(item['type']))) paths.add(`input[].${String(item['type'])}`);
+    if (typeof item['phase'] === 'string') paths.add('input[].phase');
+    // This vendor cannot read content that another vendor has encrypted.
+    const sealed = item['type'] === 'reasoning' ? textOf(item['encrypted_content']) : undefined;
+    if (sealed && openReasoning(sealed).length === 0) paths.add('input[].encrypted_content');
+  }
+  return [...paths];
+}
+
+/** A message of an assistant while items are added to it. */
+type Draft = Record<string, unknown> & { readonly role: string };
+
+/**
+ * `instructions` and `input` as chat's messages: what an assistant thought, said and called between
+ * two words of others is one message.
+ */
+function chatMessages({
+  body,
+  publicModel,
+}: Pick<VendorCall, 'body' | 'publicModel'>): JsonObject[] {
+  const messages: Draft[] = [];
+  const instructions = textOf(body['instructions']);
+  if (instructions) messages.push({ role: 'system', content: instructions });
+  const { input } = body;
+  if (typeof input === 'string') messages.push({ role: 'user', content: input });
+  listOf(input).forEach((item, i) => {
+    if (isObject(item)) addItem(messages, item, `input[${i}]`, publicModel);
+  });
+  return messages;
+}
+
+function addItem(messages: Draft[], item: JsonObject, param: string, model: string): void {
+  const type = textOf(item['type']) ?? (item['role'] === undefined ? 'item_reference' : 'message');
+  switch (type) {
+    case 'message':
+      return addMessage(messages, item, param);
+    case 'reasoning':
+      return addReasoning(messages, item);
+    case 'function_call':
+      return addCall(assistant(messages), item, textOf(item['arguments']) ?? '{}');
+    case 'custom_tool_call':
+      return addCall(
+        assistant(messages),
+        item,
+        JSON.stringify({ [customInput]: textOf(item['input']) ?? '' }),
+      );
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const { output } = item;
+      const content =
+        typeof output === 'string'
+          ? output
+          : listOf(output).map((part, i) => chatPart(part, `${param}.output[${i}]`));
+      messages.push({ role: 'tool', tool_call_id: textOf(item['call_id']) ?? '', content });
+      return;
+    }
+    default:
+      if (!hostedToolItems.has(type) && !toolBearingItems.has(type))
+        refuseParam(`${param}.type`, model, `it knows no items of type '${type}'.`);
+  }
+}
+
+/**
+ * The assistant's message that is being put together. What it thinks after it has called begins a
+ * new one.
+ */
+function assistant(messages: Draft[], thinks = false): Draft {
+  const last = messages.at(-1);
+  if (
+    last?.role === 'assistant' &&
+    !(thinks && (last['tool_calls'] !== undefined || last['content'] != null))
+  )
+    return last;
+  const made: Draft = { role: 'assistant', content: null };
+  messages.push(made);
+  return made;
+}
+
+function addMessage(messages: Draft[], item: JsonObject, param: string): void {
+  const role = textOf(item['role']) ?? 'user';
+  const { content } = item;
+  if (role !== 'assistant') {
+    messages.push({
+      // Not everybody knows a developer in chat (api-docs.deepseek.com, create-chat-completion,
+      // 2026-11: refused); a system is known to all.
+      role: role === 'developer' ? 'system' : role,
+      content:
+        typeof content === 'string'
+          ? content
+          : listOf(content).map((part, i) => chatPart(part, `${param}.content[${i}]`)),
+    });
+    return;
+  }
+  const into = assistant(messages);
+  const parts =
+    typeof content === 'string' ? [{ text: content }] : listOf(content).filter(isObject);
+  const said = parts.map((part) => textOf(part['text']) ?? '').join('');
+  const refusal = parts
+    .map((part) => textOf('refusal' in part ? part['refusal'] : undefined) ?? '')
+    .join('');
+  if (said) into['content'] = (textOf(into['content']) ?? '') + said;
+  if (refusal) into['refusal'] = refusal;
+  else into['content'] ??= '';
+}
+
+function addCall(into: Draft, item: JsonObject, args: string): void {
+  const extra = item['extra_content'] === undefined ? {} : { extra_content: item['extra_content'] };
+  const call = {
+    id: textOf(item['call_id']) ?? '',
+    type: 'function',
+    function: { name: chatName(item), arguments: args },
+    ...extra,
+  };
+  into['tool_calls'] = [...listOf(into['tool_calls']), call];
+}
+
+/** What a model of ours thought comes back to it. */
+function addReasoning(messages: Draft[], item: JsonObject): void {
+  const parts = [...listOf(item['content']), ...listOf(item['summary'])].filter(isObject);
+  const text = parts.map((part) => textOf(part['text']) ?? '').join('\n\n');
+  // Where a thought stood is told by the place of its item.
+  const details = openReasoning(textOf(item['encrypted_content'])).map(
+    ({ at: _, ...detail }): JsonObject => detail,
+  );
+  if (text === '' && details.length === 0) return;
+  const into = assistant(messages, true);
+  if (text) into['reasoning_content'] = (textOf(into['reasoning_content']) ?? '') + text;
+  if (details.length)
+    into['reasoning_details'] = [...listOf(into['reasoning_details']), ...details];
+}
+
+function chatPart(value: unknown, param: string): JsonObject {
+  const part = isObject(value) ? value : {};
+  const { type } = part;
+  if (type === 'input_text' || type === 'output_text' || type === 'text')
+    return { type: 'text', text: textOf(part['text']) ?? '' };
+  if (type === 'input_image') {
+    if (part['image_url'] == null)
+      refuse('invalid_value', {
+        param: `${param}.file_id`,
+        why: 'this model takes images as `image_url` only.',
+      });
+    const detail = textOf(part['detail']);
+    return {
+      type: 'image_url',
+      image_url: { url: part['image_url'], ...(detail && detail !== 'auto' ? { detail } : {}) },
+    };
+  }
+  if (type === 'input_file') {
+    const data = part['file_data'] ?? part['file_url'];
+    if (data == null)
+      refuse('invalid_value', {
+        param: `${param}.file_id`,
+        why: 'this model takes files as `file_data` or `file_url` only.',
+      });
+    return {
+      type: 'file',
+      file: {
+        file_data: data,
+        ...(part['filename'] == null ? {} : { filename: part['filename'] }),
+      },
+    };
+  }
+  if (type === 'input_audio') return { type, input_audio: part['input_audio'] };
+  return refuse('invalid_value', {
+    param: `${param}.type`,
+    why: `content of type '${String(type)}' is not available for this model.`,
+  });
+}
+
+/** Members that chat knows by the same name and meaning. */
+const translatedMembers = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'parallel_tool_calls',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+] as const;
+
+/**
+ * The members that chat has no word for, and the items of another vendor's tools. Throws the
+ * Refusal of a member that changes the meaning.
+ */
+const droppedFromResponses = ({ body, publicModel }: VendorCall): readonly string[] | undefined =>
+  withDropped(droppedMembers(body, publicModel, responsesToChat), [
+    ...droppedToolSearches(body['tools']),
+    ...droppedItems(body['input']),
+    ...droppedReasoning(body['reasoning']),
+  ]);
+
+/** Of `reasoning` chat has the effort. A model that is told one tells its thoughts: the summary. */
+function droppedReasoning(reasoning: unknown): string[] {
+  const wishes = Object.entries(objectOf(reasoning) ?? {}).filter(([, value]) => value != null);
+  const has = new Set(
+    wishes.some(([name]) => name === 'effort') ? ['effort', 'summary', 'generate_summary'] : [],
+  );
+  return wishes
+    .filter(([name, value]) => !has.has(name) && !(name === 'context' && value === 'auto'))
+    .map(([name]) => `reasoning.${name}`);
+}
+
+const droppedToolSearches = (tools: unknown): string[] =>
+  listOf(tools).some((tool) => isObject(tool) && isToolSearch(tool)) ? ['tools[].tool_search'] : [];
+
+/**
+ * A request for a response as a chat completion (wire-formats §1.7). What a chat model has no word
+ * for is refused by its place.
+ */
+function chatBody(call: VendorCall): JsonObject {
+  const { body } = call;
+  const { format, verbosity } = objectOf(body['text']) ?? {};
+  const effort = textOf(objectOf(body['reasoning'])?.['effort']);
+  const tools = chatTools(call);
+  const choice = tools.length ? chatChoice(body['tool_choice'], call.publicModel) : undefined;
+  const sent: Record<string, unknown> = {
+    model: call.publicModel,
+    messages: chatMessages(call),
+    tools: tools.length ? tools : undefined,
+    tool_choice: choice,
+    response_format: formatOf(format),
+    verbosity: typeof verbosity === 'string' ? verbosity : undefined,
+    reasoning_effort: effort,
+    max_completion_tokens: body['max_output_tokens'] ?? undefined,
+    ...logprobs(body),
+    stream: call.stream ? true : undefined,
+    stream_options: call.stream ? { include_usage: true } : undefined,
+  };
+  for (const name of translatedMembers)
+    if (body[name] != null && (name !== 'parallel_tool_calls' || tools.length))
+      sent[name] = body[name];
+  if (typeof body['service_tier'] === 'string' && body['service_tier'] !== 'auto')
+    sent['service_tier'] = body['service_tier'];
+  return sent;
+}
+
+function formatOf(value: unknown): JsonObject | undefined {
+  if (!isObject(value) || value['type'] === 'text') return undefined;
+  if (value['type'] !== 'json_schema') return value;
+  const { type, ...schema } = value;
+  return { type, json_schema: schema };
+}
+
+function logprobs(body: JsonObject): JsonObject {
+  const top = body['top_logprobs'];
+  const asked =
+    listOf(body['include']).includes('message.output_text.logprobs') ||
+    (typeof top === 'number' && top > 0);
+  return asked ? { logprobs: true, ...(typeof top === 'number' ? { top_logprobs: top } : {}) } : {};
 }

@@ -1,5 +1,5 @@
-import { anthropicMessages } from '../wire/anthropic-messages.ts';
-import { anthropicCount, anthropicNative } from '../wire/anthropic-native.ts';
+import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
+import { anthropicCount, anthropicNative } from '../formats/anthropic-messages/native.ts';
 import { defineVendor } from '../vendor.ts';
 
 /**
@@ -13,6 +13,6 @@ export const anthropic = defineVendor({
   consoleUrl: 'https://console.anthropic.com',
   env: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
   sign: (secret) => ({ 'anthropic-version': version, ...(secret ? { 'x-api-key': secret } : {}) }),
-  speaks: { chat: anthropicMessages(), messages: anthropicNative() },
+  adapters: { chat: anthropicMessages(), messages: anthropicNative() },
   counts: { messages: anthropicCount },
 });

@@ -1,17 +1,18 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
-import { gptImages, openaiEdits, openaiImages } from '../wire/images/openai.ts';
-import { streamedImages } from '../wire/images/openai-stream.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { openaiSpeech } from '../wire/openai-speech.ts';
-import { chatOverResponses } from '../wire/openai-responses-chat.ts';
-import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
-import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
-import { openaiResponses } from '../wire/openai-responses.ts';
-import { openaiChatElsewhereTakes, openaiChatTakes } from '../takes/openai.ts';
+import { openaiTranscriptions, openaiSpeech } from '../formats/audio/openai.ts';
+import { gptImages, openaiEdits, openaiImages } from '../formats/images/openai.ts';
+import { streamedImages } from '../formats/images/openai-stream.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
+import { chatOverResponses, chatOrResponses } from '../formats/openai-responses/chat.ts';
+import {
+  responsesCompact,
+  responsesCount,
+  openaiResponses,
+} from '../formats/openai-responses/adapter.ts';
+import { openaiChatOverResponsesSupport, openaiChatSupport } from '../support/openai.ts';
 import {
   callIds,
   functionsElsewhere,
@@ -20,7 +21,7 @@ import {
   speaking,
   transcribing,
 } from './openai.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
 
 /**
  * The last dated version of the legacy API
@@ -54,11 +55,11 @@ const faults: readonly FaultRule[] = [
 
 const imageFaults = [...gptImages.faults, ...faults];
 
-const chat = chatUnlessDemanded(
-  openaiChat({ takes: openaiChatTakes, toolIds: callIds, faults }),
-  chatOverResponses({ takes: openaiChatElsewhereTakes, faults }),
+const chat = chatOrResponses(
+  openaiChat({ takes: openaiChatSupport, toolIds: callIds, faults }),
+  chatOverResponses({ takes: openaiChatOverResponsesSupport, faults }),
   functionsElsewhere,
-  openaiChatTakes,
+  openaiChatSupport,
 );
 
 export const azure = defineVendor({
@@ -69,8 +70,8 @@ export const azure = defineVendor({
   ownedBy: 'openai',
   env: { apiKey: 'AZURE_OPENAI_API_KEY', baseUrl: 'AZURE_OPENAI_ENDPOINT' },
   sign: (secret) => (secret ? { 'api-key': secret } : {}),
-  place,
-  speaks: {
+  pathFor: place,
+  adapters: {
     chat,
     responses: openaiResponses({ ...nativeResponses, faults }),
     compact: responsesCompact(faults),
@@ -79,7 +80,9 @@ export const azure = defineVendor({
     transcriptions: openaiTranscriptions({ ...transcribing, faults }),
     translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations', faults }),
     speech: openaiSpeech({ ...speaking, faults }),
-    ...everyWay(streamedImages(openaiEdits({ ...gptImages, faults: imageFaults }), imageFaults)),
+    ...forAllImageOperations(
+      streamedImages(openaiEdits({ ...gptImages, faults: imageFaults }), imageFaults),
+    ),
     images: streamedImages(openaiImages({ ...gptImages, faults: imageFaults }), imageFaults),
   },
   counts: { responses: responsesCount(faults) },

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Means, Outgoing } from '../adapter.ts';
+import type { VendorContext, UnsignedRequest } from '../adapter.ts';
 import { bedrock } from './bedrock.ts';
 
-const means: Means = {
+const means: VendorContext = {
   now: () => Date.UTC(2026, 10, 21),
   post: () => Promise.reject(new Error('nothing is fetched')),
 };
-const outgoing = (host: string): Outgoing => ({
+const outgoing = (host: string): UnsignedRequest => ({
   method: 'POST',
   url: `https://${host}/model/a%3A0/converse`,
   headers: { 'content-type': 'application/json' },

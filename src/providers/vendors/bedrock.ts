@@ -1,10 +1,9 @@
-import type { Authorize, Means } from '../adapter.ts';
+import type { Authorizer, VendorContext } from '../adapter.ts';
 import { AwsSigner, awsKeys } from '../../base/sigv4.ts';
 import { bearer, defineVendor } from '../vendor.ts';
-import { countsOverChat } from '../bridges/count-over-chat.ts';
-import { converseCount } from '../wire/bedrock-converse-count.ts';
-import { bedrockConverse } from '../wire/bedrock-converse.ts';
-import { bedrockEmbeddings, bedrockRerank } from '../wire/bedrock-embeddings.ts';
+import { countsOverChat } from '../bridges/index.ts';
+import { converseCount, bedrockConverse } from '../formats/bedrock-converse/adapter.ts';
+import { bedrockEmbeddings, bedrockRerank } from '../formats/embeddings/bedrock.ts';
 
 /**
  * The region stands in the host's name; a private address that does not tell it is taken for the
@@ -14,7 +13,7 @@ const regionIn = (host: string): string =>
   /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./.exec(host)?.[1] ?? 'us-east-1';
 
 /** An access key pair signs every request; an API key is sent as it is. */
-function authorizer(secret: string | undefined, { now }: Means): Authorize | undefined {
+function authorizer(secret: string | undefined, { now }: VendorContext): Authorizer | undefined {
   const keys = awsKeys(secret);
   if (!keys) return undefined;
   let signer: AwsSigner | undefined;
@@ -34,6 +33,6 @@ export const bedrock = defineVendor({
   sign: (secret) => (awsKeys(secret) ? {} : bearer(secret)),
   authorizer,
   readsCacheMarks: true,
-  speaks: { chat: bedrockConverse, embeddings: bedrockEmbeddings, rerank: bedrockRerank },
+  adapters: { chat: bedrockConverse, embeddings: bedrockEmbeddings, rerank: bedrockRerank },
   counts: countsOverChat(converseCount, true),
 });

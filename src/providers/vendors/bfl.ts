@@ -1,6 +1,6 @@
 import { defineVendor } from '../vendor.ts';
-import { bflImages } from '../wire/images/bfl.ts';
-import { everyWay } from '../wire/images/ways.ts';
+import { bflImages } from '../formats/images/bfl.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
 
 /**
  * Black Forest Labs: api.bfl.ai/openapi.json 0.0.1, 2026-08. What one of its clusters has taken is
@@ -14,5 +14,5 @@ export const bfl = defineVendor({
   domains: ['.bfl.ai'],
   env: { apiKey: 'BFL_API_KEY' },
   sign: (secret) => (secret === undefined ? {} : { 'x-key': secret }),
-  speaks: everyWay(bflImages),
+  adapters: forAllImageOperations(bflImages),
 });

@@ -1,13 +1,13 @@
-import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const reference = 'inference-docs.cerebras.ai/api-reference/chat-completions, 2026-08';
 const reasoning = 'inference-docs.cerebras.ai/capabilities/reasoning, 2026-08';
 
 /** Unknown members are refused: "property '…' is unsupported", code `wrong_api_format`. */
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     closed: true,
@@ -16,8 +16,8 @@ const takes: readonly TakesRow[] = [
     tools: ['function'],
     toolsLack: toolHints,
     lacks: [
-      ...openaisOwnBut('prediction'),
-      ...openroutersOwn,
+      ...openaiOnlyExcept('prediction'),
+      ...openrouterOnly,
       'n',
       'logit_bias',
       'top_k',
@@ -31,7 +31,7 @@ const takes: readonly TakesRow[] = [
   // anomalyco/opencode#33413, 2026-06).
   {
     source: 'Kilo-Org/kilocode#10375, 2026-05',
-    turns: {
+    messages: {
       assistant: [],
       partsLack: ['cache_control', 'prompt_cache_breakpoint'],
     },
@@ -52,7 +52,7 @@ export const cerebras = defineVendor({
   baseUrl: 'https://api.cerebras.ai/v1',
   consoleUrl: 'https://cloud.cerebras.ai',
   env: { apiKey: 'CEREBRAS_API_KEY' },
-  speaks: {
+  adapters: {
     chat: openaiChat({
       takes,
       faults: [

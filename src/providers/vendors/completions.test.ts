@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chatCall } from '../../../test/support/chat-call.ts';
-import type { Ask } from '../adapter.ts';
+import type { VendorRequest } from '../adapter.ts';
 import { adaptersOf } from '../bridges/index.ts';
 import { vendors } from '../index.ts';
 
@@ -9,7 +9,7 @@ function askOf(
   vendor: string,
   upstreamModel: string,
   body: Readonly<Record<string, unknown>> = {},
-): Ask {
+): VendorRequest {
   const call = chatCall({ messages: undefined, prompt: 'Hi', ...body }, upstreamModel);
   const found = vendors.get(vendor);
   const adapter = found && adaptersOf(found).completions;
@@ -54,18 +54,20 @@ test.each([
 ])(
   '%s has a word for what %s is asked with %o neither there nor in its chat: it refuses %s itself',
   (vendor, model, body, param) => {
-    expect(askOf(vendor, model, body).untaken?.param).toBe(param);
+    expect(askOf(vendor, model, body).unsupported?.param).toBe(param);
   },
 );
 
 test('DeepSeek’s beta does not lie below the other name of its address', () => {
   const deepseek = vendors.get('deepseek');
-  expect(deepseek?.home?.('https://api.deepseek.com/v1', undefined)).toBe(
+  expect(deepseek?.baseUrlFor?.('https://api.deepseek.com/v1', undefined)).toBe(
     'https://api.deepseek.com',
   );
-  expect(deepseek?.home?.('https://proxy.example/v1', undefined)).toBe('https://proxy.example/v1');
-  expect(deepseek?.place?.('/beta', '/beta/completions', 'deepseek-chat')).toBe('/completions');
-  expect(deepseek?.place?.('', '/chat/completions', 'deepseek-chat')).toBe('/chat/completions');
+  expect(deepseek?.baseUrlFor?.('https://proxy.example/v1', undefined)).toBe(
+    'https://proxy.example/v1',
+  );
+  expect(deepseek?.pathFor?.('/beta', '/beta/completions', 'deepseek-chat')).toBe('/completions');
+  expect(deepseek?.pathFor?.('', '/chat/completions', 'deepseek-chat')).toBe('/chat/completions');
 });
 
 test('Claude on Vertex is counted where Claude’s own counter is, Gemini by its model', () => {

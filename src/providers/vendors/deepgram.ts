@@ -1,5 +1,5 @@
 import { defineVendor } from '../vendor.ts';
-import { deepgramSpeech, deepgramTranscriptions } from '../wire/deepgram.ts';
+import { deepgramSpeech, deepgramTranscriptions } from '../formats/audio/deepgram.ts';
 
 export const deepgram = defineVendor({
   id: 'deepgram',
@@ -7,5 +7,5 @@ export const deepgram = defineVendor({
   consoleUrl: 'https://console.deepgram.com',
   env: { apiKey: 'DEEPGRAM_API_KEY' },
   sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
-  speaks: { transcriptions: deepgramTranscriptions, speech: deepgramSpeech },
+  adapters: { transcriptions: deepgramTranscriptions, speech: deepgramSpeech },
 });

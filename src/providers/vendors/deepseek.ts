@@ -1,12 +1,12 @@
 import { completionsOverChat } from '../bridges/completions-over-chat.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { asksOneAnswer } from '../wire/openai-completions-ask.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
-import { perCall } from '../wire/per-call.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { asksOneAnswer } from '../formats/openai-completions/request.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
+import { perCall } from '../formats/adapters.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 402, kind: 'quota' },
@@ -22,7 +22,7 @@ const efforts = {
   map: { minimal: 'low', xhigh: 'high' },
 } as const;
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     // `max_completion_tokens` is not documented and would be ignored: then no limit holds.
@@ -34,8 +34,8 @@ const takes: readonly TakesRow[] = [
     toolsLack: toolHints,
     stops: 16,
     lacks: [
-      ...openaisOwnBut(),
-      ...openroutersOwn,
+      ...openaiOnlyExcept(),
+      ...openrouterOnly,
       'user',
       'seed',
       'include_reasoning',
@@ -52,7 +52,7 @@ const takes: readonly TakesRow[] = [
     source: thinkingMode,
     effort: { ...efforts, switch: off },
     // "Missing `reasoning_content` field in the assistant message" (same page, #tool-calls).
-    turns: {
+    messages: {
       assistant: ['reasoning_content'],
       needsThoughts: true,
       prefix: 'prefix',
@@ -91,9 +91,10 @@ export const deepseek = defineVendor({
   env: { apiKey: 'DEEPSEEK_API_KEY' },
   // `/v1` means nothing at DeepSeek (api-docs.deepseek.com, "Your First API Call"), but the beta
   // does not lie below it.
-  home: (baseUrl) => baseUrl.replace(/^(https:\/\/api\.deepseek\.com)\/v1\/?$/, '$1'),
-  place: (prefix, path) => (path === betaPath && prefix.endsWith('/beta') ? '/completions' : path),
-  speaks: {
+  baseUrlFor: (baseUrl) => baseUrl.replace(/^(https:\/\/api\.deepseek\.com)\/v1\/?$/, '$1'),
+  pathFor: (prefix, path) =>
+    path === betaPath && prefix.endsWith('/beta') ? '/completions' : path,
+  adapters: {
     chat,
     completions: perCall(
       (call) => (completes.test(call.upstreamModel) && asksOneAnswer(call) ? native : bridged),

@@ -1,5 +1,5 @@
 import { defineVendor } from '../vendor.ts';
-import { elevenlabsSpeech, elevenlabsTranscriptions } from '../wire/elevenlabs.ts';
+import { elevenlabsSpeech, elevenlabsTranscriptions } from '../formats/audio/elevenlabs.ts';
 
 export const elevenlabs = defineVendor({
   id: 'elevenlabs',
@@ -7,5 +7,5 @@ export const elevenlabs = defineVendor({
   consoleUrl: 'https://elevenlabs.io/app',
   env: { apiKey: 'ELEVENLABS_API_KEY' },
   sign: (secret) => (secret ? { 'xi-api-key': secret } : {}),
-  speaks: { transcriptions: elevenlabsTranscriptions, speech: elevenlabsSpeech },
+  adapters: { transcriptions: elevenlabsTranscriptions, speech: elevenlabsSpeech },
 });

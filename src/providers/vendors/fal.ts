@@ -1,6 +1,6 @@
 import { defineVendor } from '../vendor.ts';
-import { falImages } from '../wire/images/fal.ts';
-import { everyWay } from '../wire/images/ways.ts';
+import { falImages } from '../formats/images/fal.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
 
 /**
  * docs.fal.ai/documentation/model-apis/inference/queue, 2026-11: a key of two parts, and a scheme
@@ -13,5 +13,5 @@ export const fal = defineVendor({
   domains: ['.fal.run'],
   env: { apiKey: 'FAL_KEY' },
   sign: (secret) => (secret === undefined ? {} : { authorization: `Key ${secret}` }),
-  speaks: everyWay(falImages),
+  adapters: forAllImageOperations(falImages),
 });

@@ -1,28 +1,28 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import { fireworksImages } from '../wire/images/hosts.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { fireworksImages } from '../formats/images/hosts.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { numbersOnly, openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 412, kind: 'quota' },
   { status: 400, text: /prompt is too long/i, kind: 'context_length' },
 ];
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'docs.fireworks.ai/api-reference/post-chatcompletions, 2026-08',
     // Templates of models know system, user, assistant and tool.
     developer: 'system',
-    turns: { assistant: ['reasoning_content'] },
+    messages: { assistant: ['reasoning_content'] },
     stops: 4,
     tools: ['function'],
     toolsLack: toolHints,
-    lacks: [...openaisOwnBut('metadata', 'prompt_cache_key', 'prediction'), ...openroutersOwn],
+    lacks: [...openaiOnlyExcept('metadata', 'prompt_cache_key', 'prediction'), ...openrouterOnly],
     effort: { takes: ['none', 'low', 'medium', 'high'], map: { minimal: 'low' } },
   },
   {
@@ -40,7 +40,7 @@ export const fireworks = defineVendor({
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   consoleUrl: 'https://app.fireworks.ai',
   env: { apiKey: 'FIREWORKS_API_KEY' },
-  speaks: {
+  adapters: {
     images: fireworksImages(faults),
     chat: openaiChat({ takes, faults }),
     completions: openaiCompletions({ faults }),

@@ -1,12 +1,11 @@
-import { countsOverChat } from '../bridges/count-over-chat.ts';
-import { geminiChat } from '../wire/gemini.ts';
-import { geminiCount } from '../wire/gemini-count.ts';
-import { geminiImages } from '../wire/images/gemini.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { geminiVideo } from '../wire/video/veo.ts';
+import { countsOverChat } from '../bridges/index.ts';
+import { geminiChat, geminiCount } from '../formats/gemini/adapter.ts';
+import { geminiImages } from '../formats/images/gemini.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
+import { geminiVideo } from '../formats/video/veo.ts';
 import { defineVendor } from '../vendor.ts';
-import { geminiSpeech } from '../wire/gemini-speech.ts';
-import { geminiEmbeddings } from '../wire/gemini-embeddings.ts';
+import { geminiSpeech } from '../formats/audio/gemini.ts';
+import { geminiEmbeddings } from '../formats/embeddings/gemini.ts';
 
 export const gemini = defineVendor({
   id: 'gemini',
@@ -16,11 +15,11 @@ export const gemini = defineVendor({
   consoleUrl: 'https://aistudio.google.com',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
-  speaks: {
+  adapters: {
     chat: geminiChat,
     speech: geminiSpeech,
     embeddings: geminiEmbeddings,
-    ...everyWay(geminiImages),
+    ...forAllImageOperations(geminiImages),
     video: geminiVideo,
   },
   counts: countsOverChat(geminiCount),

@@ -1,10 +1,13 @@
-import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiSpeech } from '../wire/openai-speech.ts';
-import { openaiTranscriptions, type TranscriptionQuirks } from '../wire/openai-transcriptions.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import {
+  openaiSpeech,
+  openaiTranscriptions,
+  type TranscriptionQuirks,
+} from '../formats/audio/openai.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^tool_use_failed$/, kind: 'bad_request' },
@@ -21,7 +24,7 @@ const turns = {
   documents: { instead: 'text, image' },
 } as const;
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     closed: true,
@@ -38,8 +41,8 @@ const takes: readonly TakesRow[] = [
     tools: ['function', 'browser_search', 'code_interpreter', 'mcp'],
     toolsLack: ['name', ...toolHints],
     lacks: [
-      ...openaisOwnBut('metadata', 'store'),
-      ...openroutersOwn,
+      ...openaiOnlyExcept('metadata', 'store'),
+      ...openrouterOnly,
       'top_logprobs',
       'logit_bias',
       'top_k',
@@ -50,14 +53,14 @@ const takes: readonly TakesRow[] = [
   },
   // "property 'reasoning_content' is unsupported", and so is 'annotations' (janhq/jan#8136,
   // 2026-05; tashfeenahmed/freellmapi#1070, 2026-08).
-  { source: 'janhq/jan#8136, 2026-05', turns: { assistant: ['function_call'], ...turns } },
+  { source: 'janhq/jan#8136, 2026-05', messages: { assistant: ['function_call'], ...turns } },
   // Other models do not reason and refuse to be told how much, and what they thought.
   { source: reasoning, effort: { takes: [], usual: 'none' } },
   {
     source: reasoning,
     models: /gpt-oss/,
     effort: { takes: ['low', 'medium', 'high'] },
-    turns: { assistant: ['reasoning', 'function_call'], ...turns },
+    messages: { assistant: ['reasoning', 'function_call'], ...turns },
   },
   // "reasoning_effort must be one of none or default" (pi#1745).
   {
@@ -74,7 +77,7 @@ const takes: readonly TakesRow[] = [
         max: 'default',
       },
     },
-    turns: { assistant: ['reasoning', 'function_call'], ...turns },
+    messages: { assistant: ['reasoning', 'function_call'], ...turns },
   },
   {
     source: 'console.groq.com/docs/structured-outputs, 2026-08',
@@ -104,7 +107,7 @@ export const groq = defineVendor({
   // console.groq.com/docs/compound, 2026-08: systems that search and run code by themselves
   // (recorded: 14,100 tokens for 236 bytes).
   readsBeyond: (model) => /compound/.test(model),
-  speaks: {
+  adapters: {
     // console.groq.com/docs/service-tiers, 2026-08: `on_demand`, `flex`, `performance`, `auto`.
     chat: openaiChat({ takes, standardTier: 'on_demand', faults }),
     transcriptions: openaiTranscriptions(whisper),

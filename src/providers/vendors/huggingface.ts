@@ -1,13 +1,13 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import type { SupportRow } from '../support/rows.ts';
 import { defineVendor } from '../vendor.ts';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   // Which roles there are is up to the provider that it routes to; each knows a system.
   {
     source: 'huggingface.co/docs/inference-providers/tasks/chat-completion, 2026-08',
     developer: 'system',
-    turns: { assistant: ['reasoning_content', 'reasoning'] },
+    messages: { assistant: ['reasoning_content', 'reasoning'] },
   },
 ];
 
@@ -20,7 +20,7 @@ export const huggingface = defineVendor({
   baseUrl: 'https://router.huggingface.co/v1',
   consoleUrl: 'https://huggingface.co/settings/tokens',
   env: { apiKey: 'HF_TOKEN' },
-  speaks: {
+  adapters: {
     chat: openaiChat({
       takes,
       faults: [{ text: /exceeded your monthly included credits/i, kind: 'quota' }],

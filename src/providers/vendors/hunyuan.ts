@@ -1,9 +1,9 @@
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(AuthFailure|UnauthorizedOperation)(\..*)?$/, kind: 'credentials' },
@@ -21,21 +21,21 @@ const faults: readonly FaultRule[] = [
 
 const reference = 'cloud.tencent.com/document/product/1729/111007, 2026-08';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     limit: { name: 'max_tokens', takesBoth: false },
     closed: true,
     // Roles are system, user, assistant and tool.
     developer: 'system',
-    turns: { lacks: { assistant: ['name'] }, assistant: ['reasoning_content'] },
+    messages: { lacks: { assistant: ['name'] }, assistant: ['reasoning_content'] },
     tools: ['function'],
     toolsLack: toolHints,
     schema: 'words',
     stops: 16,
     lacks: [
-      ...openaisOwnBut(),
-      ...openroutersOwn,
+      ...openaiOnlyExcept(),
+      ...openrouterOnly,
       'n',
       'logprobs',
       'top_logprobs',
@@ -62,7 +62,7 @@ export const hunyuan = defineVendor({
   baseUrl: 'https://api.hunyuan.cloud.tencent.com/v1',
   consoleUrl: 'https://console.cloud.tencent.com/hunyuan',
   env: { apiKey: 'HUNYUAN_API_KEY' },
-  speaks: {
+  adapters: {
     chat: openaiChat({ takes, faults }),
     // cloud.tencent.com/document/product/1729/111007, 2026-08: 200 texts at a time; neither
     // encodings nor dimensions to choose from.

@@ -1,6 +1,6 @@
 import { defineVendor } from '../vendor.ts';
-import { ideogramImages } from '../wire/images/ideogram.ts';
-import { everyWay } from '../wire/images/ways.ts';
+import { ideogramImages } from '../formats/images/ideogram.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
 
 /** developer.ideogram.ai, 2026-10. */
 export const ideogram = defineVendor({
@@ -9,5 +9,5 @@ export const ideogram = defineVendor({
   consoleUrl: 'https://ideogram.ai/manage-api',
   env: { apiKey: 'IDEOGRAM_API_KEY' },
   sign: (secret) => (secret === undefined ? {} : { 'api-key': secret }),
-  speaks: everyWay(ideogramImages),
+  adapters: forAllImageOperations(ideogramImages),
 });

@@ -1,6 +1,6 @@
 import { defineVendor } from '../vendor.ts';
-import { volcAuthorizer } from '../volc-signature.ts';
-import { jimengVideo } from '../wire/video/jimeng.ts';
+import { volcAuthorizer } from '../authorizers.ts';
+import { jimengVideo } from '../formats/video/jimeng.ts';
 
 /** volcengine.com/docs/85621, 2026-08. */
 export const jimeng = defineVendor({
@@ -11,5 +11,5 @@ export const jimeng = defineVendor({
   env: { apiKey: 'JIMENG_API_KEY' },
   sign: () => ({}),
   authorizer: volcAuthorizer({ region: 'cn-north-1', service: 'cv' }),
-  speaks: { video: jimengVideo },
+  adapters: { video: jimengVideo },
 });

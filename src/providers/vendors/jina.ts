@@ -1,6 +1,6 @@
 import { defineVendor } from '../vendor.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
 
 /** api.jina.ai/redoc, 2026-08: the encoding has a name of its own. */
 export const jina = defineVendor({
@@ -8,7 +8,7 @@ export const jina = defineVendor({
   baseUrl: 'https://api.jina.ai/v1',
   consoleUrl: 'https://jina.ai/api-dashboard',
   env: { apiKey: 'JINA_API_KEY' },
-  speaks: {
+  adapters: {
     embeddings: openaiEmbeddings({
       inputsMax: 512,
       textOnly: true,

@@ -1,6 +1,6 @@
-import { klingAuthorizer } from '../kling-token.ts';
+import { klingAuthorizer } from '../authorizers.ts';
 import { bearer, defineVendor } from '../vendor.ts';
-import { klingVideo } from '../wire/video/kling.ts';
+import { klingVideo } from '../formats/video/kling.ts';
 
 /**
  * app.klingai.com/global/dev/document-api, 2026-08; in China https://api-beijing.klingai.com. The
@@ -14,5 +14,5 @@ export const kling = defineVendor({
   env: { apiKey: 'KLING_API_KEY' },
   sign: (secret) => (secret?.includes(':') ? {} : bearer(secret)),
   authorizer: klingAuthorizer,
-  speaks: { video: klingVideo },
+  adapters: { video: klingVideo },
 });

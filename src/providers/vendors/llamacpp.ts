@@ -1,10 +1,10 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^exceed_context_size_error$/, kind: 'context_length' },
@@ -14,13 +14,13 @@ const faults: readonly FaultRule[] = [
   { status: 501, kind: 'unknown_model' },
 ];
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'github.com/ggml-org/llama.cpp tools/server/README.md, 2026-08',
     limit: { name: 'max_tokens', takesBoth: false },
     // the model's template decides, and many refuse it (ggml-org/llama.cpp#20079, 2026-03)
     developer: 'system',
-    turns: { assistant: ['reasoning_content'] },
+    messages: { assistant: ['reasoning_content'] },
   },
 ];
 
@@ -32,8 +32,8 @@ export const llamacpp = defineVendor({
   id: 'llamacpp',
   baseUrl: 'http://127.0.0.1:8080/v1',
   env: { apiKey: 'LLAMACPP_API_KEY', baseUrl: 'LLAMACPP_BASE_URL' },
-  place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
-  speaks: {
+  pathFor: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
+  adapters: {
     chat: openaiChat({
       takes,
       thinkTags: true,

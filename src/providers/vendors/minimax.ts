@@ -1,12 +1,12 @@
-import { minimaxImages } from '../wire/images/minimax.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiResponses } from '../wire/openai-responses.ts';
-import { minimaxVideo } from '../wire/video/hailuo.ts';
+import { minimaxImages } from '../formats/images/minimax.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiResponses } from '../formats/openai-responses/adapter.ts';
+import { minimaxVideo } from '../formats/video/hailuo.ts';
 import { defineVendor } from '../vendor.ts';
-import { minimaxSpeech } from '../wire/minimax-speech.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { minimaxSpeech } from '../formats/audio/minimax.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(1004|2049)$/, kind: 'credentials' },
@@ -22,12 +22,12 @@ const faults: readonly FaultRule[] = [
 const reference = 'platform.minimaxi.com/document/text-chat-openai, 2026-08';
 const responsesReference = 'platform.minimax.io/docs, 2026-08';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     limit: { name: 'max_completion_tokens', takesBoth: false },
     developer: 'system',
-    turns: { assistant: ['reasoning_content', 'reasoning_details'] },
+    messages: { assistant: ['reasoning_content', 'reasoning_details'] },
     tools: ['function'],
     toolsLack: toolHints,
     // There is no `tool_choice` on the page, and no schema.
@@ -37,8 +37,8 @@ const takes: readonly TakesRow[] = [
     schema: 'words',
     stops: 4,
     lacks: [
-      ...openaisOwnBut(),
-      ...openroutersOwn,
+      ...openaiOnlyExcept(),
+      ...openrouterOnly,
       'n',
       'logprobs',
       'top_logprobs',
@@ -58,7 +58,7 @@ const takes: readonly TakesRow[] = [
   },
 ];
 
-const responsesTakes: readonly TakesRow[] = [
+const responsesTakes: readonly SupportRow[] = [
   {
     source: responsesReference,
     lacks: [
@@ -81,7 +81,7 @@ export const minimax = defineVendor({
   baseUrl: 'https://api.minimaxi.com/v1',
   consoleUrl: 'https://platform.minimaxi.com',
   env: { apiKey: 'MINIMAX_API_KEY' },
-  speaks: {
+  adapters: {
     chat: openaiChat({
       takes,
       // Without `reasoning_split` the reasoning is in the text; with it, streams repeat the details

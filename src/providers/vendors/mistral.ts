@@ -2,18 +2,17 @@ import {
   completionsAnsweredAsChat,
   completionsOverChat,
 } from '../bridges/completions-over-chat.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
-import { asksPlainly } from '../wire/openai-completions-ask.ts';
-import { perCall } from '../wire/per-call.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { asksPlainly } from '../formats/openai-completions/request.ts';
+import { perCall } from '../formats/adapters.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiSpeech } from '../wire/openai-speech.ts';
-import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
-import type { ListenWish } from '../sound-wish.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { openaiModerations } from '../wire/openai-moderations.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
+import type { TranscriptionRequest } from '../media-request.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiModerations } from '../formats/moderations.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { text: /too large for model with \d+ maximum context length/i, kind: 'context_length' },
@@ -25,7 +24,7 @@ const reference = 'docs.mistral.ai/api/endpoint/chat (its OpenAPI definition), 2
 const reasoning = 'docs.mistral.ai/capabilities/reasoning, 2026-08';
 
 /** Unknown members are refused with 422, `extra_forbidden`: the definition closes its objects. */
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     closed: true,
@@ -38,7 +37,7 @@ const takes: readonly TakesRow[] = [
     choices: ['any'],
     members: { seed: { as: 'random_seed' } },
     lacks: [
-      ...openaisOwnBut('metadata', 'prompt_cache_key', 'prediction'),
+      ...openaiOnlyExcept('metadata', 'prompt_cache_key', 'prediction'),
       'user',
       'logprobs',
       'logit_bias',
@@ -52,11 +51,11 @@ const takes: readonly TakesRow[] = [
       'thinking_budget',
       'include_reasoning',
       'reasoning_format',
-      ...openroutersOwn,
+      ...openrouterOnly,
     ],
     // litellm#30835: `reasoning_content` in messages is a 422, and so is a name but on a tool's
     // result.
-    turns: {
+    messages: {
       assistant: [],
       partsLack: ['cache_control', 'prompt_cache_breakpoint'],
       // "Expected last role User or Tool (or Assistant with prefix True)".
@@ -125,7 +124,7 @@ function listened({
   returns,
   language,
   temperature,
-}: ListenWish): readonly (readonly [string, string])[] {
+}: TranscriptionRequest): readonly (readonly [string, string])[] {
   const timed = returns !== 'json' && returns !== 'text';
   return [
     ...(language !== undefined && !timed ? [['language', language] as const] : []),
@@ -142,7 +141,7 @@ export const mistral = defineVendor({
   baseUrl: 'https://api.mistral.ai/v1',
   consoleUrl: 'https://console.mistral.ai',
   env: { apiKey: 'MISTRAL_API_KEY' },
-  speaks: {
+  adapters: {
     chat,
     embeddings: openaiEmbeddings({
       textOnly: true,

@@ -1,7 +1,7 @@
-import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const reference = 'platform.moonshot.cn/docs/api/chat, 2026-08';
 const turns = {
@@ -10,7 +10,7 @@ const turns = {
   documents: { instead: 'text, image, video' },
 } as const;
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     developer: 'system',
@@ -21,10 +21,10 @@ const takes: readonly TakesRow[] = [
     closed: true,
     toolsLack: ['name', ...toolHints],
     stops: 5,
-    turns,
+    messages: turns,
     lacks: [
-      ...openaisOwnBut('safety_identifier', 'prompt_cache_key'),
-      ...openroutersOwn,
+      ...openaiOnlyExcept('safety_identifier', 'prompt_cache_key'),
+      ...openrouterOnly,
       'seed',
       'include_reasoning',
       'reasoning_format',
@@ -43,7 +43,7 @@ const takes: readonly TakesRow[] = [
     effort: { takes: [] },
     // "thinking is enabled but reasoning_content is missing in assistant tool call message" (public
     // reports, 2026-01 to 2026-05)
-    turns: { needsThoughts: true, ...turns },
+    messages: { needsThoughts: true, ...turns },
   },
   {
     source: 'platform.moonshot.cn/docs/api/chat, 2026-08; can1357/oh-my-pi#1077, 2026-05',
@@ -80,7 +80,7 @@ export const moonshot = defineVendor({
   baseUrl: 'https://api.moonshot.cn/v1',
   consoleUrl: 'https://platform.moonshot.cn',
   env: { apiKey: 'MOONSHOT_API_KEY' },
-  speaks: {
+  adapters: {
     chat: openaiChat({
       takes,
       // Images and videos as base64 or by file id alone

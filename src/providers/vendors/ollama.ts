@@ -1,24 +1,24 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'github.com/ollama/ollama docs/openai.md, 2026-08',
     limit: { name: 'max_tokens', takesBoth: false },
     // Roles are the model's, and `developer` is none of them (ollama-python#453, 2025-03).
     developer: 'system',
-    turns: { assistant: ['reasoning'] },
+    messages: { assistant: ['reasoning'] },
     tools: ['function'],
     toolsLack: toolHints,
     // `tool_choice`, `logit_bias` and `n` are listed as not supported.
     forced: 'words',
     lacks: [
-      ...openaisOwnBut('modalities', 'audio'),
-      ...openroutersOwn,
+      ...openaiOnlyExcept('modalities', 'audio'),
+      ...openrouterOnly,
       'n',
       'logit_bias',
       'logprobs',
@@ -39,8 +39,8 @@ export const ollama = defineVendor({
   id: 'ollama',
   baseUrl: 'http://127.0.0.1:11434/v1',
   env: { apiKey: 'OLLAMA_API_KEY', baseUrl: 'OLLAMA_BASE_URL' },
-  place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
-  speaks: {
+  pathFor: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
+  adapters: {
     // Images are base64 (same page).
     chat: openaiChat({ takes, readsAddresses: [] }),
     // "prompt currently only accepts a string" (same page).

@@ -1,16 +1,15 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import { openaiEdits, openaiImages } from '../wire/images/openai.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiEdits, openaiImages } from '../formats/images/openai.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiSpeech } from '../wire/openai-speech.ts';
-import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { openaiModerations } from '../wire/openai-moderations.ts';
-import { rerank } from '../wire/rerank.ts';
-import { openAiVideos } from '../wire/video/openai-videos.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiModerations } from '../formats/moderations.ts';
+import { rerank } from '../formats/rerank.ts';
+import { openAiVideos } from '../formats/video/openai.ts';
+import type { SupportRow } from '../support/rows.ts';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'the format itself, as old servers read it, 2026-08',
     // The older name is the one that every such server reads.
@@ -26,7 +25,7 @@ const takes: readonly TakesRow[] = [
  */
 export const openaiCompatible = defineVendor({
   id: 'openai-compatible',
-  speaks: {
+  adapters: {
     images: openaiImages(),
     image_edits: openaiEdits(),
     image_variations: openaiEdits(

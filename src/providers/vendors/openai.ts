@@ -1,27 +1,33 @@
 import {
-  openaiChatElsewhereTakes,
-  openaiChatTakes,
-  openaiResponsesTakes,
+  openaiChatOverResponsesSupport,
+  openaiChatSupport,
+  openaiResponsesSupport,
   reasoningModels,
-} from '../takes/openai.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
-import { chatOverResponses } from '../wire/openai-responses-chat.ts';
-import { responsesCompact, responsesCount } from '../wire/openai-responses-more.ts';
-import { chatUnlessDemanded } from '../wire/openai-responses-demand.ts';
-import { type NativeQuirks, openaiResponses } from '../wire/openai-responses.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
-import { perCall } from '../wire/per-call.ts';
+} from '../support/openai.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { chatOverResponses, chatOrResponses } from '../formats/openai-responses/chat.ts';
+import {
+  responsesCompact,
+  responsesCount,
+  type ResponsesQuirks,
+  openaiResponses,
+} from '../formats/openai-responses/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
+import { perCall, forAllImageOperations } from '../formats/adapters.ts';
 import type { Adapter } from '../adapter.ts';
 import { completionsOverChat } from '../bridges/completions-over-chat.ts';
 import { defineVendor } from '../vendor.ts';
-import { gptImages, openaiEdits, openaiImages } from '../wire/images/openai.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { streamedImages } from '../wire/images/openai-stream.ts';
-import { openaiSpeech, type SpeechQuirks } from '../wire/openai-speech.ts';
-import { openaiTranscriptions, type TranscriptionQuirks } from '../wire/openai-transcriptions.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { openaiModerations } from '../wire/openai-moderations.ts';
-import { openAiVideos } from '../wire/video/openai-videos.ts';
+import { gptImages, openaiEdits, openaiImages } from '../formats/images/openai.ts';
+import { streamedImages } from '../formats/images/openai-stream.ts';
+import {
+  openaiSpeech,
+  type SpeechQuirks,
+  openaiTranscriptions,
+  type TranscriptionQuirks,
+} from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiModerations } from '../formats/moderations.ts';
+import { openAiVideos } from '../formats/video/openai.ts';
 
 /**
  * From gpt-5.4 on functions are refused on chat while the model reasons: "To use function tools,
@@ -34,8 +40,8 @@ export const functionsElsewhere =
 export const nativeResponses = {
   boundsToolCalls: true,
   seals: reasoningModels,
-  takes: openaiResponsesTakes,
-} satisfies NativeQuirks;
+  takes: openaiResponsesSupport,
+} satisfies ResponsesQuirks;
 
 /**
  * Completions as they were before chat, for the few models that have nothing else
@@ -80,11 +86,11 @@ export const speaking = { counts: (model) => !model.startsWith('tts-') } satisfi
  */
 export const callIds = { pattern: /^[^]{0,40}$/, length: 40 };
 
-const chat = chatUnlessDemanded(
-  openaiChat({ takes: openaiChatTakes, toolIds: callIds }),
-  chatOverResponses({ takes: openaiChatElsewhereTakes }),
+const chat = chatOrResponses(
+  openaiChat({ takes: openaiChatSupport, toolIds: callIds }),
+  chatOverResponses({ takes: openaiChatOverResponsesSupport }),
   functionsElsewhere,
-  openaiChatTakes,
+  openaiChatSupport,
 );
 
 export const openai = defineVendor({
@@ -96,7 +102,7 @@ export const openai = defineVendor({
   env: { apiKey: 'OPENAI_API_KEY' },
   // platform.openai.com/docs/guides/tools-web-search, 2026-08: models that search by themselves.
   readsBeyond: (model) => /search|deep-research/.test(model),
-  speaks: {
+  adapters: {
     chat,
     responses: openaiResponses(nativeResponses),
     compact: responsesCompact(),
@@ -106,7 +112,7 @@ export const openai = defineVendor({
     transcriptions: openaiTranscriptions(transcribing),
     translations: openaiTranscriptions({ ...transcribing, path: '/audio/translations' }),
     speech: openaiSpeech(speaking),
-    ...everyWay(streamedImages(openaiEdits(gptImages), gptImages.faults)),
+    ...forAllImageOperations(streamedImages(openaiEdits(gptImages), gptImages.faults)),
     images: streamedImages(openaiImages(gptImages), gptImages.faults),
     video: openAiVideos(),
   },

@@ -1,13 +1,13 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openrouterImages } from '../wire/images/hosts.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openrouterImages } from '../formats/images/hosts.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openrouterTranscriptions } from '../wire/openrouter-transcriptions.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openrouterTranscriptions } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   // Recorded: an unknown embedding model is a 400.
@@ -24,13 +24,13 @@ const faults: readonly FaultRule[] = [
  */
 const fallbacks = ['models', 'route'];
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'openrouter.ai/docs/api/reference/parameters, 2026-08',
     members: Object.fromEntries(
       fallbacks.map((member) => [member, { takes: [], otherwise: 'drop' as const }]),
     ),
-    turns: {
+    messages: {
       assistant: [
         'reasoning',
         'reasoning_content',
@@ -62,7 +62,7 @@ export const openrouter = defineVendor({
   // openrouter.ai/docs/features/web-search, 2026-08: a suffix of the model's name; others are
   // searching models themselves.
   readsBeyond: (model) => /:online$|^perplexity\/|search-preview|deep-research/.test(model),
-  speaks: {
+  adapters: {
     chat: openaiChat({
       takes,
       faults,
@@ -73,7 +73,7 @@ export const openrouter = defineVendor({
     completions: openaiCompletions({ onePrompt: true, drop: fallbacks, faults }),
     embeddings: openaiEmbeddings({ faults }),
     rerank: rerank({ faults }),
-    ...everyWay(openrouterImages(faults)),
+    ...forAllImageOperations(openrouterImages(faults)),
     transcriptions: openrouterTranscriptions(faults),
   },
 });

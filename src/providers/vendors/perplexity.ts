@@ -1,20 +1,20 @@
-import { openaiChat } from '../wire/openai-chat.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { openaisOwnBut, openroutersOwn } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiOnlyExcept, openrouterOnly } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const reference = 'docs.perplexity.ai/api-reference/chat-completions-post, 2026-08';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     limit: { name: 'max_tokens', takesBoth: false },
     // Roles are system, user, assistant and tool.
     developer: 'system',
     lacks: [
-      ...openaisOwnBut('web_search_options'),
-      ...openroutersOwn,
+      ...openaiOnlyExcept('web_search_options'),
+      ...openrouterOnly,
       'tools',
       'tool_choice',
       'functions',
@@ -28,7 +28,7 @@ const takes: readonly TakesRow[] = [
       'user',
     ],
     stops: 16,
-    turns: { lacks: { assistant: ['name'] }, assistant: ['reasoning_steps'] },
+    messages: { lacks: { assistant: ['name'] }, assistant: ['reasoning_steps'] },
     effort: { takes: [], usual: 'none' },
   },
   {
@@ -50,7 +50,7 @@ export const perplexity = defineVendor({
   // All of Sonar searches; the tokens of what it reads are counted in deep research
   // (docs.perplexity.ai/getting-started/pricing, 2026-08).
   readsBeyond: (model) => /sonar/.test(model),
-  speaks: {
+  adapters: {
     // docs.perplexity.ai/api-reference/embeddings-post, 2026-08: signed bytes unless asked for
     // bits; no path of the others.
     embeddings: openaiEmbeddings({

@@ -1,14 +1,13 @@
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
-import { dashscopeImages } from '../wire/images/dashscope.ts';
-import { dashscopeTasks } from '../wire/images/dashscope-tasks.ts';
-import { everyWay, perModel } from '../wire/images/ways.ts';
-import { wanVideo } from '../wire/video/wan.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { dashscopeImages, dashscopeTasks } from '../formats/images/dashscope.ts';
+import { forAllImageOperations, picturesPerCall } from '../formats/adapters.ts';
+import { wanVideo } from '../formats/video/wan.ts';
 import { defineVendor } from '../vendor.ts';
-import { qwenSpeech, qwenTranscriptions } from '../wire/qwen-sound.ts';
-import { numbersOnly, openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { openaisOwnBut, openroutersOwn } from '../takes/untaken.ts';
-import type { TakesRow, ThinkingSwitch } from '../takes/contract.ts';
+import { qwenSpeech, qwenTranscriptions } from '../formats/audio/qwen.ts';
+import { numbersOnly, openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiOnlyExcept, openrouterOnly } from '../support/unsupported.ts';
+import type { SupportRow, ThinkingSwitch } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^Arrearage$/i, kind: 'quota' },
@@ -28,17 +27,17 @@ const thinking: ThinkingSwitch = {
   budget: { member: 'thinking_budget', tokens: { minimal: 1_024, low: 2_048, medium: 8_192 } },
 };
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     // "developer is not one of ['system', 'assistant', 'user', 'tool', 'function']" (public issues,
     // 2026-03).
     developer: 'system',
-    turns: { assistant: ['reasoning_content'], prefix: 'partial' },
+    messages: { assistant: ['reasoning_content'], prefix: 'partial' },
     tools: ['function'],
     // `tool_choice` is auto, none or a tool's name.
     forced: 'named',
-    lacks: [...openaisOwnBut('modalities', 'audio'), ...openroutersOwn, 'user'],
+    lacks: [...openaiOnlyExcept('modalities', 'audio'), ...openrouterOnly, 'user'],
   },
   { source: deepThinking, effort: { takes: [], usual: 'none' } },
   // Models that think when they are told to.
@@ -73,7 +72,7 @@ const [atOnce, later] = [dashscopeImages(faults), dashscopeTasks(faults)];
  * Wan's pictures before 2.6 are tasks
  * (help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08).
  */
-const images = perModel(
+const images = picturesPerCall(
   ({ upstreamModel }) => (/^(?:wanx|wan2\.[0-5])/.test(upstreamModel) ? later : atOnce),
   atOnce.fault,
 );
@@ -87,13 +86,13 @@ export const qwen = defineVendor({
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   consoleUrl: 'https://bailian.console.aliyun.com',
   env: { apiKey: 'DASHSCOPE_API_KEY' },
-  speaks: {
+  adapters: {
     chat: openaiChat({ takes, faults }),
     // help.aliyun.com/zh/model-studio/text-embedding-synchronous-api, 2026-08
     transcriptions: qwenTranscriptions(faults),
     speech: qwenSpeech(faults),
     embeddings: openaiEmbeddings({ inputsMax: 10, textOnly: true, drop: numbersOnly, faults }),
-    ...everyWay(images),
+    ...forAllImageOperations(images),
     video: wanVideo({ faults }),
   },
 });

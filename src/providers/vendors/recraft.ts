@@ -1,5 +1,5 @@
 import { defineVendor } from '../vendor.ts';
-import { recraftEdits, recraftImages } from '../wire/images/recraft.ts';
+import { recraftEdits, recraftImages } from '../formats/images/recraft.ts';
 
 /** recraft.ai/docs/api-reference, 2026-11. */
 export const recraft = defineVendor({
@@ -7,5 +7,5 @@ export const recraft = defineVendor({
   baseUrl: 'https://external.api.recraft.ai/v1',
   consoleUrl: 'https://www.recraft.ai/profile/api',
   env: { apiKey: 'RECRAFT_API_TOKEN' },
-  speaks: { images: recraftImages, image_edits: recraftEdits, image_variations: recraftEdits },
+  adapters: { images: recraftImages, image_edits: recraftEdits, image_variations: recraftEdits },
 });

@@ -1,6 +1,6 @@
 import { defineVendor } from '../vendor.ts';
-import { replicateImages } from '../wire/images/replicate.ts';
-import { everyWay } from '../wire/images/ways.ts';
+import { replicateImages } from '../formats/images/replicate.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
 
 /** replicate.com/docs/reference/http, 2026-11. */
 export const replicate = defineVendor({
@@ -8,5 +8,5 @@ export const replicate = defineVendor({
   baseUrl: 'https://api.replicate.com/v1',
   consoleUrl: 'https://replicate.com/account',
   env: { apiKey: 'REPLICATE_API_TOKEN' },
-  speaks: everyWay(replicateImages),
+  adapters: forAllImageOperations(replicateImages),
 });

@@ -1,7 +1,7 @@
 import { defineVendor } from '../vendor.ts';
-import { runwayImages } from '../wire/images/runway.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { runwayVideo } from '../wire/video/runway.ts';
+import { runwayImages } from '../formats/images/runway.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
+import { runwayVideo } from '../formats/video/runway.ts';
 
 /** docs.dev.runwayml.com, 2026-08. */
 export const runway = defineVendor({
@@ -9,5 +9,5 @@ export const runway = defineVendor({
   baseUrl: 'https://api.dev.runwayml.com',
   consoleUrl: 'https://dev.runwayml.com',
   env: { apiKey: 'RUNWAYML_API_SECRET' },
-  speaks: { ...everyWay(runwayImages), video: runwayVideo },
+  adapters: { ...forAllImageOperations(runwayImages), video: runwayVideo },
 });

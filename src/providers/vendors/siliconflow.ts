@@ -1,15 +1,14 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { siliconflowImages } from '../wire/images/hosts.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
+import { siliconflowImages } from '../formats/images/hosts.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiSpeech } from '../wire/openai-speech.ts';
-import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(30001|30011)$/, kind: 'quota' },
@@ -18,19 +17,19 @@ const faults: readonly FaultRule[] = [
   { code: /^20015$/, text: /length|max_seq_len|token/i, kind: 'context_length' },
 ];
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'docs.siliconflow.cn/cn/api-reference/chat-completions, 2026-08',
     limit: { name: 'max_tokens', takesBoth: false },
     developer: 'system',
-    turns: { assistant: ['reasoning_content'], prefix: 'prefix' },
+    messages: { assistant: ['reasoning_content'], prefix: 'prefix' },
     tools: ['function'],
     toolsLack: toolHints,
     stops: 4,
     schema: 'object',
     lacks: [
-      ...openaisOwnBut(),
-      ...openroutersOwn,
+      ...openaiOnlyExcept(),
+      ...openrouterOnly,
       'logprobs',
       'top_logprobs',
       'logit_bias',
@@ -58,8 +57,8 @@ export const siliconflow = defineVendor({
   baseUrl: 'https://api.siliconflow.cn/v1',
   consoleUrl: 'https://cloud.siliconflow.cn',
   env: { apiKey: 'SILICONFLOW_API_KEY' },
-  speaks: {
-    ...everyWay(siliconflowImages(faults)),
+  adapters: {
+    ...forAllImageOperations(siliconflowImages(faults)),
     chat: openaiChat({ takes, faults }),
     // docs.siliconflow.cn/cn/userguide/guides/fim, 2026-08
     completions: openaiCompletions({ onePrompt: true, faults }),

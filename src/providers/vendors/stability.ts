@@ -1,6 +1,6 @@
 import { defineVendor } from '../vendor.ts';
-import { stabilityImages } from '../wire/images/stability.ts';
-import { everyWay } from '../wire/images/ways.ts';
+import { stabilityImages } from '../formats/images/stability.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
 
 /** platform.stability.ai/docs/api-reference, 2026-10. */
 export const stability = defineVendor({
@@ -8,5 +8,5 @@ export const stability = defineVendor({
   baseUrl: 'https://api.stability.ai',
   consoleUrl: 'https://platform.stability.ai',
   env: { apiKey: 'STABILITY_API_KEY' },
-  speaks: everyWay(stabilityImages),
+  adapters: forAllImageOperations(stabilityImages),
 });

@@ -1,30 +1,29 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import { togetherImages } from '../wire/images/hosts.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { togetherImages } from '../formats/images/hosts.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiSpeech } from '../wire/openai-speech.ts';
-import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 422, text: /tokens.{0,40}(exceed|must be)/i, kind: 'context_length' },
   { code: /^(credit_limit|payment_required)$/, kind: 'quota' },
 ];
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'docs.together.ai/reference/chat-completions, 2026-08',
     limit: { name: 'max_tokens', takesBoth: false },
     // Roles are those of the page: system, user, assistant, tool.
     developer: 'system',
-    turns: { assistant: ['reasoning', 'reasoning_content', 'function_call'] },
+    messages: { assistant: ['reasoning', 'reasoning_content', 'function_call'] },
     tools: ['function'],
     toolsLack: toolHints,
-    lacks: [...openaisOwnBut(), ...openroutersOwn, 'user', 'parallel_tool_calls'],
+    lacks: [...openaiOnlyExcept(), ...openrouterOnly, 'user', 'parallel_tool_calls'],
   },
   {
     source: 'docs.together.ai/reference/chat-completions, 2026-08',
@@ -39,7 +38,7 @@ export const together = defineVendor({
   baseUrl: 'https://api.together.xyz/v1',
   consoleUrl: 'https://api.together.ai',
   env: { apiKey: 'TOGETHER_API_KEY' },
-  speaks: {
+  adapters: {
     images: togetherImages(faults),
     chat: openaiChat({ takes, faults }),
     // docs.together.ai/reference/completions, 2026-08: the prompt is a string.

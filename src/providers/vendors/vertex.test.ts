@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Call } from '../adapter.ts';
+import type { VendorCall } from '../adapter.ts';
 import { vertex } from './vertex.ts';
 
-const call: Call = {
+const call: VendorCall = {
   body: { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 },
   bytes: Buffer.alloc(0),
   publicModel: 'public/model',
@@ -46,15 +46,15 @@ test.each([
   ],
   ['https://aiplatform.googleapis.com', 'AIzaKey', `/v1/publishers/google${path}`],
 ])('%s with %.12s is reached at its place', (base, secret, expected) => {
-  const home = new URL(vertex.home?.(base, secret) ?? base).pathname;
-  expect(home + (vertex.place?.(home, path, 'gemini-2.5-pro') ?? path)).toBe(expected);
-  expect(home + (vertex.place?.(home, '/endpoints/1:generateContent', 'endpoints/1') ?? '')).toBe(
+  const home = new URL(vertex.baseUrlFor?.(base, secret) ?? base).pathname;
+  expect(home + (vertex.pathFor?.(home, path, 'gemini-2.5-pro') ?? path)).toBe(expected);
+  expect(home + (vertex.pathFor?.(home, '/endpoints/1:generateContent', 'endpoints/1') ?? '')).toBe(
     `${home}/endpoints/1:generateContent`,
   );
 });
 
 test('Claude is asked as at home, with its model in the path and its version in the body', () => {
-  const chat = vertex.speaks.chat;
+  const chat = vertex.adapters.chat;
   const ask = chat?.ask(call);
   expect(ask?.path).toBe('/publishers/anthropic/models/claude-sonnet-4-5%4020250929:rawPredict');
   expect(JSON.parse(ask?.body.toString() ?? '')).toEqual({
@@ -63,7 +63,7 @@ test('Claude is asked as at home, with its model in the path and its version in 
     messages: [{ role: 'user', content: expect.anything() }],
   });
   expect(chat?.ask({ ...call, streamUpstream: true }).path).toMatch(/:streamRawPredict$/);
-  expect(vertex.place?.('', ask?.path ?? '', call.upstreamModel)).toBe(ask?.path);
+  expect(vertex.pathFor?.('', ask?.path ?? '', call.upstreamModel)).toBe(ask?.path);
   const reply = {
     id: 'm',
     type: 'message',
@@ -79,7 +79,7 @@ test('Claude is asked as at home, with its model in the path and its version in 
 
 test('a refusal is read in the words of whoever refused', () => {
   const fault = (body: object): unknown =>
-    vertex.speaks.chat?.fault(400, {}, JSON.stringify(body)).kind;
+    vertex.adapters.chat?.fault(400, {}, JSON.stringify(body)).kind;
   expect(
     fault({
       type: 'error',

@@ -1,21 +1,18 @@
-import { googleCredentials, tokenAuthorizer } from '../google-token.ts';
-import type { Adapter, Call, Inquiry } from '../adapter.ts';
-import { countsOverChat } from '../bridges/count-over-chat.ts';
+import { googleCredentials, googleAuthorizer } from '../authorizers.ts';
+import type { Adapter, VendorCall, BaseAdapter } from '../adapter.ts';
+import { countsOverChat } from '../bridges/index.ts';
 import { messagesOverChat } from '../bridges/messages-over-chat.ts';
-import type { MessagesHost } from '../wire/anthropic-messages-ask.ts';
-import { anthropicCountAt, anthropicNative } from '../wire/anthropic-native.ts';
-import { anthropicMessages } from '../wire/anthropic-messages.ts';
-import { vertexCount } from '../wire/gemini-count.ts';
-import { geminiSpeech } from '../wire/gemini-speech.ts';
-import { geminiChat } from '../wire/gemini.ts';
-import { isObject, parse } from '../wire/json.ts';
-import { geminiImages } from '../wire/images/gemini.ts';
-import { imagen } from '../wire/images/imagen.ts';
-import { everyWay, perModel } from '../wire/images/ways.ts';
-import { perCall } from '../wire/per-call.ts';
-import { vertexVideo } from '../wire/video/veo.ts';
+import type { MessagesHost } from '../formats/anthropic-messages/request.ts';
+import { anthropicCountAt, anthropicNative } from '../formats/anthropic-messages/native.ts';
+import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
+import { vertexCount, geminiChat } from '../formats/gemini/adapter.ts';
+import { geminiSpeech } from '../formats/audio/gemini.ts';
+import { isObject, parse } from '../../base/json-value.ts';
+import { geminiImages, imagen } from '../formats/images/gemini.ts';
+import { forAllImageOperations, picturesPerCall, perCall } from '../formats/adapters.ts';
+import { vertexVideo } from '../formats/video/veo.ts';
 import { bearer, defineVendor } from '../vendor.ts';
-import { vertexEmbeddings } from '../wire/gemini-embeddings.ts';
+import { vertexEmbeddings } from '../formats/embeddings/gemini.ts';
 
 /**
  * Access tokens as `gcloud auth print-access-token` prints them; other words are keys of express
@@ -35,7 +32,7 @@ const onVertex = {
   structured: false,
 } satisfies MessagesHost;
 
-const isClaude = ({ upstreamModel }: Call): boolean => upstreamModel.startsWith('claude-');
+const isClaude = ({ upstreamModel }: VendorCall): boolean => upstreamModel.startsWith('claude-');
 
 /** Each publisher's models speak as they do at home. */
 const byPublisher = (claude: Adapter, gemini: Adapter): Adapter =>
@@ -45,7 +42,7 @@ const byPublisher = (claude: Adapter, gemini: Adapter): Adapter =>
  * Google refuses in its own words whosever model was asked for; a publisher's words mark
  * themselves.
  */
-function faultByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry['fault'] {
+function faultByPublisher(claude: BaseAdapter, gemini: BaseAdapter): BaseAdapter['fault'] {
   return (status, headers, reply) => {
     const body = parse(reply);
     return (isObject(body) && body['type'] === 'error' ? claude : gemini).fault(
@@ -65,8 +62,8 @@ const claudeCount = anthropicCountAt(
   onVertex.bodyVersion,
 );
 
-function countByPublisher(claude: Inquiry, gemini: Inquiry): Inquiry {
-  const of = (call: Call): Inquiry => (isClaude(call) ? claude : gemini);
+function countByPublisher(claude: BaseAdapter, gemini: BaseAdapter): BaseAdapter {
+  const of = (call: VendorCall): BaseAdapter => (isClaude(call) ? claude : gemini);
   return {
     ask: (call) => of(call).ask(call),
     read: (reply, contentType, call) => of(call).read(reply, contentType, call),
@@ -100,17 +97,17 @@ export const vertex = defineVendor({
   },
   authorizer(secret, means) {
     const credentials = googleCredentials(secret);
-    return credentials && tokenAuthorizer(credentials, means);
+    return credentials && googleAuthorizer(credentials, means);
   },
-  home,
-  place: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
-  speaks: {
+  baseUrlFor: home,
+  pathFor: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
+  adapters: {
     embeddings: vertexEmbeddings,
     speech: geminiSpeech,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
     messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
-    ...everyWay(
-      perModel(
+    ...forAllImageOperations(
+      picturesPerCall(
         ({ upstreamModel }) => (upstreamModel.startsWith('imagen') ? imagen : geminiImages),
         geminiImages.fault,
       ),

@@ -1,5 +1,5 @@
 import { defineVendor } from '../vendor.ts';
-import { viduVideo } from '../wire/video/vidu.ts';
+import { viduVideo } from '../formats/video/vidu.ts';
 
 /** platform.vidu.com/docs, 2026-08; in China https://api.vidu.cn. */
 export const vidu = defineVendor({
@@ -9,5 +9,5 @@ export const vidu = defineVendor({
   consoleUrl: 'https://platform.vidu.com',
   env: { apiKey: 'VIDU_API_KEY' },
   sign: (secret) => (secret ? { authorization: `Token ${secret}` } : {}),
-  speaks: { video: viduVideo },
+  adapters: { video: viduVideo },
 });

@@ -1,18 +1,18 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import { openaiCompletions } from '../wire/openai-completions.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiTranscriptions } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
+import type { SupportRow } from '../support/rows.ts';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: 'docs.vllm.ai/en/stable/serving/openai_compatible_server, 2026-08',
     // Which roles there are is up to the model's template; many know no `developer` ("Unexpected
     // message role.", public issues, 2026-06).
     developer: 'system',
-    turns: { assistant: ['reasoning_content', 'reasoning', 'refusal'] },
+    messages: { assistant: ['reasoning_content', 'reasoning', 'refusal'] },
   },
 ];
 
@@ -24,8 +24,8 @@ export const vllm = defineVendor({
   id: 'vllm',
   baseUrl: 'http://127.0.0.1:8000/v1',
   env: { apiKey: 'VLLM_API_KEY', baseUrl: 'VLLM_BASE_URL' },
-  place: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
-  speaks: {
+  pathFor: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
+  adapters: {
     // As a server of one's own, it would read addresses inside the network that it stands in.
     chat: openaiChat({ takes, thinkTags: true, readsAddresses: [] }),
     completions: openaiCompletions(),

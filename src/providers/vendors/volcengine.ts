@@ -1,16 +1,14 @@
 import type { WholeAdapter } from '../adapter.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { seedream } from '../wire/images/seedream.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { wholePerCall } from '../wire/per-call.ts';
-import { openaiResponses } from '../wire/openai-responses.ts';
-import { seedanceVideo } from '../wire/video/seedance.ts';
+import { forAllImageOperations, wholePerCall } from '../formats/adapters.ts';
+import { seedream } from '../formats/images/seedream.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiResponses } from '../formats/openai-responses/adapter.ts';
+import { seedanceVideo } from '../formats/video/seedance.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { multimodalEmbeddings } from '../wire/multimodal-embeddings.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiEmbeddings, multimodalEmbeddings } from '../formats/embeddings/openai.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^AccountOverdueError$/, kind: 'quota' },
@@ -29,15 +27,15 @@ const faults: readonly FaultRule[] = [
 const reference = 'volcengine.com/docs/82379/1494384, 2026-08';
 const deepThinking = 'volcengine.com/docs/82379/1449737, 2026-08';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     developer: 'system',
-    turns: { assistant: ['reasoning_content', 'encrypted_content', 'function_call'] },
+    messages: { assistant: ['reasoning_content', 'encrypted_content', 'function_call'] },
     tools: ['function'],
     toolsLack: toolHints,
     stops: 4,
-    lacks: [...openaisOwnBut(), ...openroutersOwn, 'n', 'seed', 'user'],
+    lacks: [...openaiOnlyExcept(), ...openrouterOnly, 'n', 'seed', 'user'],
   },
   {
     source: deepThinking,
@@ -60,7 +58,7 @@ const takes: readonly TakesRow[] = [
   },
 ];
 
-const responsesTakes: readonly TakesRow[] = [
+const responsesTakes: readonly SupportRow[] = [
   {
     source: 'volcengine.com/docs/82379/1569618, 2026-08',
     lacks: [
@@ -89,8 +87,8 @@ export const volcengine = defineVendor({
   baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
   consoleUrl: 'https://console.volcengine.com/ark',
   env: { apiKey: 'ARK_API_KEY' },
-  speaks: {
-    ...everyWay(seedream(faults)),
+  adapters: {
+    ...forAllImageOperations(seedream(faults)),
     chat: openaiChat({ takes, faults }),
     // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that see have an
     // address of their own.

@@ -1,7 +1,7 @@
 import { defineVendor } from '../vendor.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
 
 const faults: readonly FaultRule[] = [
   // Recorded: an unknown model is a 400.
@@ -18,7 +18,7 @@ export const voyage = defineVendor({
   baseUrl: 'https://api.voyageai.com/v1',
   consoleUrl: 'https://dashboard.voyageai.com',
   env: { apiKey: 'VOYAGE_API_KEY' },
-  speaks: {
+  adapters: {
     embeddings: openaiEmbeddings({
       inputsMax: 1_000,
       textOnly: true,

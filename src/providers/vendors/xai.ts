@@ -1,13 +1,13 @@
-import { openaiChat } from '../wire/openai-chat.ts';
-import { everyWay } from '../wire/images/ways.ts';
-import { xaiEdits, xaiImages } from '../wire/images/xai.ts';
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { openaiResponses } from '../wire/openai-responses.ts';
-import { xaiVideo } from '../wire/video/xai.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { forAllImageOperations } from '../formats/adapters.ts';
+import { xaiEdits, xaiImages } from '../formats/images/xai.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiResponses } from '../formats/openai-responses/adapter.ts';
+import { xaiVideo } from '../formats/video/xai.ts';
 import { defineVendor } from '../vendor.ts';
-import { xaiSpeech, xaiTranscriptions } from '../wire/xai-sound.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { xaiSpeech, xaiTranscriptions } from '../formats/audio/xai.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 400, text: /incorrect api key/i, kind: 'credentials' },
@@ -27,7 +27,7 @@ const thinking = /^grok-(?:[4-9]|3-mini|code|build)(?!.*non-reasoning)/;
  * "does not support parameter reasoningEffort" (chenyme/grok2api#814, 2026-08): only some models of
  * one that reasons take an effort.
  */
-const efforts: readonly TakesRow[] = [
+const efforts: readonly SupportRow[] = [
   { source: reasoning, effort: { takes: [], usual: 'none' } },
   { source: reasoning, models: thinking, effort: { takes: [] } },
   {
@@ -55,7 +55,7 @@ const efforts: readonly TakesRow[] = [
   },
 ];
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   ...efforts,
   {
     source: reference,
@@ -64,13 +64,13 @@ const takes: readonly TakesRow[] = [
     toolsLack: toolHints,
     choices: ['tool'], // recorded 2026-08 with five models: the tool is called
     lacks: [
-      ...openaisOwnBut('web_search_options'),
-      ...openroutersOwn,
+      ...openaiOnlyExcept('web_search_options'),
+      ...openrouterOnly,
       'logit_bias',
       'include_reasoning',
       'reasoning_format',
     ],
-    turns: { assistant: ['reasoning_content', 'refusal'], documents: 'file' },
+    messages: { assistant: ['reasoning_content', 'refusal'], documents: 'file' },
   },
   // "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models."
   {
@@ -81,7 +81,7 @@ const takes: readonly TakesRow[] = [
   },
 ];
 
-const responsesTakes: readonly TakesRow[] = [
+const responsesTakes: readonly SupportRow[] = [
   ...efforts,
   {
     source: 'docs.x.ai/docs/api-reference#create-new-response, 2026-08',
@@ -108,8 +108,8 @@ export const xai = defineVendor({
   // Recorded 2026-08: 502 reasoning tokens where the limit was 100. What is answered beside them
   // keeps it.
   thinksBeyondLimit: true,
-  speaks: {
-    ...everyWay(xaiEdits(faults)),
+  adapters: {
+    ...forAllImageOperations(xaiEdits(faults)),
     images: xaiImages(faults),
     chat: openaiChat({ takes, faults }),
     // Its main interface since 2026 (docs.x.ai/docs/guides/chat, 2026-08).

@@ -1,14 +1,13 @@
-import type { FaultRule } from '../wire/openai-chat-quirks.ts';
-import { cogView } from '../wire/images/cogview.ts';
-import { openaiChat } from '../wire/openai-chat.ts';
-import { cogVideo } from '../wire/video/cogvideo.ts';
+import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { cogView } from '../formats/images/hosts.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { cogVideo } from '../formats/video/cogvideo.ts';
 import { defineVendor } from '../vendor.ts';
-import { openaiSpeech } from '../wire/openai-speech.ts';
-import { openaiTranscriptions } from '../wire/openai-transcriptions.ts';
-import { openaiEmbeddings } from '../wire/openai-embeddings.ts';
-import { rerank } from '../wire/rerank.ts';
-import { openaisOwnBut, openroutersOwn, toolHints } from '../takes/untaken.ts';
-import type { TakesRow } from '../takes/contract.ts';
+import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import { rerank } from '../formats/rerank.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^100[0-4]$/, kind: 'credentials' },
@@ -23,7 +22,7 @@ const faults: readonly FaultRule[] = [
 
 const reference = 'docs.bigmodel.cn/api-reference, 2026-08';
 
-const takes: readonly TakesRow[] = [
+const takes: readonly SupportRow[] = [
   {
     source: reference,
     developer: 'system', // "[1214] Incorrect role information" (public issues, 2026-09)
@@ -36,14 +35,14 @@ const takes: readonly TakesRow[] = [
     tools: ['function', 'web_search', 'retrieval', 'mcp'],
     toolsLack: toolHints,
     stops: 1,
-    turns: {
+    messages: {
       assistant: ['reasoning_content'],
       lacks: { assistant: ['name'] },
       documents: { instead: 'text, image, video' },
     },
     lacks: [
-      ...openaisOwnBut(),
-      ...openroutersOwn,
+      ...openaiOnlyExcept(),
+      ...openrouterOnly,
       'include_reasoning',
       'reasoning_format',
       'n',
@@ -78,7 +77,7 @@ export const zhipu = defineVendor({
   baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
   consoleUrl: 'https://open.bigmodel.cn',
   env: { apiKey: 'ZHIPU_API_KEY' },
-  speaks: {
+  adapters: {
     chat: openaiChat({ takes, faults }),
     // docs.bigmodel.cn/api-reference, 2026-08: embedding-3 and rerank
     embeddings: openaiEmbeddings({

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import type {
   ChannelEffect,
-  ChannelState,
+  ChannelStateName,
   ChannelView,
   List,
 } from '../../../src/console/contract.ts';
@@ -53,7 +53,7 @@ export function useChannel(name: string) {
   });
 }
 
-const statuses: Readonly<Record<ChannelState, Status>> = {
+const statuses: Readonly<Record<ChannelStateName, Status>> = {
   healthy: 'healthy',
   degraded: 'degraded',
   cooling: 'cooling',

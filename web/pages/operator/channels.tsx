@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ChannelState, ChannelView, List } from '../../../src/console/contract.ts';
+import type { ChannelStateName, ChannelView, List } from '../../../src/console/contract.ts';
 import { data, queryClient } from '../../api/data.ts';
 import { useMedia, useWide } from '../../browser/media.ts';
 import { useSearchState } from '../../browser/search-state.ts';
@@ -28,7 +28,7 @@ import {
 /** `form`: `new`, or `copy:` and a channel's name. */
 const asked = { vendor: '', model: '', group: '', state: '', form: '' };
 type Asked = Readonly<Record<keyof typeof asked, string>>;
-const states: readonly ChannelState[] = [
+const states: readonly ChannelStateName[] = [
   'healthy',
   'degraded',
   'cooling',
@@ -144,7 +144,13 @@ function urgency({ state }: ChannelView): number {
   return urgent.indexOf(state) + 1 || urgent.length + 1;
 }
 
-const urgent: readonly ChannelState[] = ['parked', 'cooling', 'degraded', 'draining', 'drained'];
+const urgent: readonly ChannelStateName[] = [
+  'parked',
+  'cooling',
+  'degraded',
+  'draining',
+  'drained',
+];
 
 function matches({ vendor, groups, models, state }: ChannelView, wanted: Asked): boolean {
   return (

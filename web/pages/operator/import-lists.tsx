@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ImportReport, PriceClass } from '../../../src/console/contract.ts';
+import type { PriceImportReport, PriceClass } from '../../../src/console/contract.ts';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
@@ -10,7 +10,7 @@ import { useLineName } from '../model-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
 /** What a price list would do, in four lists; what is refused first. */
-export function ImportLists({ report }: { readonly report: ImportReport }): ReactNode {
+export function ImportLists({ report }: { readonly report: PriceImportReport }): ReactNode {
   const { import: words } = useWords(priceWords);
   const { comma } = useWords(operatorWords);
   return (
@@ -54,7 +54,7 @@ function Listed({ title, count, tone, children }: ListedProps): ReactNode {
 }
 
 interface ReportProps {
-  readonly report: ImportReport;
+  readonly report: PriceImportReport;
 }
 
 function Refused({ report: { refused } }: ReportProps): ReactNode {

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
-import type { ImportBody, ImportReport } from '../../../src/console/contract.ts';
+import type { ImportBody, PriceImportReport } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Button } from '../../components/button.tsx';
@@ -72,7 +72,7 @@ export function ImportPage(): ReactNode {
   );
 }
 
-const take = (body: ImportBody): Promise<ImportReport> =>
+const take = (body: ImportBody): Promise<PriceImportReport> =>
   send('POST', 'operator/prices/import', { body });
 
 function FileButton({ onText }: { readonly onText: (text: string) => void }): ReactNode {
@@ -100,7 +100,7 @@ function FileButton({ onText }: { readonly onText: (text: string) => void }): Re
 }
 
 interface PublishProps {
-  readonly report: ImportReport;
+  readonly report: PriceImportReport;
   readonly text: string;
   readonly onDone: () => void;
 }

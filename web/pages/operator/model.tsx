@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type {
   List,
   OperatorModel,
-  PriceVersion,
+  PriceVersionView,
   UnitPrice,
 } from '../../../src/console/contract.ts';
 import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
@@ -37,7 +37,7 @@ export const ahead = ({
 }) => {
   const address = operatorModelAddress(params['_splat'] ?? '');
   void queryClient.prefetchQuery(data<OperatorModel>(address));
-  void queryClient.prefetchQuery(data<List<PriceVersion>>(`${address}/prices`));
+  void queryClient.prefetchQuery(data<List<PriceVersionView>>(`${address}/prices`));
 };
 
 /** One model: what it costs, what it cost, and what another price would bring. */
@@ -45,7 +45,7 @@ export function OperatorModelPage(): ReactNode {
   const { models } = useWords(priceWords);
   const { _splat: id = '' } = useParams({ strict: false });
   const model = useData<OperatorModel>(operatorModelAddress(id));
-  const versions = useData<List<PriceVersion>>(`${operatorModelAddress(id)}/prices`);
+  const versions = useData<List<PriceVersionView>>(`${operatorModelAddress(id)}/prices`);
   if (model.error instanceof ApiError && model.error.status === 404) return <MissingPage />;
   return (
     <Page
@@ -169,7 +169,7 @@ function History({
   versions,
   current,
 }: {
-  readonly versions: readonly PriceVersion[];
+  readonly versions: readonly PriceVersionView[];
   readonly current: number;
 }): ReactNode {
   const { model: words, models, editor } = useWords(priceWords);

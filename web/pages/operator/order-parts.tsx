@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { OrderState, OrderView } from '../../../src/console/contract.ts';
+import type { OrderStateName, OrderView } from '../../../src/console/contract.ts';
 import { useNow } from '../../browser/now.ts';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { parseYuan } from '../../format/money.ts';
@@ -28,7 +28,7 @@ export function leftOf({ amount, refunded, refunds }: OrderView): bigint {
   );
 }
 
-const statuses: Readonly<Record<OrderState, Status>> = {
+const statuses: Readonly<Record<OrderStateName, Status>> = {
   waiting: 'pending',
   scanned: 'running',
   credited: 'ok',

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type {
-  ChargeRow,
+  ChargeView,
   KeyView,
   OrderView,
   Page as PageOf,
@@ -142,7 +142,7 @@ function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode 
 export function UserUsage({ base }: TabProps): ReactNode {
   const { usage: words } = useWords(peopleWords);
   const [{ after }, setState] = useSearchState(asked);
-  const usage = useData<PageOf<ChargeRow>>(`${base}/usage`, { after: after || undefined });
+  const usage = useData<PageOf<ChargeView>>(`${base}/usage`, { after: after || undefined });
   return (
     <Panel flush>
       <Paged query={usage} empty={words.empty} onTurn={(next) => setState({ after: next })}>
@@ -152,20 +152,20 @@ export function UserUsage({ base }: TabProps): ReactNode {
   );
 }
 
-function Charges({ charges }: { readonly charges: readonly ChargeRow[] }): ReactNode {
+function Charges({ charges }: { readonly charges: readonly ChargeView[] }): ReactNode {
   const { usage: words } = useWords(peopleWords);
   const { columns } = words;
-  const size = ({ tokens, quantity }: ChargeRow) =>
+  const size = ({ tokens, quantity }: ChargeView) =>
     tokens === null
       ? quantity && words.quantity(formatCount(quantity.amount), quantity.unit)
       : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
-  const badge = ({ status }: ChargeRow) =>
+  const badge = ({ status }: ChargeView) =>
     status === 'ok' ? (
       <StatusBadge status="ok" />
     ) : (
       <StatusBadge status={status === 'error' ? 'failed' : 'cut'} />
     );
-  const rows: readonly Column<ChargeRow>[] = [
+  const rows: readonly Column<ChargeView>[] = [
     { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
     {
       id: 'model',

@@ -1,0 +1,409 @@
+import type { Principal } from '../accounts/principal.ts';
+import { refuse } from '../base/refusal.ts';
+import {
+  type ClientFormat,
+  type ApiRequest,
+  defaultsWithoutText,
+  type KnownSize,
+} from '../gateway/accept.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
+import { run } from '../gateway/run.ts';
+import { readForm, type Form, type FormLimits } from '../http/multipart.ts';
+import { readAudio } from '../media/audio/duration.ts';
+import {
+  type SpeechRequest,
+  type SpeechFormat,
+  speechFormats,
+  type TranscriptionRequest,
+  type TranscriptFormat,
+  transcriptFormats,
+} from '../providers/media-request.ts';
+import { completionFormat } from './chat.ts';
+import type { Endpoint } from './entry.ts';
+import { chatEnvelope } from './errors.ts';
+import {
+  parseJson,
+  type RequestBody,
+  isJsonObject,
+  optionalNumber,
+  refuseType,
+  requiredString,
+} from './request-body.ts';
+import { limitHeaders } from './response-headers.ts';
+
+const mebi = 1024 * 1024;
+/** As in the convention (wire-formats §1.5). */
+const fileBytesMax = 25 * mebi;
+export const transcriptionLimits: FormLimits = {
+  fields: 64,
+  fieldBytes: mebi,
+  files: 1,
+  fileBytes: fileBytesMax,
+  bodyBytes: fileBytesMax + 2 * mebi,
+};
+const accepted = 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm';
+const languageCharsMax = 32;
+
+/** Vendors count 10 to 32 tokens a second of sound; people say fewer than 12 tokens in one. */
+const tokensPerSecond = { likely: 10, most: 32, said: 12 };
+const tokensBeside = 256;
+
+/** Pieces of text end as chat's do (recorded 2026-08). Nothing in them waits for a count. */
+const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) => format)(
+  completionFormat('transcript'),
+);
+
+/**
+ * Where some vendors look for another recording than the one that was measured
+ * (console.groq.com/docs/api-reference, docs.mistral.ai/api, 2026-08).
+ */
+const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
+
+type Task = 'transcriptions' | 'translations';
+
+/**
+ * POST /v1/audio/transcriptions and /translations: the request as the pipeline takes it. Throws the
+ * Refusal that names what is wrong.
+ */
+export async function parseTranscription(
+  id: string,
+  principal: Principal,
+  form: Form,
+  task: Task,
+): Promise<ApiRequest> {
+  const fields = new Fields(form);
+  const model = fields.required('model');
+  const returns =
+    fields.oneOf<TranscriptFormat>(
+      'response_format',
+      task === 'translations' ? translationFormats : transcriptFormats,
+    ) ?? 'json';
+  const stream = task === 'transcriptions' && fields.oneOf('stream', ['true', 'false']) === 'true';
+  const temperature = fields.number('temperature', 0, 1);
+  const timestamps = fields.list('timestamp_granularities', ['word', 'segment'] as const);
+  if (timestamps.length > 0 && returns !== 'verbose_json')
+    refuse('invalid_value', {
+      param: 'timestamp_granularities',
+      why: "it is only allowed when 'response_format' is verbose_json.",
+    });
+  if (fields.list('include', ['logprobs'] as const).length > 0 && returns !== 'json')
+    refuse('invalid_value', {
+      param: 'include',
+      why: "it is only allowed when 'response_format' is json.",
+    });
+  for (const other of elsewhere)
+    if (fields.one(other) !== undefined)
+      refuse('invalid_value', { param: other, why: 'a recording is sent as a file.' });
+  const prompt = fields.one('prompt');
+  const listen: TranscriptionRequest = {
+    ...(await recordingOf(form)),
+    returns,
+    language: languageOf(fields),
+    prompt,
+    temperature,
+    timestamps,
+    fields: form.fields.filter(([name]) => name !== 'model' && name !== 'stream'),
+  };
+  const sized = sizeOf(listen);
+  return {
+    id,
+    principal,
+    capability: task,
+    model,
+    body: Object.fromEntries(form.fields),
+    bytes: Buffer.alloc(0),
+    stream,
+    ...defaultsWithoutText,
+    textTokensMax: (sized.likely.input ?? 0) + (sized.likely.audio_input ?? 0),
+    listen,
+    sized,
+    text: () => '',
+    answerId: `audio-${id.slice(4)}`,
+  };
+}
+
+export const translationFormats = transcriptFormats.filter((format) => format !== 'diarized_json');
+
+async function recordingOf({
+  files,
+}: Form): Promise<Pick<TranscriptionRequest, 'file' | 'filename' | 'type' | 'format' | 'seconds'>> {
+  const [file] = files;
+  if (file === undefined) refuse('missing_parameter', { param: 'file' });
+  if (file.field !== 'file')
+    refuse('invalid_value', {
+      param: file.field,
+      why: "the recording goes into the field 'file'.",
+    });
+  const { content, filename, type } = file;
+  if (content.size === 0)
+    refuse('invalid_value', {
+      param: 'file',
+      why: `it is empty. Send a recording as one of ${accepted}.`,
+    });
+  const sound = await readAudio(content);
+  if (sound === 'strange')
+    refuse('invalid_value', {
+      param: 'file',
+      why: `it is no recording that can be read. Send one of ${accepted}.`,
+    });
+  if (sound === 'unreadable')
+    refuse('invalid_value', {
+      param: 'file',
+      why: `it is damaged or holds no sound. Send a whole recording as one of ${accepted}.`,
+    });
+  return { file: content, filename: filename || `sound.${sound.format}`, type, ...sound };
+}
+
+function languageOf(fields: Fields): string | undefined {
+  const language = fields.one('language');
+  if (language === undefined || language === '') return undefined;
+  if (language.length <= languageCharsMax && /^[a-z]+(?:[-_][a-z\d]+)*$/i.test(language))
+    return language;
+  return refuse('invalid_value', {
+    param: 'language',
+    why: "it is an ISO 639 code such as 'en', 'zh' or 'de'.",
+  });
+}
+
+function sizeOf({ seconds, prompt = '' }: TranscriptionRequest): KnownSize {
+  const input = Math.ceil(Buffer.byteLength(prompt) / 3);
+  return {
+    most: {
+      second: Math.ceil(seconds) + 1,
+      input: input + tokensBeside,
+      audio_input: Math.ceil(seconds * tokensPerSecond.most) + tokensBeside,
+      output: Math.ceil(seconds * tokensPerSecond.said) + tokensBeside,
+    },
+    measured: { second: seconds },
+    likely: { input, audio_input: Math.ceil(seconds * tokensPerSecond.likely) },
+  };
+}
+
+/**
+ * The text fields of a form: of those that are given twice the last counts, lists come with or
+ * without brackets.
+ */
+class Fields {
+  readonly #all: Form['fields'];
+
+  constructor({ fields }: Form) {
+    this.#all = fields;
+  }
+
+  one(param: string): string | undefined {
+    return this.#all.findLast(([name]) => name === param)?.[1];
+  }
+
+  required(param: string): string {
+    const value = this.one(param);
+    if (value === undefined) refuse('missing_parameter', { param });
+    if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
+    return value;
+  }
+
+  oneOf<Word extends string>(param: string, known: readonly Word[]): Word | undefined {
+    const value = this.one(param);
+    return value === undefined || value === '' ? undefined : word(param, value, known);
+  }
+
+  number(param: string, least: number, most: number): number | undefined {
+    const text = this.one(param);
+    if (text === undefined || text === '') return undefined;
+    const value = Number(text);
+    if (Number.isNaN(value))
+      refuse('invalid_type', { param, expected: 'a number', got: 'a string' });
+    if (value < least || value > most)
+      refuse('out_of_range', {
+        param,
+        expected: value < least ? `>= ${least}` : `<= ${most}`,
+        got: text,
+      });
+    return value;
+  }
+
+  list<Word extends string>(param: string, known: readonly Word[]): readonly Word[] {
+    const given = this.#all.filter(
+      ([name]) =>
+        name === param ||
+        name === `${param}[]` ||
+        (/^\w+\[\d+\]$/.test(name) && name.startsWith(`${param}[`)),
+    );
+    return given.map(([, value]) => word(param, value, known));
+  }
+}
+
+function word<Word extends string>(param: string, value: string, known: readonly Word[]): Word {
+  return (
+    known.find((one) => one === value) ??
+    refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
+  );
+}
+
+/** What is said, written down and read aloud. */
+export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
+  return [
+    transcriptionEndpoint(parts, 'transcriptions'),
+    transcriptionEndpoint(parts, 'translations'),
+    {
+      method: 'POST',
+      path: '/audio/speech',
+      handle({ id, principal, request, reply }) {
+        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+        const asked = parseSpeech(id, principal, body, bytes);
+        return run(parts, asked, reply, speechFormat(asked.speak));
+      },
+    },
+  ];
+}
+
+function transcriptionEndpoint(
+  parts: GatewayParts,
+  task: 'transcriptions' | 'translations',
+): Endpoint {
+  return {
+    method: 'POST',
+    path: `/audio/${task}`,
+    body: 'stream',
+    async handle({ id, principal, request, reply }) {
+      const form = await readForm(request.body, request.headers, transcriptionLimits, parts.spools);
+      if (form === 'left') return;
+      try {
+        await run(
+          parts,
+          await parseTranscription(id, principal, form, task),
+          reply,
+          transcriptionFormat,
+        );
+      } finally {
+        form.discard();
+      }
+    },
+  };
+}
+
+/** As in the convention (wire-formats §1.5). */
+export const speechCharactersMax = 4_096;
+export const speechSpeedMin = 0.25;
+export const speechSpeedMax = 4;
+
+/**
+ * Sound of so many tokens a second, and so many seconds a character, is more than any voice needs:
+ * numbers and signs are read as words.
+ */
+const speechUsageMax = {
+  tokensPerCharacter: 8,
+  secondsPerCharacter: 0.5,
+  tokensBeside: 256,
+  secondsBeside: 5,
+};
+const bytesPerToken = { most: 2, likely: 4 };
+
+/** Bytes of sound: nothing can be said between them, and of an error only that they end. */
+const asBytes: ClientFormat = { done: '', keepAlive: '', errorEvent: undefined, limitHeaders };
+const asEvents: ClientFormat = {
+  done: '',
+  keepAlive: ': keep-alive\n\n',
+  errorEvent: chatEnvelope.event,
+  limitHeaders,
+};
+
+const speechFormat = (wish: SpeechRequest): ClientFormat => (wish.events ? asEvents : asBytes);
+
+/**
+ * POST /v1/audio/speech: the request as the pipeline takes it. Throws the Refusal that names what
+ * is wrong.
+ */
+export function parseSpeech(
+  id: string,
+  principal: Principal,
+  body: RequestBody,
+  bytes: Buffer,
+): ApiRequest & { readonly speak: SpeechRequest } {
+  const model = requiredString(body, 'model');
+  const speak = speechOptionsOf(body);
+  const { input, characters, instructions = '', speed = 1 } = speak;
+  const inputBytes = Buffer.byteLength(input) + Buffer.byteLength(instructions);
+  const slowness = Math.max(1, 1 / speed);
+  const tokens = Math.ceil(inputBytes / bytesPerToken.most) + speechUsageMax.tokensBeside;
+  return {
+    id,
+    principal,
+    capability: 'speech',
+    model,
+    body,
+    bytes,
+    // Sound leaves as it is made, whoever asks for it how.
+    stream: true,
+    ...defaultsWithoutText,
+    textTokensMax: tokens,
+    speak,
+    sized: {
+      most: {
+        input: tokens,
+        audio_output:
+          Math.ceil(characters * speechUsageMax.tokensPerCharacter * slowness) +
+          speechUsageMax.tokensBeside,
+        second:
+          Math.ceil(characters * speechUsageMax.secondsPerCharacter * slowness) +
+          speechUsageMax.secondsBeside,
+        character: characters,
+      },
+      measured: { character: characters },
+      likely: { input: Math.ceil(inputBytes / bytesPerToken.likely) },
+    },
+    text: () => '',
+    answerId: `speech-${id.slice(4)}`,
+  };
+}
+
+function speechOptionsOf(body: RequestBody): SpeechRequest {
+  const input = requiredString(body, 'input');
+  const characters = [...input].length;
+  if (characters > speechCharactersMax)
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${speechCharactersMax} characters`,
+      got: characters,
+    });
+  const { instructions } = body;
+  if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
+    refuseType('instructions', 'a string', instructions);
+  if (instructions != null && instructions.length > speechCharactersMax)
+    refuse('out_of_range', {
+      param: 'instructions',
+      expected: `of at most ${speechCharactersMax} characters`,
+      got: instructions.length,
+    });
+  return {
+    input,
+    characters,
+    voice: voiceOf(body['voice']),
+    instructions: instructions ?? undefined,
+    format: oneOf<SpeechFormat>(body, 'response_format', speechFormats),
+    speed: optionalNumber(body, 'speed', speechSpeedMin, speechSpeedMax),
+    events: oneOf(body, 'stream_format', ['audio', 'sse']) === 'sse',
+  };
+}
+
+/** A name, or an object with the id of a voice of one's own. */
+function voiceOf(voice: unknown): string {
+  if (voice === undefined || voice === null) refuse('missing_parameter', { param: 'voice' });
+  const name = isJsonObject(voice) ? voice['id'] : voice;
+  if (typeof name !== 'string') refuseType('voice', 'a string, or an object with an id', voice);
+  if (name === '') refuse('invalid_value', { param: 'voice', why: 'it must not be empty.' });
+  return name;
+}
+
+function oneOf<Word extends string>(
+  body: RequestBody,
+  param: string,
+  known: readonly Word[],
+): Word | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') refuseType(param, 'a string', value);
+  return (
+    known.find((word) => word === value) ??
+    refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
+  );
+}

@@ -1,0 +1,420 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { refuse } from '../base/refusal.ts';
+import {
+  type ImageTerms,
+  sidesOf,
+  sizeProblem,
+  tokensOf,
+  usualNMax,
+  usualPromptCharsMax,
+  usualQualities,
+} from '../catalog/image-terms.ts';
+import type { Model } from '../catalog/snapshot.ts';
+import type { KnownSize } from '../gateway/accept.ts';
+import { previewTokens } from '../gateway/media/usage.ts';
+import { type FormFile, type Form, type FormLimits, isForm, readForm } from '../http/multipart.ts';
+import { readBody } from '../http/request-body.ts';
+import { type SpoolPool, SpoolPool as OpenSpools, spoolLimits } from '../http/spool.ts';
+import { type DownloadedMedium, type Downloads, isDownloadFailure } from '../media/downloads.ts';
+import { readPicture } from '../media/picture.ts';
+import {
+  qualitySynonyms,
+  type ImageSize,
+  type ImageRequest,
+  imageResolutionOf,
+  imageSizeText,
+  type InputImage,
+} from '../providers/media-request.ts';
+import {
+  type RequestBody,
+  optionalBoolean,
+  optionalInteger,
+  refuseType,
+  requiredString,
+  isJsonObject,
+  parseJson,
+} from './request-body.ts';
+
+export const partialsMax = 3;
+
+/** What a client may say in one word, whichever the model. */
+export const imageWords: Readonly<Record<string, readonly string[]>> = {
+  response_format: ['url', 'b64_json'],
+  background: ['transparent', 'opaque', 'auto'],
+  output_format: ['png', 'jpeg', 'webp', 'gif', 'svg'],
+  moderation: ['low', 'auto'],
+  style: ['vivid', 'natural'],
+  input_fidelity: ['high', 'low'],
+};
+
+/**
+ * What is wished for, checked against what may be asked of the model. Throws the Refusal that lists
+ * what is allowed.
+ */
+export function parseImageOptions(
+  body: RequestBody,
+  terms: ImageTerms,
+  prompt: string,
+  { images, mask }: InputImages,
+): ImageRequest {
+  for (const [param, known] of Object.entries(imageWords)) optionalWord(body, param, known);
+  optionalInteger(body, 'output_compression', 0, 100);
+  const { user } = body;
+  if (user !== undefined && user !== null && typeof user !== 'string')
+    refuseType('user', 'a string', user);
+  const format = body['response_format'];
+  return {
+    prompt,
+    n: optionalInteger(body, 'n', 1, terms.nMax ?? usualNMax) ?? 1,
+    size: sizeOf(body, terms),
+    quality: qualityOf(body, terms),
+    // Events carry bytes: there is no other kind.
+    returns:
+      body['stream'] === true
+        ? 'b64_json'
+        : format === 'url' || format === 'b64_json'
+          ? format
+          : (terms.returns ?? 'url'),
+    partials: partialsOf(body),
+    images,
+    mask,
+  };
+}
+
+export function parseImagePrompt(
+  body: RequestBody,
+  { promptCharsMax = usualPromptCharsMax }: ImageTerms,
+): string {
+  const prompt = requiredString(body, 'prompt');
+  if (prompt.length > promptCharsMax)
+    refuse('out_of_range', {
+      param: 'prompt',
+      expected: `of at most ${promptCharsMax} characters`,
+      got: prompt.length,
+    });
+  return prompt;
+}
+
+function optionalWord(
+  body: RequestBody,
+  param: string,
+  known: readonly string[],
+): string | undefined {
+  const value = body[param];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') refuseType(param, 'a string', value);
+  if (!known.includes(value))
+    refuse('invalid_value', {
+      param,
+      why: `'${value}' is not supported by this model. Supported values are: ${known.join(', ')}.`,
+    });
+  return value;
+}
+
+function sizeOf(body: RequestBody, terms: ImageTerms): ImageSize | undefined {
+  const { size } = body;
+  const usual = terms.usual?.size === undefined ? undefined : sidesOf(terms.usual.size);
+  if (size === undefined || size === null || size === '') return usual;
+  if (typeof size !== 'string') refuseType('size', 'a string', size);
+  const why = sizeProblem(terms, size);
+  if (why !== undefined) refuse('invalid_value', { param: 'size', why });
+  return size === 'auto' ? usual : sidesOf(size);
+}
+
+function qualityOf(body: RequestBody, { qualities, usual }: ImageTerms): string | undefined {
+  const quality = optionalWord(body, 'quality', qualities ?? usualQualities);
+  return quality === undefined || quality === 'auto' ? (usual?.quality ?? quality) : quality;
+}
+
+function partialsOf(body: RequestBody): number {
+  const stream = optionalBoolean(body, 'stream') ?? false;
+  const partials = optionalInteger(body, 'partial_images', 0, partialsMax) ?? 0;
+  if (partials > 0 && !stream)
+    refuse('invalid_value', { param: 'partial_images', why: 'it goes with stream: true.' });
+  return partials;
+}
+
+/**
+ * A picture that is given costs at most so many tokens to look at
+ * (developers.openai.com/api/docs/guides/image-generation, high fidelity, 2026-08).
+ */
+const tokensPerGiven = 6_500;
+const tokensPerPictureUnknown = 16_384;
+/** What a model makes where nobody says a size is no larger. */
+const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
+const megapixel = 1_024 * 1_024;
+/** A byte of text is at most this share of a token. */
+const bytesPerToken = 3;
+
+/** The size of a wish in what models are sold by. */
+export function estimateImageUsage(
+  wish: ImageRequest,
+  { image: terms = {}, outputTokensMax }: Model,
+): KnownSize {
+  const { prompt, n, quality, images, mask, partials } = wish;
+  const size = wish.size ?? largestUsual;
+  const tokens =
+    tokensOf(terms, quality, size.width * size.height) ??
+    outputTokensMax ??
+    tokensPerPictureUnknown;
+  const likely = {
+    input: Math.ceil(Buffer.byteLength(prompt) / bytesPerToken) + 8,
+    image_input: (images.length + (mask ? 1 : 0)) * tokensPerGiven,
+  };
+  const measured = { image: 1, megapixel: Math.ceil((size.width * size.height) / megapixel) };
+  const most = {
+    ...likely,
+    image: n,
+    megapixel: measured.megapixel * n,
+    image_output: (tokens + partials * previewTokens) * n,
+  };
+  return {
+    most,
+    measured: {},
+    likely,
+    picture: { measured, likely: { image_output: tokens } },
+    variants: variantsOf(wish),
+  };
+}
+
+function variantsOf({ size, quality }: ImageRequest): readonly string[] {
+  const sizes = size === undefined ? [] : [imageSizeText(size), imageResolutionOf(size)];
+  const other = qualitySynonyms[quality ?? ''];
+  const qualities = [quality, other].flatMap((name) => name ?? []);
+  return [
+    ...qualities.flatMap((name) => sizes.map((each) => `${each}/${name}`)),
+    ...sizes,
+    ...qualities,
+  ];
+}
+
+const noContents: ReadonlyMap<string, DownloadedMedium> = new Map();
+
+/** The pictures of one request, and where its mask is. */
+export interface InputImages {
+  readonly images: readonly InputImage[];
+  readonly mask: InputImage | undefined;
+}
+
+/** A picture as the client sent it: its bytes, or the address that has them. */
+interface SentImage {
+  readonly param: string;
+  readonly content: Buffer | { readonly url: string };
+}
+
+/**
+ * What the client sent, by whichever way, looked at. Throws the Refusal that names what is wrong
+ * with which. `left` ends downloads early.
+ */
+export async function readInputImages(
+  body: RequestBody,
+  files: readonly FormFile[],
+  downloads: Downloads,
+  left: AbortSignal,
+): Promise<InputImages> {
+  const sent = [...(await imagesInForm(files)), ...imagesInJson(body)];
+  const wanted = sent.flatMap(({ content }) =>
+    Buffer.isBuffer(content) ? [] : [{ url: content.url, kind: 'image' as const }],
+  );
+  const had = wanted.length === 0 ? noContents : await downloads.all(wanted, left);
+  if (isDownloadFailure(had)) {
+    const at = sent.find(({ content }) => !Buffer.isBuffer(content) && content.url === had.url);
+    refuse('invalid_value', { param: at?.param ?? 'image', why: had.why });
+  }
+  const checked = sent.map(({ param, content }) => {
+    const bytes = Buffer.isBuffer(content)
+      ? content
+      : Buffer.from(had.get(content.url)?.base64 ?? '', 'base64');
+    return { param, ...checkImageBytes(param, bytes) };
+  });
+  const images = checked.filter(({ param }) => !isMask(param));
+  const [first] = images;
+  if (first === undefined) refuse('missing_parameter', { param: 'image' });
+  if (images.length > imagesMax)
+    refuse('out_of_range', {
+      param: 'image',
+      expected: `of at most ${imagesMax} pictures`,
+      got: images.length,
+    });
+  return {
+    images: images.map(plain),
+    mask: maskFor(
+      first,
+      checked.find(({ param }) => isMask(param)),
+    ),
+  };
+}
+
+type CheckedImage = InputImage & { readonly param: string; readonly alpha: boolean };
+
+const plain = ({ type, width, height, bytes }: InputImage): InputImage => ({
+  type,
+  width,
+  height,
+  bytes,
+});
+const isMask = (param: string): boolean => param.startsWith('mask');
+
+function checkImageBytes(param: string, bytes: Buffer): InputImage & { readonly alpha: boolean } {
+  const facts = readPicture(bytes);
+  if (typeof facts === 'string') refuse('invalid_value', { param, why: facts });
+  return { ...facts, bytes };
+}
+
+function maskFor(image: InputImage, mask: CheckedImage | undefined): InputImage | undefined {
+  if (mask === undefined) return undefined;
+  const { param } = mask;
+  if (mask.type !== 'image/png')
+    refuse('invalid_value', { param, why: `a mask is a PNG; this is ${mask.type}.` });
+  if (!mask.alpha)
+    refuse('invalid_value', {
+      param,
+      why: 'a mask is transparent where the picture is to change; this one has no transparency.',
+    });
+  if (mask.width !== image.width || mask.height !== image.height)
+    refuse('invalid_value', {
+      param,
+      why: `a mask is as large as its picture: ${image.width}x${image.height}, not ${mask.width}x${mask.height}.`,
+    });
+  return plain(mask);
+}
+
+/** `image`, `image[]`, `image[0]`, and any of them repeated; `mask`. */
+async function imagesInForm(files: readonly FormFile[]): Promise<readonly SentImage[]> {
+  for (const { field } of files)
+    if (!/^(?:image(?:\[\d*\])?|mask)$/.test(field))
+      refuse('invalid_value', {
+        param: field.slice(0, 64) || 'file',
+        why: 'a file is sent as image or mask.',
+      });
+  return Promise.all(
+    files.map(async ({ field, content }) => ({
+      param: isMask(field) ? 'mask' : 'image',
+      content: await content.bytes(),
+    })),
+  );
+}
+
+/**
+ * `images: [{image_url}]` and `mask: {image_url}`; a bare address, and `image`, are understood too.
+ */
+function imagesInJson(body: RequestBody): readonly SentImage[] {
+  const name = body['images'] === undefined || body['images'] === null ? 'image' : 'images';
+  const list = body[name];
+  const listed = Array.isArray(list)
+    ? list.map((one: unknown, i) => reference(one, `${name}[${i}]`))
+    : [reference(list, name)];
+  return [...listed, reference(body['mask'], 'mask')].flatMap((one) => one ?? []);
+}
+
+function reference(value: unknown, param: string): SentImage | undefined {
+  if (value === undefined || value === null) return undefined;
+  const told: unknown = isJsonObject(value) ? (value['image_url'] ?? value['url']) : value;
+  const address: unknown = isJsonObject(told) ? told['url'] : told;
+  if (isJsonObject(value) && value['file_id'] !== undefined && address === undefined)
+    refuse('invalid_value', {
+      param: `${param}.file_id`,
+      why: 'there are no uploaded files here. Send the picture itself, or its address.',
+    });
+  if (typeof address !== 'string')
+    refuseType(param, 'an address: {"image_url": "https://…"} or a data: URL', address);
+  const inline = /^data:([^,]*),/i.exec(address.slice(0, 256));
+  if (inline !== null) {
+    if (!/;base64$/i.test(inline[1] ?? ''))
+      refuse('invalid_value', { param, why: 'a data: URL of a picture is in base64.' });
+    return { param, content: Buffer.from(address.slice(inline[0].length), 'base64') };
+  }
+  if (!/^https?:\/\//i.test(address))
+    refuse('invalid_value', { param, why: 'it is neither an http(s): address nor a data: URL.' });
+  return { param, content: { url: address } };
+}
+
+const mebibyte = 1024 * 1024;
+
+/** wire-formats §7 rows 33 and 56. */
+export const imagesMax = 16;
+const formLimits: FormLimits = {
+  fields: 64,
+  fieldBytes: mebibyte,
+  files: imagesMax + 1,
+  fileBytes: 50 * mebibyte,
+  bodyBytes: 100 * mebibyte,
+};
+const jsonBytesMax = 50 * mebibyte;
+
+/**
+ * Pictures that are being edited are held as a whole, as their vendors want them; all requests
+ * together hold no more than this.
+ */
+export const imageSpools = (): SpoolPool =>
+  new OpenSpools({
+    ...spoolLimits,
+    memoryBytesMax: formLimits.fileBytes,
+    bytesMax: 1024 * mebibyte,
+  });
+
+/** What an endpoint that takes pictures was sent. */
+export interface ImagesBody {
+  readonly body: RequestBody;
+  /** Empty when it was a form. */
+  readonly bytes: Buffer;
+  readonly files: readonly FormFile[];
+  /** Of everything that was sent, however it was cut and packed. */
+  readonly digest: string;
+  readonly discard: () => void;
+}
+
+/** A body of either kind, read to its end. Throws the Refusal of what cannot be read. */
+export async function readImagesBody(
+  stream: unknown,
+  headers: IncomingHttpHeaders,
+  spools: SpoolPool,
+): Promise<ImagesBody | 'left'> {
+  if (isForm(headers)) {
+    const form = await readForm(stream, headers, formLimits, spools);
+    return form === 'left' ? form : fromForm(form);
+  }
+  const sent = await readBody(stream, headers, jsonBytesMax);
+  if (sent === 'left') return sent;
+  const type = headers['content-type'] ?? '';
+  if (!/json/i.test(type))
+    refuse('wrong_content_type', {
+      got: type.split(';', 1)[0] || 'none',
+      expected: 'multipart/form-data or application/json',
+    });
+  return {
+    ...parseJson(sent, type),
+    files: [],
+    digest: createHash('sha256').update(sent).digest('hex'),
+    discard: () => {},
+  };
+}
+
+async function fromForm(form: Form): Promise<ImagesBody> {
+  const hash = createHash('sha256');
+  for (const [name, value] of form.fields) hash.update(`${JSON.stringify([name, value])}\n`);
+  for (const { field, content } of form.files) {
+    hash.update(`${JSON.stringify([field, content.size])}\n`);
+    for await (const piece of content.read()) hash.update(piece);
+  }
+  const body = Object.fromEntries(form.fields.map(([name, value]) => [name, valueOf(name, value)]));
+  return {
+    body,
+    bytes: Buffer.alloc(0),
+    files: form.files,
+    digest: hash.digest('hex'),
+    discard: () => form.discard(),
+  };
+}
+
+const numbers = new Set(['n', 'output_compression', 'partial_images']);
+const flags: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+/**
+ * Forms carry text alone. What is no number where one should be stays text, and is refused as such.
+ */
+function valueOf(name: string, value: string): unknown {
+  if (numbers.has(name) && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value.trim())) return Number(value);
+  return name === 'stream' ? (flags[value.trim().toLowerCase()] ?? value) : value;
+}

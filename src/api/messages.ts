@@ -1,0 +1,326 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../accounts/principal.ts';
+import { editJsonBytes, jsonText } from '../base/json-edit.ts';
+import { refuse } from '../base/refusal.ts';
+import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
+import { messageUsage } from '../providers/conversation/client-usage.ts';
+import { messagesEnvelope } from './errors.ts';
+import { addAddress, type PromptMedia, noMedia } from './prompt-media.ts';
+import {
+  type RequestBody,
+  isJsonObject,
+  optionalArray,
+  optionalBoolean,
+  optionalInteger,
+  optionalNumber,
+  optionalObject,
+  refuseType,
+  requiredString,
+} from './request-body.ts';
+import { limitHeaders } from './response-headers.ts';
+
+/**
+ * How a message ends: the event that says so is held back until the charge is committed. Pings keep
+ * a stream open.
+ */
+export const messagesFormat: ClientFormat = {
+  done: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  errorEvent: messagesEnvelope.event,
+  limitHeaders,
+  counted: {
+    whole: (answer, quantities) =>
+      editJsonBytes(answer, [{ path: ['usage'], json: jsonText(messageUsage(quantities)) }]),
+    // A stream tells it with the reason why it ended.
+    event: () => '',
+  },
+};
+
+/**
+ * POST /v1/messages: the request as the pipeline takes it. Throws the Refusal that names what is
+ * wrong.
+ */
+export function parseMessages(
+  id: string,
+  principal: Principal,
+  headers: IncomingHttpHeaders,
+  sent: RequestBody,
+  sentBytes: Buffer,
+): ApiRequest {
+  const off =
+    sent['top_k'] === -1 || sent['top_p'] === -1
+      ? switchedOff.filter((name) => sent[name] === -1)
+      : undefined;
+  const body = off === undefined ? sent : without(sent, off);
+  const bytes =
+    off === undefined
+      ? sentBytes
+      : editJsonBytes(
+          sentBytes,
+          off.map((name) => ({ path: [name] })),
+        );
+  const asked = parseTokenCount(id, principal, headers, body, bytes);
+  if (body['max_tokens'] === undefined || body['max_tokens'] === null)
+    refuse('missing_parameter', { param: 'max_tokens' });
+  checkSampling(body);
+  return {
+    ...asked,
+    stream: optionalBoolean(body, 'stream') ?? false,
+    outputTokensAsked: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
+    dropped: off,
+  };
+}
+
+/**
+ * @langchain/anthropic before 1.0 sends -1 with every request to say that they are not set
+ * (github.com/langchain-ai/langchainjs, libs/langchain-anthropic 0.3).
+ */
+const switchedOff = ['top_k', 'top_p'];
+
+const without = (body: RequestBody, names: readonly string[]): RequestBody =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+
+/** POST /v1/messages/count_tokens: the same without what concerns the answer. */
+export function parseTokenCount(
+  id: string,
+  principal: Principal,
+  headers: IncomingHttpHeaders,
+  body: RequestBody,
+  bytes: Buffer,
+): ApiRequest {
+  const model = requiredString(body, 'model');
+  const media = checkConversation(body);
+  checkTools(body);
+  const thinking = optionalObject(body, 'thinking');
+  if (thinking !== undefined && typeof thinking['type'] !== 'string')
+    refuseType('thinking.type', 'a string', thinking['type']);
+  optionalObject(body, 'output_config');
+  return {
+    id,
+    principal,
+    capability: 'messages',
+    model,
+    body,
+    bytes,
+    headers,
+    stream: false,
+    includeUsage: true,
+    choices: 1,
+    outputTokensAsked: undefined,
+    media: media.kinds,
+    mediaCount: media.count,
+    mediaBytes: media.bytes,
+    addresses: media.addresses,
+    dropped: undefined,
+    text: () => messagesText(body),
+    answerId: `msg_${id.slice(4)}`,
+  };
+}
+
+/** The answer to a question of how many tokens. */
+export const renderTokenCount = (tokens: number): string =>
+  JSON.stringify({ input_tokens: tokens });
+
+function checkSampling(body: RequestBody): void {
+  optionalNumber(body, 'temperature', 0, 1);
+  optionalNumber(body, 'top_p', 0, 1);
+  optionalInteger(body, 'top_k', 0, Number.MAX_SAFE_INTEGER);
+  optionalObject(body, 'metadata');
+  for (const [i, stop] of (optionalArray(body, 'stop_sequences') ?? []).entries())
+    if (typeof stop !== 'string') refuseType(`stop_sequences[${i}]`, 'a string', stop);
+}
+
+export const toolChoices = ['auto', 'any', 'tool', 'none'];
+
+function checkTools(body: RequestBody): void {
+  for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
+    if (!isJsonObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
+    // Toolsets go by other members than a name.
+    if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') continue;
+    if (typeof tool['name'] !== 'string') refuseType(`tools[${i}].name`, 'a string', tool['name']);
+    if (!isJsonObject(tool['input_schema']))
+      refuseType(`tools[${i}].input_schema`, 'an object', tool['input_schema']);
+  }
+  const choice = optionalObject(body, 'tool_choice');
+  if (choice === undefined) return;
+  const { type, name } = choice;
+  if (typeof type !== 'string') refuseType('tool_choice.type', 'a string', type);
+  if (!toolChoices.includes(type))
+    refuse('invalid_value', {
+      param: 'tool_choice.type',
+      why: `'${type}' is not one of ${toolChoices.join(', ')}.`,
+    });
+  if (type === 'tool' && typeof name !== 'string') refuseType('tool_choice.name', 'a string', name);
+}
+
+/**
+ * Instructions in the middle of a conversation are a role of their own for models that take them.
+ */
+export const messagesRoles = ['user', 'assistant', 'system'];
+
+/**
+ * Checks `messages` and `system` as far as every model agrees on them; blocks of types that we do
+ * not know are the model's to judge.
+ */
+function checkConversation(body: RequestBody): PromptMedia {
+  const media = noMedia();
+  const { messages, system } = body;
+  if (messages === undefined || messages === null)
+    refuse('missing_parameter', { param: 'messages' });
+  if (!Array.isArray(messages)) refuseType('messages', 'an array', messages);
+  if (messages.length === 0)
+    refuse('invalid_value', { param: 'messages', why: 'at least one message is needed.' });
+  for (let i = 0; i < messages.length; i++) checkMessage(messages[i], `messages[${i}]`, media);
+  if (system !== undefined && system !== null) checkContent(system, 'system', media);
+  return media;
+}
+
+function checkMessage(message: unknown, param: string, media: PromptMedia): void {
+  if (!isJsonObject(message)) refuseType(param, 'an object', message);
+  const { role, content } = message;
+  if (role === undefined || role === null) refuse('missing_parameter', { param: `${param}.role` });
+  if (typeof role !== 'string') refuseType(`${param}.role`, 'a string', role);
+  if (!messagesRoles.includes(role))
+    refuse('invalid_value', {
+      param: `${param}.role`,
+      why: `'${role}' is not one of user, assistant.`,
+    });
+  if (content === undefined || content === null)
+    refuse('missing_parameter', { param: `${param}.content` });
+  checkContent(content, `${param}.content`, media);
+}
+
+function checkContent(content: unknown, param: string, media: PromptMedia): void {
+  if (typeof content === 'string') return;
+  if (!Array.isArray(content)) refuseType(param, 'a string or an array of blocks', content);
+  for (let i = 0; i < content.length; i++) checkBlock(content[i], `${param}[${i}]`, media);
+}
+
+/**
+ * The members that a block cannot do without, all of them strings but where something else is said.
+ */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  thinking: ['thinking', 'signature'],
+  redacted_thinking: ['data'],
+  tool_use: ['id', 'name'],
+  tool_result: ['tool_use_id'],
+};
+
+function checkBlock(block: unknown, param: string, media: PromptMedia): void {
+  if (!isJsonObject(block)) refuseType(param, 'an object', block);
+  const { type } = block;
+  if (type === undefined || type === null) refuse('missing_parameter', { param: `${param}.type` });
+  if (typeof type !== 'string') refuseType(`${param}.type`, 'a string', type);
+  for (const member of needed[type] ?? []) {
+    const value = block[member];
+    if (value === undefined || value === null)
+      refuse('missing_parameter', { param: `${param}.${member}` });
+    if (typeof value !== 'string') refuseType(`${param}.${member}`, 'a string', value);
+  }
+  if (type === 'tool_use' && !isJsonObject(block['input']))
+    refuseType(`${param}.input`, 'an object', block['input']);
+  if (type === 'tool_result' && block['content'] !== undefined && block['content'] !== null)
+    checkContent(block['content'], `${param}.content`, media);
+  if (type === 'container_upload') refuse('kept_at_the_vendor', { param: `${param}.file_id` });
+  if (type === 'image' || type === 'document')
+    checkSource(block['source'], block['title'], type, param, media);
+}
+
+function checkSource(
+  source: unknown,
+  title: unknown,
+  type: 'image' | 'document',
+  param: string,
+  media: PromptMedia,
+): void {
+  if (source === undefined || source === null)
+    refuse('missing_parameter', { param: `${param}.source` });
+  if (!isJsonObject(source)) refuseType(`${param}.source`, 'an object', source);
+  if (typeof source['type'] !== 'string')
+    refuseType(`${param}.source.type`, 'a string', source['type']);
+  if (source['type'] === 'file') refuse('kept_at_the_vendor', { param: `${param}.source.file_id` });
+  if (source['type'] === 'text') return;
+  if (source['type'] === 'content')
+    return checkContent(source['content'], `${param}.source.content`, media);
+  if (source['type'] === 'base64') checkBytes(source, param, media);
+  const modality = type === 'image' ? 'image' : 'file';
+  if (source['type'] === 'url') {
+    const place = `${param}.source`;
+    const url = checkedUrl(source['url'], `${place}.url`);
+    const name = typeof title === 'string' ? title : undefined;
+    addAddress(media, {
+      url,
+      kind: modality,
+      name,
+      param: `${place}.url`,
+      place,
+      written: bytesSource,
+    });
+  }
+  media.count += 1;
+  if (!media.kinds.has(modality)) media.kinds.set(modality, param);
+}
+
+function checkedUrl(url: unknown, param: string): string {
+  if (url === undefined || url === null) refuse('missing_parameter', { param });
+  if (typeof url !== 'string') refuseType(param, 'a string', url);
+  if (!/^https?:\/\//i.test(url)) refuse('invalid_value', { param, why: "expected 'https://…'." });
+  return url;
+}
+
+/** The same source with its bytes in place: those of a text as text. */
+function bytesSource(type: string, base64: string): RequestBody {
+  if (!type.startsWith('text/')) return { type: 'base64', media_type: type, data: base64 };
+  return {
+    type: 'text',
+    media_type: 'text/plain',
+    data: Buffer.from(base64, 'base64').toString('utf8'),
+  };
+}
+
+function checkBytes(source: RequestBody, param: string, media: PromptMedia): void {
+  const { data, media_type: mediaType } = source;
+  if (data === undefined || data === null)
+    refuse('missing_parameter', { param: `${param}.source.data` });
+  if (typeof data !== 'string') refuseType(`${param}.source.data`, 'a string', data);
+  if (typeof mediaType !== 'string')
+    refuseType(`${param}.source.media_type`, 'a string', mediaType);
+  if (data.startsWith('data:'))
+    refuse('invalid_value', {
+      param: `${param}.source.data`,
+      why: "expected base64 alone, without 'data:…;base64,' before it.",
+    });
+  media.bytes += data.length;
+}
+
+/** Strings that no model reads as text. */
+const unread = new Set([
+  'data',
+  'url',
+  'signature',
+  'type',
+  'media_type',
+  'cache_control',
+  'encrypted_content',
+]);
+
+/** Everything that a model reads as text, for counting. */
+function messagesText(body: RequestBody): string {
+  const pieces: string[] = [];
+  collect(body['system'], pieces);
+  collect(body['messages'], pieces);
+  for (const member of ['tools', 'output_config'])
+    if (body[member] !== undefined) pieces.push(JSON.stringify(body[member]));
+  return pieces.join('\n');
+}
+
+function collect(value: unknown, pieces: string[]): void {
+  if (typeof value === 'string') pieces.push(value);
+  else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
+  else if (isJsonObject(value)) {
+    const bytes = value['type'] === 'base64' || value['type'] === 'redacted_thinking';
+    for (const [member, inner] of Object.entries(value))
+      if (!unread.has(member) || (member === 'data' && !bytes)) collect(inner, pieces);
+  }
+}

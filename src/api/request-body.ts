@@ -1,0 +1,303 @@
+import { isAscii } from 'node:buffer';
+import {
+  type StringContents,
+  parseWithoutLongStrings,
+  longStringBytesMin,
+} from '../base/long-strings.ts';
+import { refuse } from '../base/refusal.ts';
+
+export type RequestBody = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is RequestBody {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** What is not there has no type: it is missing. */
+export function refuseType(param: string, expected: string, got: unknown): never {
+  if (got === undefined) refuse('missing_parameter', { param });
+  return refuse('invalid_type', { param, expected, got: typeName(got) });
+}
+
+/** The checks below read an optional member: absent and null are the same, as in the convention. */
+export function optionalNumber(
+  body: RequestBody,
+  param: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number') refuseType(param, 'a number', value);
+  if (value < least || value > most)
+    refuse('out_of_range', {
+      param,
+      expected: value < least ? `>= ${least}` : `<= ${most}`,
+      got: value,
+    });
+  return value;
+}
+
+export function optionalInteger(
+  body: RequestBody,
+  param: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const value = optionalNumber(body, param, least, most);
+  if (value !== undefined && !Number.isInteger(value)) refuseType(param, 'an integer', value);
+  return value;
+}
+
+export function optionalBoolean(body: RequestBody, param: string): boolean | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') refuseType(param, 'a boolean', value);
+  return value;
+}
+
+export function optionalObject(body: RequestBody, param: string): RequestBody | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (!isJsonObject(value)) refuseType(param, 'an object', value);
+  return value;
+}
+
+export function optionalArray(body: RequestBody, param: string): readonly unknown[] | undefined {
+  const value = body[param];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) refuseType(param, 'an array', value);
+  return value;
+}
+
+export function requiredString(body: RequestBody, param: string): string {
+  const value = body[param];
+  if (value === undefined || value === null) refuse('missing_parameter', { param });
+  if (typeof value !== 'string') refuseType(param, 'a string', value);
+  if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
+  return value;
+}
+
+/** The body as JSON: an object, in UTF-8, said to be JSON. */
+export function parseJson(
+  bytes: unknown,
+  contentType: string | undefined,
+): { readonly body: RequestBody; readonly bytes: Buffer } {
+  if (contentType !== 'application/json') requireJson(contentType);
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0)
+    refuse('malformed_json', { why: 'it is empty.' });
+  const long: StringContents[] = [];
+  const written = { members: 0 };
+  const much = exceedsJsonLimits(bytes, long, written);
+  if (much !== undefined) refuse('malformed_json', { why: much });
+  let body: unknown;
+  try {
+    if (long.length > 0) body = parseWithoutLongStrings(bytes, long);
+    body ??= JSON.parse(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'));
+  } catch (error) {
+    refuse('malformed_json', {
+      why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON',
+    });
+  }
+  if (!isJsonObject(body))
+    refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });
+  refuseDoubles(body);
+  if (membersOf(body) !== written.members)
+    return parseJson(withoutDuplicateMembers(bytes), contentType);
+  return { body, bytes };
+}
+
+function requireJson(contentType: string | undefined): void {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type !== 'application/json' && !type.endsWith('+json'))
+    refuse('wrong_content_type', { got: type || 'none', expected: 'application/json' });
+}
+
+/** What decides what is sold, and how much of it. */
+const decisive = new Set([
+  ...[
+    'model',
+    'stream',
+    'n',
+    'best_of',
+    'max_tokens',
+    'max_completion_tokens',
+    'max_output_tokens',
+  ],
+  ...[
+    'messages',
+    'prompt',
+    'input',
+    'query',
+    'documents',
+    'size',
+    'quality',
+    'partial_images',
+    'duration',
+    'seconds',
+    'resolution',
+  ],
+]);
+
+const usualName = /^[a-z0-9_]*$/;
+
+/**
+ * Some servers read names whatever their case, and the last of several
+ * (pkg.go.dev/encoding/json#Unmarshal, 2026-08): to them `Model` is the model, while we have read,
+ * priced and replaced `model`.
+ */
+function refuseDoubles(body: RequestBody): void {
+  for (const name in body) {
+    if (usualName.test(name)) continue;
+    const read = name.toUpperCase().toLowerCase();
+    if (decisive.has(read))
+      refuse('invalid_value', { param: name.slice(0, 64), why: `it is written '${read}'.` });
+  }
+}
+
+/** Brackets within brackets in a body at most; the deepest schemas in use have some twenty. */
+export const depthMax = 256;
+/**
+ * Values in a body at most: more than the longest conversation has, and few enough to be read in a
+ * fraction of a second.
+ */
+export const valuesMax = 1_000_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * The reason not to parse a body, found without parsing it; undefined when the body is fine. The
+ * text of long strings costs nothing: `long` gets the strings that are values. `written` gets the
+ * number of members in the text of all objects.
+ */
+export function exceedsJsonLimits(
+  json: Buffer,
+  long: StringContents[] = [],
+  written = { members: 0 },
+): string | undefined {
+  let depth = 0;
+  let values = 0;
+  let members = 0;
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i];
+    if (byte === quote) {
+      const start = i + 1;
+      i = stringEnd(json, i);
+      if (i - start >= longStringBytesMin && !isName(json, i)) long.push({ start, end: i });
+    } else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > depthMax) return `it is nested more than ${depthMax} levels deep.`;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+    else if (byte === 0x3a) members++;
+    else if (byte === 0x2c && ++values > valuesMax) return `it has more than ${valuesMax} values.`;
+  }
+  written.members = members;
+  return undefined;
+}
+
+/**
+ * The number of members in all objects of a parsed value: fewer than in its text, if a name occurs
+ * twice in an object.
+ */
+export function membersOf(value: Readonly<Record<string, unknown>> | readonly unknown[]): number {
+  let count = 0;
+  if (isList(value)) {
+    for (const item of value) if (isNested(item)) count += membersOf(item);
+    return count;
+  }
+  for (const name in value) {
+    const inner = value[name];
+    count += isNested(inner) ? 1 + membersOf(inner) : 1;
+  }
+  return count;
+}
+
+const isList = (value: object): value is readonly unknown[] => Array.isArray(value);
+const isNested = (
+  value: unknown,
+): value is Readonly<Record<string, unknown>> | readonly unknown[] =>
+  typeof value === 'object' && value !== null;
+
+/** An object whose members are being read. */
+interface OpenValue {
+  /** The position of each member, and the last member of each name. */
+  readonly starts: number[];
+  readonly named: Map<string, number>;
+}
+
+/**
+ * The same JSON with only the last of several members of one name in an object. We read and check
+ * the last one, as most servers do; a vendor that reads the first would get a value that was not
+ * checked. For JSON that has been parsed; one pass at any depth.
+ */
+export function withoutDuplicateMembers(json: Buffer): Buffer {
+  const cuts: [from: number, to: number][] = [];
+  const open: (OpenValue | undefined)[] = [];
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i];
+    if (byte === 0x7b) open.push({ starts: [], named: new Map() });
+    else if (byte === 0x5b) open.push(undefined);
+    else if (byte === 0x7d || byte === 0x5d) open.pop();
+    else if (byte === quote) {
+      const end = stringEnd(json, i);
+      const object = open.at(-1);
+      if (object !== undefined && isName(json, end))
+        cutDouble(object, i, nameOf(json.subarray(i, end + 1)), cuts);
+      i = end;
+    }
+  }
+  return cutOut(json, cuts);
+}
+
+function cutDouble(
+  { starts, named }: OpenValue,
+  start: number,
+  name: string,
+  cuts: [number, number][],
+): void {
+  const before = named.get(name);
+  named.set(name, starts.push(start) - 1);
+  if (before !== undefined) cuts.push([starts[before] ?? start, starts[before + 1] ?? start]);
+}
+
+function nameOf(json: Buffer): string {
+  const name: unknown = JSON.parse(json.toString('utf8'));
+  return String(name);
+}
+
+function cutOut(json: Buffer, cuts: readonly (readonly [from: number, to: number])[]): Buffer {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const [from, to] of [...cuts].sort(([a], [b]) => a - b)) {
+    // A cut within an earlier cut is skipped.
+    if (from >= at) pieces.push(json.subarray(at, from));
+    at = Math.max(at, to);
+  }
+  return Buffer.concat([...pieces, json.subarray(at)]);
+}
+
+/** Whether a colon comes after the string that ends here. */
+function isName(json: Buffer, end: number): boolean {
+  let i = end + 1;
+  while (json[i] === 0x20 || json[i] === 0x0a || json[i] === 0x0d || json[i] === 0x09) i++;
+  return json[i] === 0x3a;
+}
+
+/**
+ * The index of the quote that ends the string which begins at `start`, or the end of a string that
+ * does not.
+ */
+function stringEnd(json: Buffer, start: number): number {
+  for (let i = start; ; ) {
+    i = json.indexOf(quote, i + 1);
+    if (i < 0) return json.length;
+    let before = i;
+    while (json[before - 1] === backslash) before--;
+    if ((i - before) % 2 === 0) return i;
+  }
+}

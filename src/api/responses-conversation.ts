@@ -1,0 +1,178 @@
+import { editJsonBytes, jsonText } from '../base/json-edit.ts';
+import { randomText } from '../base/id.ts';
+import { refuse } from '../base/refusal.ts';
+import { openedSummary } from '../providers/bridges/compact-over-responses.ts';
+import type { StoredResponse, ResponseStore, StoredResponseStatus } from '../memory/responses.ts';
+import { type RequestBody, isJsonObject } from './request-body.ts';
+
+const idChars = 32;
+/** What may be put before a request's own input, that included. */
+const conversationBytesMax = 64 * 1024 * 1024;
+
+/**
+ * Items that one request brings: more than any conversation has, and few enough to be remembered
+ * one by one.
+ */
+const itemsMax = 10_000;
+/** Items that one request may refer to. */
+const referencesMax = 1_000;
+
+/** A request with all that it refers to in its place. */
+export interface StoredConversation {
+  readonly body: RequestBody;
+  readonly bytes: Buffer;
+  /** What this turn said by itself, with ids: what is remembered of it. */
+  readonly own: () => readonly RequestBody[];
+}
+
+/**
+ * Puts the conversation before the input, and items where references to them were. A request that
+ * refers to nothing stays as it is.
+ */
+export async function loadConversation(
+  memory: ResponseStore,
+  account: string,
+  body: RequestBody,
+  bytes: Buffer,
+): Promise<StoredConversation> {
+  const { previous_response_id: previous } = body;
+  const items = itemsOf(body['input']);
+  if (items.length > itemsMax)
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${itemsMax} items`,
+      got: items.length,
+    });
+  const references = items.flatMap((item) =>
+    isReference(item) && typeof item['id'] === 'string' ? [item['id']] : [],
+  );
+  if (typeof previous !== 'string' && references.length === 0) {
+    const own = (): readonly RequestBody[] => items.map(withItemId);
+    if (!items.some(({ type }) => type === 'compaction')) return { body, bytes, own };
+    const input = items.map(openedSummary);
+    return {
+      body: { ...body, input },
+      bytes: editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }]),
+      own,
+    };
+  }
+  if (references.length > referencesMax)
+    refuse('out_of_range', {
+      param: 'input',
+      expected: `of at most ${referencesMax} references to items`,
+      got: references.length,
+    });
+  const before = typeof previous === 'string' ? await memory.conversation(account, previous) : [];
+  if (before === undefined)
+    refuse('previous_response_not_found', { id: String(previous), param: 'previous_response_id' });
+  const found = await memory.items(account, references);
+  const own = items.map((item, i) =>
+    isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : withItemId(item),
+  );
+  const input = [...before, ...own].map(asInput);
+  const recalled = editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }]);
+  if (recalled.length > conversationBytesMax)
+    refuse('context_length_exceeded', {
+      param: 'previous_response_id',
+      message: `The conversation is larger than ${conversationBytesMax} bytes.`,
+    });
+  return { body: { ...body, input }, bytes: recalled, own: () => own };
+}
+
+function unknownItem(item: RequestBody, i: number): never {
+  return refuse('invalid_value', {
+    param: `input[${i}].id`,
+    why: `there is no item with id '${String(item['id'])}'.`,
+  });
+}
+
+const isReference = (item: RequestBody): boolean =>
+  item['type'] === 'item_reference' || (item['type'] == null && item['role'] === undefined);
+
+function itemsOf(input: unknown): RequestBody[] {
+  if (typeof input === 'string')
+    return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
+  return Array.isArray(input) ? input.filter(isJsonObject) : [];
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+  compaction: 'cmp',
+  reasoning: 'rs',
+};
+
+/** An item as it is listed: with its type, an id, and content in parts. */
+function withItemId(item: RequestBody): RequestBody {
+  const type = typeof item['type'] === 'string' ? item['type'] : 'message';
+  const id =
+    typeof item['id'] === 'string'
+      ? item['id']
+      : `${prefixes[type] ?? 'msg'}_${randomText(idChars)}`;
+  if (type !== 'message')
+    return {
+      ...item,
+      id,
+      type,
+      ...(type.startsWith('function_call') ? { status: item['status'] ?? 'completed' } : {}),
+    };
+  const word = item['role'] === 'assistant' ? 'output_text' : 'input_text';
+  const content =
+    typeof item['content'] === 'string'
+      ? [
+          {
+            type: word,
+            text: item['content'],
+            ...(word === 'output_text' ? { annotations: [] } : {}),
+          },
+        ]
+      : item['content'];
+  return { ...item, id, type, status: item['status'] ?? 'completed', content };
+}
+
+/**
+ * Ids are ours and say nothing to a vendor; those of sealed thoughts and of its own tools do. A
+ * summary of ours is opened.
+ */
+function asInput(stored: RequestBody): RequestBody {
+  const item = openedSummary(stored);
+  const type = String(item['type']);
+  if (
+    type !== 'message' &&
+    !type.startsWith('function_call') &&
+    !type.startsWith('custom_tool_call')
+  )
+    return item;
+  const { id: _, status: __, ...rest } = item;
+  return rest;
+}
+
+const statuses: readonly StoredResponseStatus[] = ['completed', 'incomplete', 'failed'];
+
+/**
+ * What is remembered of a response that has ended. `last`: the answer, or a stream's last bytes.
+ * Undefined when there is none in it.
+ */
+export function storedResponseOf(
+  last: Buffer,
+  own: readonly RequestBody[],
+): StoredResponse | undefined {
+  const text = last.toString('utf8');
+  const json = text.startsWith('{')
+    ? text
+    : text.slice(text.lastIndexOf('\ndata: ') + '\ndata: '.length);
+  const value: unknown = JSON.parse(json);
+  const response =
+    isJsonObject(value) && isJsonObject(value['response']) ? value['response'] : value;
+  if (!isJsonObject(response) || typeof response['id'] !== 'string') return undefined;
+  const previous = response['previous_response_id'];
+  return {
+    id: response['id'],
+    status: statuses.find((status) => status === response['status']) ?? 'completed',
+    previous: typeof previous === 'string' ? previous : undefined,
+    input: own,
+    body: response,
+  };
+}

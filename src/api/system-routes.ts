@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { UnreadableAnswer } from '../http/server.ts';
+import { endpointHint } from './errors.ts';
+
+export interface SystemRouteOptions {
+  /** Whether new requests are admitted: money can be moved. */
+  readonly ready: () => boolean;
+  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+  readonly metricsToken: string | undefined;
+  readonly unreadable: UnreadableAnswer;
+  /** Answers what is nobody else's, or undefined: then there is no such page. */
+  readonly otherwise: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
+}
+
+/** What is served beside the interface: liveness, readiness and metrics. */
+export function openSystemRoutes(server: FastifyInstance, options: SystemRouteOptions): void {
+  server.get('/healthz', (_request, reply) => reply.send({ ok: true }));
+  server.get('/readyz', (_request, reply) => {
+    const ready = options.ready();
+    return reply.code(ready ? 200 : 503).send({ ready });
+  });
+  const noSuchPage = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = url.split('?', 1)[0] ?? '';
+    const right = `/v1${path}`;
+    // A route is found by its pattern, in which other characters have a meaning.
+    const instead =
+      /^[\w/-]+$/.test(right) && server.hasRoute({ method, url: right }) ? endpointHint(right) : '';
+    const { status, body, id } = options.unreadable('bad url', { method, path, instead });
+    return reply.code(status).type('application/json').header('x-request-id', id).send(body);
+  };
+  server.setNotFoundHandler(
+    (request, reply) => options.otherwise(request, reply) ?? noSuchPage(request, reply),
+  );
+  // Of some methods (QUERY without a content type) the framework has an opinion before it looks for
+  // a page.
+  server.setErrorHandler((error, request, reply) => {
+    if (isRefusedByFramework(error)) return noSuchPage(request, reply);
+    throw error;
+  });
+  const { metricsToken } = options;
+  if (metricsToken !== undefined) {
+    server.get('/metrics', async (request, reply) => {
+      if (!same(request.headers.authorization ?? '', `Bearer ${metricsToken}`))
+        return reply.code(401).header('www-authenticate', 'Bearer').send();
+      const page = await options.metrics();
+      return reply.type(page.type).send(page.text);
+    });
+  }
+}
+
+const isRefusedByFramework = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  String(error.code).startsWith('FST_ERR_') &&
+  'statusCode' in error &&
+  Number(error.statusCode) < 500;
+
+function same(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,233 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Principal } from '../accounts/principal.ts';
+import { chatConvention } from '../api/client-convention.ts';
+import type { Endpoint } from '../api/entry.ts';
+import { limitRefusal } from '../api/errors.ts';
+import { proofs } from './schema.ts';
+import { systemClock } from '../base/clock.ts';
+import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
+import { utcDate } from '../catalog/configuration.ts';
+import { listFeesAt } from '../catalog/build-snapshot.ts';
+import { openAuth } from '../console/auth-pages.ts';
+import type { SignInMethod, Attention } from '../console/contract.ts';
+import { Cursors } from '../console/cursor.ts';
+import { type ConsoleContext, type OpenConsole, openConsole } from '../console/server.ts';
+import { announcementsFor } from '../console/operator/announcements.ts';
+import { operatorOrderRoutes } from '../console/operator/orders.ts';
+import type { OperatorContext } from '../console/operator/context.ts';
+import { operatorRoutes, userTabRoutes } from '../console/operator/routes.ts';
+import { changedOrders, orderRoutes } from '../console/user/orders.ts';
+import type { PlaygroundCall, PlaygroundEndpoint } from '../console/user/playground.ts';
+import { signInRoutes } from '../console/user/sign-in.ts';
+import type { ConsoleRoute } from '../console/route.ts';
+import { releasedTasks } from '../console/user/tasks.ts';
+import { type UserContext, userRoutes } from '../console/user/routes.ts';
+import { instant, yuan } from '../console/format.ts';
+import { LimitReached } from '../gateway/admit.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
+import { serverLimits } from '../http/server.ts';
+import { MemoryLimiter } from '../limits/limiter.ts';
+import { listUnmatched } from '../payments/orders.ts';
+import type { Payments } from '../payments/payments.ts';
+import { vendors } from '../providers/index.ts';
+import { toolListFees } from '../providers/tool-list-fees.ts';
+import type { SigninSettings } from '../signin/settings.ts';
+import { Signin } from '../signin/signin.ts';
+import { openSite, type Site } from '../signin/site.ts';
+import type { Database } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
+import type { Log } from '../telemetry/log.ts';
+
+export interface ConsoleOptions {
+  /** How clients reach the gateway, without `/` at its end; undefined: as each of them does. */
+  readonly publicUrl: string | undefined;
+  /** Ways to sign in; absent: the one-time link alone. */
+  readonly signin?: SigninSettings;
+  /** Addresses and networks whose word about who asks is believed. */
+  readonly trustedProxies?: readonly string[];
+}
+
+/** Rows of the pages, once it is known how the installation is reached and how one signs in. */
+export type PageRoutes = (beside: {
+  readonly site: Site;
+  readonly methods: readonly SignInMethod[];
+}) => readonly ConsoleRoute[];
+
+/** Puts the console and its ways in on the server. */
+export async function mountConsole(
+  server: FastifyInstance,
+  {
+    database,
+    log,
+    pages,
+  }: { readonly database: Database; readonly log: Log; readonly pages: PageRoutes },
+  { publicUrl, signin: settings = { signUp: true }, trustedProxies }: ConsoleOptions,
+): Promise<OpenConsole & { readonly signInMethods: readonly string[] }> {
+  const site = openSite(publicUrl, trustedProxies);
+  const signin = new Signin({
+    database,
+    settings,
+    trouble: (provider, why) => log.line('sign-in', { provider, why }),
+  });
+  const rooms: ConsoleContext = {
+    database,
+    clock: systemClock,
+    limiter: new MemoryLimiter(systemClock),
+    site,
+    log: {
+      refused: (id, status, refusal, method, path) =>
+        log.line('refused', { id, status, refusal, method, path }),
+      bug: (id, error) => log.error('bug', error, { id }),
+    },
+  };
+  await openAuth(server, { ...rooms, signin });
+  const rows = [...signInRoutes({ ...rooms, signin }), ...pages({ site, methods: signin.methods })];
+  const door = await openConsole(server, rooms, rows);
+  return { rows: door.rows, drain: (waitMs) => door.drain(waitMs), signInMethods: signin.methods };
+}
+
+/** What of the gateway the pages of users show and try. */
+interface UserPageParts {
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly parts: Pick<GatewayParts, 'clock' | 'catalog' | 'files'>;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** What other families of the console know of a user. */
+type UserPageSources = Pick<UserContext, 'site' | 'shell' | 'ordersSince'>;
+
+/** The rows of all pages of users. */
+function openUserRoutes(
+  { database, sealer, parts: { clock, catalog, files }, endpoints }: UserPageParts,
+  beside: UserPageSources,
+): readonly ConsoleRoute[] {
+  return userRoutes({
+    ...beside,
+    database,
+    clock,
+    catalog,
+    files,
+    announced: (userId, now) => announcementsFor(database, userId, now),
+    cursors: new Cursors(sealer.key('cursors of the console')),
+    released: (userId, from, to) => releasedTasks(database, userId, from, to),
+    play: openPlayground(endpoints),
+    playBytesMax: serverLimits.jsonBodyBytesMax,
+  });
+}
+
+const playgroundPaths: Readonly<Record<PlaygroundEndpoint, string>> = {
+  chat: '/chat/completions',
+  images: '/images/generations',
+  'images/edits': '/images/edits',
+  videos: '/video/generations',
+};
+
+/** The interface's own endpoints, for whoever is known by a session instead of a key. */
+function openPlayground(endpoints: readonly Endpoint[]): PlaygroundCall {
+  const posted = new Map(
+    endpoints.flatMap((endpoint) =>
+      endpoint.method === 'POST' ? [[endpoint.path, endpoint] as const] : [],
+    ),
+  );
+  return async (what, principal: Principal, { id, at, headers, body, reply }) => {
+    const path = playgroundPaths[what];
+    const endpoint = posted.get(path);
+    if (endpoint === undefined) throw new Error(`there is no endpoint ${path}`);
+    // Some endpoints read their body themselves, as it comes.
+    const asSent = endpoint.body === 'stream' ? Readable.from([body]) : body;
+    const request = { method: 'POST', url: `/v1${path}`, headers, body: asSent, params: undefined };
+    try {
+      await endpoint.handle({
+        id,
+        at,
+        principal,
+        request,
+        reply: reply.client,
+        convention: chatConvention,
+      });
+    } catch (error) {
+      throw error instanceof LimitReached ? limitRefusal(error) : error;
+    }
+  };
+}
+
+/** What of the gateway the pages of operators show and change. */
+interface OperatorPageParts {
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly parts: Pick<GatewayParts, 'clock' | 'catalog'>;
+  /** Millionths of a yuan for a dollar; undefined: the usual. */
+  readonly usdRatePpm: bigint | undefined;
+}
+
+/**
+ * The rows of all pages of operators. `users`: what users ask of themselves, operators ask of them.
+ */
+function openOperatorRoutes(
+  {
+    database,
+    sealer,
+    parts: { clock, catalog },
+    usdRatePpm = defaultUsdRatePpm,
+  }: OperatorPageParts,
+  users: readonly ConsoleRoute[],
+): readonly ConsoleRoute[] {
+  const attention = [(now: number) => unmatchedPayments(database, now)];
+  const rooms: OperatorContext = {
+    ...{ database, sealer, clock, catalog, vendors, proofs, attention },
+    cursors: new Cursors(sealer.key('cursors of the console')),
+    bundled: () => loadBundled({ usdRatePpm, today: utcDate(clock.now()) }),
+    listFees: listFeesAt(toolListFees, usdRatePpm),
+  };
+  return [...operatorRoutes(rooms), ...userTabRoutes(database, users)];
+}
+
+const shownForMs = 7 * 86_400_000;
+const shownMax = 5;
+
+/** Money that a wallet says it has and that fits no order, of the last days. */
+async function unmatchedPayments(database: Database, now: number): Promise<readonly Attention[]> {
+  const rows = (await listUnmatched(database, shownMax)).filter(
+    (row) => Number(row['at']) > now - shownForMs,
+  );
+  return rows.map((row) => ({
+    code: 'unmatched_payment',
+    values: {
+      wallet: String(row['wallet']),
+      number: String(row['number']),
+      amount: yuan(BigInt(row['amount'] ?? 0)),
+    },
+    since: instant(Number(row['at'])),
+    path: `/operator/orders?q=${encodeURIComponent(String(row['order_id']))}`,
+  }));
+}
+
+const siteName = 'Tollgate';
+
+type PageParts = UserPageParts &
+  OperatorPageParts & { readonly payments: Payments; readonly email: boolean };
+
+/** What users and operators see and do, on one gateway. */
+export const openPageRoutes =
+  (pages: PageParts): PageRoutes =>
+  ({ site, methods }) => {
+    const { database, sealer, parts, payments, email } = pages;
+    const orders = {
+      ...parts,
+      database,
+      payments,
+      cursors: new Cursors(sealer.key('cursors of the console')),
+    };
+    const shell = {
+      name: siteName,
+      methods,
+      wallets: payments.offers.map(({ wallet }) => wallet),
+      amounts: payments.amounts,
+      email,
+    };
+    const ordersSince = (userId: string, since: number) => changedOrders(database, userId, since);
+    const users = [...openUserRoutes(pages, { site, shell, ordersSince }), ...orderRoutes(orders)];
+    return [...users, ...openOperatorRoutes(pages, users), ...operatorOrderRoutes(orders)];
+  };

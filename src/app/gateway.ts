@@ -1,0 +1,602 @@
+import type { AddressInfo } from 'node:net';
+import about from '../../package.json' with { type: 'json' };
+import { type LiveKeyring, openKeyring } from '../accounts/keyring.ts';
+import { keysTopic } from '../accounts/keys.ts';
+import { type RequestLog, openApiEntry } from '../api/entry.ts';
+import { endpointsOf } from '../api/endpoints.ts';
+import { FileHandler } from '../api/file-handler.ts';
+import { openDocuments } from '../api/openapi/routes.ts';
+import { openSystemRoutes } from '../api/system-routes.ts';
+import { answerUnreadable } from '../api/errors.ts';
+import { systemClock, systemTimers } from '../base/clock.ts';
+import { systemRandom } from '../base/random.ts';
+import {
+  buildSnapshot,
+  type Serves,
+  type ListFees,
+  listFeesAt,
+} from '../catalog/build-snapshot.ts';
+import { defaultUsdRatePpm } from '../catalog/bundled.ts';
+import type { Configuration } from '../catalog/configuration.ts';
+import { keepPricesInForce } from '../catalog/price-versions.ts';
+import { loadCatalog, recordConfiguration } from '../catalog/catalog-store.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import { catalogTopic } from '../catalog/editing.ts';
+import { openAssets } from '../console/assets.ts';
+import { servesKind } from '../gateway/models/offers.ts';
+import { ChannelClients } from '../gateway/channels/clients.ts';
+import { type GatewayLimits, gatewayLimits, type GatewayParts } from '../gateway/parts.ts';
+import { ChannelCounts } from '../gateway/reports/counts.ts';
+import { Reporter } from '../gateway/reports/reporter.ts';
+import { StreamWatch } from '../gateway/stream-watch.ts';
+import { IdempotentRequests } from '../gateway/idempotency.ts';
+import { type TaskLimits, taskLimits, type TaskParts } from '../gateway/tasks/parts.ts';
+import { TaskChannels } from '../gateway/tasks/task-channels.ts';
+import { Tasks } from '../gateway/tasks/tasks.ts';
+import { clientAddress } from '../http/client-address.ts';
+import { postControl } from '../http/control-call.ts';
+import { type ConsoleOptions, mountConsole, openPageRoutes } from './console.ts';
+import { type LimitOptions, openLimits } from './limits.ts';
+import { type MetricsCounters, registerMetrics } from './metrics.ts';
+import { type PaymentOptions, mountPayments } from './payments.ts';
+import { checkHeads, openServer, serverLimits } from '../http/server.ts';
+import { SpoolPool } from '../http/spool.ts';
+import { releaseAllProcesses } from '../ledger/ledger.ts';
+import { ledgerProcedures } from '../ledger/procedures.ts';
+import type { TillSettings } from '../ledger/settings.ts';
+import { type LiveTill, openTill } from '../ledger/till.ts';
+import { forgetWindows } from '../ledger/limit-windows.ts';
+import { FileUrls } from '../media/file-urls.ts';
+import { VendorDownloads, Downloads } from '../media/downloads.ts';
+import type { Files } from '../media/files.ts';
+import { fileLimits, mediaLimits } from '../media/limits.ts';
+import { openFiles } from '../media/stored-files.ts';
+import { migrations } from './schema.ts';
+import { vendors } from '../providers/index.ts';
+import { toolListFees } from '../providers/tool-list-fees.ts';
+import { expireHourly } from '../memory/expiry.ts';
+import { openResponseStore } from '../memory/responses.ts';
+import { openSignatureStore } from '../memory/signatures.ts';
+import { Health } from '../routing/health.ts';
+import { HedgeBudget } from '../routing/hedge-budget.ts';
+import { expireSignIns } from '../signin/attempts.ts';
+import type { Blobs } from '../storage/blobs.ts';
+import { Notifications } from '../notifications/notifications.ts';
+import type { NotificationSettings } from '../notifications/settings.ts';
+import { watchChanges } from '../storage/changes.ts';
+import type { SharedLimiter } from '../limits/limiter.ts';
+import type { Database } from '../storage/database.ts';
+import { LedgerFolder } from '../storage/ledger-id.ts';
+import { migrate } from '../storage/migrate.ts';
+import { open } from '../storage/open.ts';
+import { type BlobPlace, openBlobs } from '../storage/open-blobs.ts';
+import { acquireServingLock, type ServingLock } from '../storage/serving-lock.ts';
+import { openSealer, type Sealer } from '../storage/seal.ts';
+import { accessText } from '../telemetry/access-log.ts';
+import { type Log, openLog } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { RequestMetrics } from '../telemetry/request-metrics.ts';
+import type { Traces } from '../telemetry/traces.ts';
+import { keepRolledUp } from '../usage/rollup.ts';
+import { keepPartitions } from '../usage/partitions.ts';
+import { recordColumns } from '../usage/record.ts';
+
+/**
+ * What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells
+ * models that do.
+ */
+export const serves: Serves = (vendor, kind) =>
+  servesKind(kind, vendors.get(vendor)?.adapters ?? {});
+
+/** The vendors' list fees of the tools that they run, in yuan. */
+export const listFees = (usdRatePpm = defaultUsdRatePpm): ListFees =>
+  listFeesAt(toolListFees, usdRatePpm);
+
+export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOptions {
+  readonly databaseUrl: string;
+  /**
+   * The data folder, whose `ledger.id` names its database; undefined: the database is not checked.
+   */
+  readonly dataFolder?: string | undefined;
+  /** The data folder belongs to this database from now on, whichever it belonged to. */
+  readonly acceptDatabase?: boolean | undefined;
+  readonly masterKey: Buffer;
+  /** Where generated files are kept. */
+  readonly media: BlobPlace;
+  /** Recorded before anything is served; undefined: what the database holds is sold. */
+  readonly configuration: Configuration | undefined;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /**
+   * Where SQLite's thread begins; undefined keeps SQLite in this thread, as commands and tests do.
+   */
+  readonly sqliteThread: URL | undefined;
+  /** Where the built console lies; undefined, or nothing there: there is none. */
+  readonly consoleFolder?: string | undefined;
+  readonly logLevel: string;
+  /** Bearer token of `/metrics`; undefined: there is no such page. */
+  readonly metricsToken: string | undefined;
+  /** Where requests are traced; undefined: nowhere. */
+  readonly traces?: Traces | undefined;
+  readonly limits?: Partial<GatewayLimits>;
+  readonly taskLimits?: Partial<TaskLimits>;
+  readonly till?: Partial<TillSettings>;
+  /** Who is told what; undefined: nobody anything. */
+  readonly notices?: NotificationSettings | undefined;
+  readonly workers?: WorkerGroup | undefined;
+}
+
+/**
+ * One of several processes that serve on one address; whoever started them holds the database for
+ * all.
+ */
+export interface WorkerGroup {
+  /** The first of them records the configuration. */
+  readonly first: boolean;
+  /** Nobody else is at work on the database: what a crashed gateway held is free again. */
+  readonly alone: boolean;
+  readonly limiter: SharedLimiter;
+  /** From the metrics of this process to those of all. */
+  mergedMetrics(own: () => Promise<string>): () => Promise<string>;
+}
+
+export interface Gateway {
+  readonly url: string;
+  readonly parts: GatewayParts;
+  readonly database: Database;
+  /** What the console answers, and by which providers one signs in to it. */
+  readonly console: Pick<Awaited<ReturnType<typeof mountConsole>>, 'rows' | 'signInMethods'>;
+  /** Models whose imported price the configuration does not name. */
+  readonly keptPrices: readonly string[];
+  /** Stops admission, finishes what runs, settles, returns every float. */
+  close(): Promise<void>;
+}
+
+interface Closing {
+  readonly close: () => void | Promise<void>;
+}
+
+/** How long a drain waits for running requests before it breaks them off. */
+const drainMs = 25_000;
+
+/** Wires the rooms in the order of the floors, and listens. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const log = openLog(options.logLevel, systemClock, options.workers !== undefined);
+  const { database, sole, alone } = await openDatabase(options, log);
+  const sealer = openSealer(options.masterKey);
+  const recorded =
+    options.workers?.first !== false &&
+    options.configuration &&
+    (await recordConfiguration(database, options.configuration, sealer, systemClock));
+  const counters = openCounters(options);
+  const ground: Foundation = { log, database, sealer, counters };
+  const { parts, memory, submissions, changes, limits, blobs } = await openRooms(ground, options);
+  const { till, files, signatures, keyring, channelClients } = parts;
+  const tasks = openTasks(parts, database, sealer, taskEnded(log, counters), options);
+  if (alone) await Promise.all([submissions.release(), tasks.release()]);
+  const upkeep = await startUpkeep(
+    database,
+    [memory, submissions, signatures, files, tasks],
+    openNotifications(database, log, options),
+  );
+  const reporter = new Reporter({ ...parts, database, counts: counters.counts });
+  const rooms = { parts, memory, submissions, tasks };
+  const { server, doors, breakOff, ready, payments, console } = await openServers(
+    ground,
+    rooms,
+    options,
+  );
+  registerMetrics(counters, {
+    ...parts,
+    version: about.version,
+    till,
+    reporter,
+    tasks,
+    ready,
+    log,
+    nodes: limits.families,
+  });
+  const loops = [changes.stop, ...upkeep, () => options.traces?.close()].map((stop) => ({
+    close: stop,
+  }));
+  const closing: readonly Closing[] = [
+    payments,
+    tasks,
+    till,
+    reporter,
+    ...loops,
+    keyring,
+    channelClients,
+    limits,
+    blobs,
+    database,
+  ];
+  const close = closer(() => drainServer(server, doors, breakOff), closing, sole, log);
+  await undoOnFailure(server.listen({ host: options.host, port: options.port }), close);
+  for (const room of [tasks, reporter, payments]) await room.start();
+  const keptPrices = recorded ? recorded.keptPrices : [];
+  return {
+    url: urlOf(server.server.address()),
+    parts,
+    database,
+    console,
+    keptPrices,
+    close,
+  };
+}
+
+/** What every room stands on. */
+interface Foundation {
+  readonly log: Log;
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly counters: Counters;
+}
+
+/** The rooms that requests pass through. */
+async function openRooms({ log, database, sealer, counters }: Foundation, options: GatewayOptions) {
+  const channelClients = new ChannelClients(vendors, {
+    now: () => systemClock.now(),
+    post: postControl,
+  });
+  const keyring = openKeyring(database, systemClock);
+  const blobs = openBlobs(options.media, systemClock);
+  const files = openFileStore(database, blobs, sealer, options);
+  const memories = openMemories(database, sealer);
+  const till = await openTillOf(database, log, options.till);
+  const { catalog, changes } = await openCatalog(
+    database,
+    sealer,
+    keyring,
+    channelClients,
+    listFees(options.configuration?.usdRatePpm),
+  );
+  const limits = await openLimits({ ...options, limiter: options.workers?.limiter }, log);
+  const parts = {
+    clock: systemClock,
+    random: systemRandom,
+    timers: systemTimers,
+    keyring,
+    limiter: limits.limiter,
+    till,
+    health: new Health(),
+    hedges: new HedgeBudget(),
+    limits: { ...gatewayLimits, ...options.limits },
+    watch: new StreamWatch(),
+    channelClients,
+    downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
+    files,
+    spools: new SpoolPool(),
+    signatures: memories.signatures,
+    catalog,
+    ...observers(log, counters, options.traces),
+  } satisfies GatewayParts;
+  return { parts, ...memories, changes, limits, blobs };
+}
+
+interface OpenRooms {
+  readonly parts: GatewayParts & { readonly till: LiveTill };
+  readonly memory: ReturnType<typeof openResponseStore>;
+  readonly submissions: IdempotentRequests;
+  readonly tasks: Tasks;
+}
+
+/** The server, and everything that answers on it. */
+async function openServers(
+  { log, database, sealer, counters }: Foundation,
+  { parts, memory, submissions, tasks }: OpenRooms,
+  options: GatewayOptions,
+) {
+  const told = openRequestLog(log, counters.metrics, options.traces);
+  const desk = new FileHandler(parts.files, systemClock, told.bug);
+  const unreadable = answerUnreadable(systemClock);
+  const server = openServer(serverLimits, unreadable);
+  const { defaultModels, usdRatePpm } = options.configuration ?? {};
+  const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk, defaultModels });
+  const door = await openApiEntry(
+    server,
+    parts,
+    endpoints,
+    told,
+    serverLimits.jsonBodyBytesMax,
+    clientAddress(options.trustedProxies),
+  );
+  desk.openOn(server);
+  const payments = mountPayments(server, { database, log }, options, () =>
+    urlOf(server.server.address()),
+  );
+  const pagesOf = openPageRoutes({
+    database,
+    sealer,
+    parts,
+    endpoints,
+    usdRatePpm,
+    payments: payments.payments,
+    email: options.notices?.email !== undefined,
+  });
+  const consoleDoor = await mountConsole(server, { database, log, pages: pagesOf }, options);
+  openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
+  const pages = openAssets(server, options.consoleFolder, options.publicUrl);
+  checkHeads(server.server, unreadable);
+  const ready = () => door.open && parts.till.admitting;
+  openSystemRoutes(server, {
+    ready,
+    metrics: metricsPageOf(counters.metrics, options.workers),
+    metricsToken: options.metricsToken,
+    unreadable,
+    otherwise: pages.page,
+  });
+  const doors: readonly Drainable[] = [door, desk, consoleDoor];
+  return { server, doors, breakOff: () => door.breakOff(), ready, payments, console: consoleDoor };
+}
+
+/** Nobody is inside any more, then the rooms close in their order. */
+const closer =
+  (
+    empty: () => Promise<void>,
+    rooms: readonly Closing[],
+    sole: ServingLock | undefined,
+    log: Log,
+  ) =>
+  async (): Promise<void> => {
+    await empty();
+    for (const room of rooms) await room.close();
+    sole?.release();
+    log.flush();
+  };
+
+/** One page for all that serve on the address, whichever of them is asked. */
+function metricsPageOf(
+  metrics: Metrics,
+  crew: WorkerGroup | undefined,
+): () => ReturnType<Metrics['page']> {
+  const all = crew?.mergedMetrics(async () => (await metrics.page()).text);
+  return all === undefined
+    ? () => metrics.page()
+    : async () => ({ type: metrics.type, text: await all() });
+}
+
+/** None where nobody is to be told anything. */
+function openNotifications(
+  database: Database,
+  log: Log,
+  { notices: settings, publicUrl: home }: GatewayOptions,
+): readonly Notifications[] {
+  if (settings === undefined) return [];
+  const said = (id: string, way: string, why: string | undefined): void =>
+    log.line('notice', { id, way, ...(why !== undefined && { why }) });
+  return [
+    new Notifications({
+      database,
+      clock: systemClock,
+      settings,
+      home,
+      onAttempt: said,
+      onError: (error) => log.error('notices', error, {}),
+    }),
+  ];
+}
+
+/** What is sold, as it is in force, and what keeps it and the keys so. */
+async function openCatalog(
+  database: Database,
+  sealer: Sealer,
+  keyring: LiveKeyring,
+  channelClients: ChannelClients,
+  fees: ListFees,
+) {
+  let snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, fees);
+  const changes = watchChanges(database, {
+    [keysTopic]: () => keyring.refresh(),
+    [catalogTopic]: async () => {
+      snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, fees);
+      channelClients.keepOnly(snapshot);
+    },
+  });
+  return { catalog: (): Snapshot => snapshot, changes };
+}
+
+/** What happens by itself from time to time, each as what ends it. */
+async function startUpkeep(
+  database: Database,
+  memories: Parameters<typeof expireHourly>[0],
+  notices: readonly Notifications[],
+): Promise<readonly Closing['close'][]> {
+  const windows = { expire: () => forgetWindows(database, systemClock.now()) };
+  const signIns = { expire: () => expireSignIns(database, systemClock) };
+  const kept = [
+    expireHourly([...memories, windows, signIns]),
+    await keepPartitions(database, systemClock),
+    keepRolledUp(database, systemClock),
+    keepPricesInForce(database, systemClock),
+  ];
+  for (const told of notices) told.start();
+  return [...kept.map(({ stop }) => stop), ...notices.map((told) => () => told.close())];
+}
+
+interface Counters extends MetricsCounters {
+  readonly counts: ChannelCounts;
+}
+
+function openCounters({ metricsToken }: GatewayOptions): Counters {
+  const requests = new RequestMetrics();
+  return {
+    metrics: new Metrics(metricsToken !== undefined),
+    requests,
+    counts: new ChannelCounts(systemClock, requests),
+  };
+}
+
+/** What is told of every request and every attempt. */
+const observers = (
+  log: Log,
+  { metrics, requests, counts }: Counters,
+  traces?: Traces,
+): Pick<GatewayParts, 'access' | 'failed' | 'hedged' | 'overran' | 'traces'> => ({
+  traces,
+  access: (line) => {
+    log.text('request', accessText(line));
+    requests.finished(line);
+    traces?.finished(line);
+  },
+  failed: (line) => {
+    log.warn('attempt failed', line);
+    counts.failed(line);
+    metrics.failed(line.channel, line.fault);
+  },
+  hedged: (line) => {
+    log.line('hedged', line);
+    metrics.hedged(line.model, line.won, line.brokenOff, line.inputTokens);
+  },
+  overran: ({ excess, ...line }) => {
+    log.line('overrun', { ...line, excess: excess.toString() });
+    counts.overran(line.channel);
+    metrics.overran(line.channel, excess);
+  },
+});
+
+interface Drainable {
+  drain(waitMs: number): Promise<unknown>;
+}
+
+/** Whoever takes too long is broken off: what was delivered is settled, and the vendor stops. */
+async function drainServer(
+  server: ReturnType<typeof openServer>,
+  doors: readonly Drainable[],
+  breakOff: () => void,
+): Promise<void> {
+  await Promise.all(doors.map((door) => door.drain(drainMs)));
+  breakOff();
+  server.server.closeAllConnections();
+  await server.close();
+  await doors[0]?.drain(drainMs);
+}
+
+const openMemories = (database: Database, sealer: Sealer) => ({
+  memory: openResponseStore(database, systemClock),
+  submissions: new IdempotentRequests(database, systemClock),
+  signatures: openSignatureStore(database, systemClock, sealer),
+});
+
+function openFileStore(
+  database: Database,
+  blobs: Blobs,
+  sealer: Sealer,
+  { configuration, publicUrl }: GatewayOptions,
+): Files {
+  const limits = { ...fileLimits, ...configuration?.media?.kept };
+  const addresses = new FileUrls(sealer.key('addresses of files'), publicUrl);
+  return openFiles({
+    database,
+    blobs,
+    clock: systemClock,
+    addresses,
+    copies: new VendorDownloads(limits, configuration?.media),
+    limits,
+  });
+}
+
+/** What is told of work that outlived its request. */
+const taskEnded = (
+  log: Log,
+  { metrics, requests }: Counters,
+): Pick<TaskParts, 'ended' | 'trouble'> => ({
+  ended(line) {
+    log.line('task', line);
+    metrics.ended(line.model, line.outcome);
+    requests.charged(line.model, line.costNano);
+  },
+  trouble: (task, error) => log.error('task', error, { id: task?.id }),
+});
+
+function openTasks(
+  parts: GatewayParts,
+  database: Database,
+  sealer: Sealer,
+  told: Pick<TaskParts, 'ended' | 'trouble'>,
+  { configuration, taskLimits: limits }: GatewayOptions,
+): Tasks {
+  return new Tasks({
+    ...parts,
+    database,
+    taskChannels: new TaskChannels(database, sealer, parts.channelClients, parts.catalog),
+    taskLimits: { ...taskLimits, ...configuration?.video, ...limits },
+    ...told,
+  });
+}
+
+const openTillOf = (
+  db: Database,
+  log: Log,
+  settings: Partial<TillSettings> = {},
+): ReturnType<typeof openTill> =>
+  openTill({
+    db,
+    clock: systemClock,
+    random: systemRandom,
+    settings,
+    records: { table: 'usage', columns: recordColumns },
+    log: ({ event, error, ...fields }) => log.error(`till: ${event}`, error, fields),
+  });
+
+interface OpenDatabase {
+  readonly database: Database;
+  readonly sole: ServingLock | undefined;
+  readonly alone: boolean;
+}
+
+async function openDatabase(options: GatewayOptions, log: Log): Promise<OpenDatabase> {
+  const { databaseUrl, dataFolder, acceptDatabase = false, sqliteThread, workers: crew } = options;
+  const folder =
+    dataFolder === undefined ? undefined : await LedgerFolder.open(dataFolder, acceptDatabase);
+  folder?.requireFile(databaseUrl);
+  // Before anything is read or migrated: another server may be at work on the file.
+  const sole = crew === undefined ? acquireServingLock(databaseUrl) : undefined;
+  const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
+  const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
+  await undoOnFailure(folder?.requireSame(database), async () => {
+    await database.close();
+    sole?.release();
+  });
+  await migrate(database, migrations, {
+    gaveWay: (error, pauseMs) =>
+      log.error('the migration gave way to others at work, and comes again', error, { pauseMs }),
+  });
+  await folder?.keep(database);
+  const alone = crew === undefined ? sole !== undefined : crew.alone;
+  // Alone on a SQLite file: whatever a crashed server held is back before the first request.
+  if (alone) await releaseAllProcesses(database);
+  return { database, sole, alone };
+}
+
+/** What was opened on the way is closed again when the last step fails. */
+async function undoOnFailure<T>(
+  begun: Promise<T> | undefined,
+  undo: () => Promise<void>,
+): Promise<T | undefined> {
+  try {
+    return await begun;
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+}
+
+function openRequestLog(log: Log, metrics: Metrics, traces: Traces | undefined): RequestLog {
+  return {
+    refused(id, status, refusal, method, path) {
+      log.line('refused', { id, status, refusal, method, path });
+      metrics.refused(refusal);
+      traces?.refused(id, status, refusal);
+    },
+    bug: (id, error) => log.error('bug', error, { id }),
+  };
+}
+
+function urlOf(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === 'string')
+    throw new Error('the server listens on no port');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

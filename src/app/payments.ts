@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify';
+import { systemClock, systemTimers } from '../base/clock.ts';
+import { paymentLimits } from '../payments/context.ts';
+import { serveNotifications, Payments } from '../payments/payments.ts';
+import { openWallets, type PaymentSettings } from '../payments/settings.ts';
+import type { Database } from '../storage/database.ts';
+import type { Log } from '../telemetry/log.ts';
+
+export interface PaymentOptions {
+  /** Wallets that are configured; absent: nobody can top up. */
+  readonly payments?: PaymentSettings;
+  /**
+   * How wallets and browsers reach the gateway, without `/` at its end; undefined: at its own
+   * address.
+   */
+  readonly publicUrl: string | undefined;
+}
+
+export interface OpenPayments {
+  readonly payments: Payments;
+  /** Once the server listens: from then on wallets are asked. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the wallets and puts their notifications on the server. Throws a `PaymentSettingsError`.
+ * `url`: the server's own, once it listens.
+ */
+export function mountPayments(
+  server: FastifyInstance,
+  { database, log }: { readonly database: Database; readonly log: Log },
+  { payments: settings = {}, publicUrl }: PaymentOptions,
+  url: () => string,
+): OpenPayments {
+  const stop = new AbortController();
+  const bug = (error: unknown) => log.error('bug', error, {});
+  const payments = new Payments({
+    database,
+    clock: systemClock,
+    timers: systemTimers,
+    wallets: openWallets(settings, systemClock, stop.signal),
+    limits: {
+      ...paymentLimits,
+      ...(settings.expiryMs === undefined ? {} : { expiryMs: settings.expiryMs }),
+    },
+    publicUrl: () => publicUrl ?? url(),
+    log: ({ event, ...fields }) => log.line(`payment ${event}`, fields),
+    bug,
+  });
+  serveNotifications(server, payments, bug);
+  return {
+    payments,
+    start: () => payments.start(),
+    close() {
+      stop.abort();
+      return payments.close();
+    },
+  };
+}

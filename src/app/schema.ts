@@ -1,0 +1,43 @@
+import { announcementsMigrations } from '../accounts/announcements.ts';
+import { auditMigrations } from '../accounts/audit.ts';
+import { accountsMigrations } from '../accounts/migrations.ts';
+import { userKeysMigrations } from '../accounts/user-keys.ts';
+import { catalogMigrations } from '../catalog/migrations.ts';
+import { reportsMigrations } from '../gateway/reports/migrations.ts';
+import { tasksMigrations, taskProof } from '../gateway/tasks/migrations.ts';
+import { importsMigrations } from '../imports/import-records.ts';
+import { checksMigrations } from '../ledger/check.ts';
+import { ledgerMigrations } from '../ledger/migrations.ts';
+import { mediaMigrations } from '../media/file-table.ts';
+import { notificationsMigrations } from '../notifications/migrations.ts';
+import { paymentsMigrations } from '../payments/migrations.ts';
+import { paymentProof } from '../payments/orders.ts';
+import { memoryMigrations } from '../memory/migrations.ts';
+import { changesMigrations } from '../storage/changes.ts';
+import type { Migration } from '../storage/database.ts';
+import { ledgerIdMigrations } from '../storage/ledger-id.ts';
+import { usageMigrations } from '../usage/migrations.ts';
+
+/** The schema of the whole product, room by room. */
+export const migrations: readonly Migration[] = [
+  ...changesMigrations,
+  ...accountsMigrations,
+  ...auditMigrations,
+  ...announcementsMigrations,
+  ...userKeysMigrations,
+  ...ledgerMigrations,
+  ...checksMigrations,
+  ...catalogMigrations,
+  ...usageMigrations,
+  ...memoryMigrations,
+  ...mediaMigrations,
+  ...tasksMigrations,
+  ...paymentsMigrations,
+  ...reportsMigrations,
+  ...importsMigrations,
+  ...notificationsMigrations,
+  ...ledgerIdMigrations,
+];
+
+/** What the rooms that use the ledger have to prove beside it, for `check`. */
+export const proofs: Readonly<Record<string, string>> = { ...taskProof, ...paymentProof };

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isDay, isZone, localTime, nextDay, zoneDay, zoneDayAt, zoneDays } from './calendar.ts';
+
+const zones = [
+  'Asia/Shanghai',
+  'UTC',
+  'America/New_York',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'Australia/Lord_Howe',
+  'America/Sao_Paulo',
+  'Africa/Cairo',
+  'Pacific/Apia',
+];
+
+test('a day in Shanghai begins at 16:00 UTC of the day before', () => {
+  expect(zoneDay('Asia/Shanghai', '2026-11-21')).toEqual({
+    day: '2026-11-21',
+    from: Date.UTC(2026, 10, 20, 16),
+    to: Date.UTC(2026, 10, 21, 16),
+  });
+  expect(localTime('Asia/Shanghai', Date.UTC(2026, 10, 21, 6, 3, 22))).toEqual({
+    time: '2026-11-21 14:03:22',
+    offset: '+08:00',
+  });
+  expect(localTime('America/St_Johns', Date.UTC(2026, 0, 1, 12)).offset).toBe('-03:30');
+});
+
+test('a day on which clocks change has 23 or 25 hours', () => {
+  const hours = (zone: string, day: string) => {
+    const { from, to } = zoneDay(zone, day);
+    return (to - from) / 3_600_000;
+  };
+  expect([
+    hours('America/New_York', '2026-03-08'),
+    hours('America/New_York', '2026-11-01'),
+  ]).toEqual([23, 25]);
+  // Midnight itself is skipped there.
+  expect(zoneDay('America/Sao_Paulo', '2018-11-04').from).toBe(Date.UTC(2018, 10, 4, 3));
+  expect(hours('America/Sao_Paulo', '2018-11-04')).toBe(23);
+});
+
+test('every moment lies in exactly one day, and days follow each other without a gap', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.integer({ min: Date.UTC(2015, 0), max: Date.UTC(2035, 0) }),
+      (zone, at) => {
+        const day = zoneDayAt(zone, at);
+        expect(day.from).toBeLessThanOrEqual(at);
+        expect(day.to).toBeGreaterThan(at);
+        expect(zoneDay(zone, nextDay(day.day)).from).toBe(day.to);
+        expect(localTime(zone, at).time.slice(0, 10)).toBe(day.day);
+      },
+    ),
+  );
+});
+
+test('names that are none are told apart', () => {
+  expect([isZone('Asia/Shanghai'), isZone('Asia/Nowhere')]).toEqual([true, false]);
+  expect([isDay('2026-11-21'), isDay('2026-02-30'), isDay('2026-1-1'), isDay('x')]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(zoneDays('UTC', '2026-02-27', '2026-03-01').map(({ day }) => day)).toEqual([
+    '2026-02-27',
+    '2026-02-28',
+    '2026-03-01',
+  ]);
+});

@@ -1,0 +1,41 @@
+/** Lets so many in at a time; the others wait in the order in which they came. */
+export class Semaphore {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  /** Runs `work` inside. Rejects when the signal comes before a place is free. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#enter(signal);
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+
+  #enter(signal: AbortSignal): Promise<void> | undefined {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(new Error('aborted while waiting for a place'));
+      };
+      this.#waiting.push(enter);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+}

@@ -1,0 +1,233 @@
+import type { Clock } from '../base/clock.ts';
+import { bump } from '../storage/changes.ts';
+import type { Database, Row, Transaction, Statement } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
+import type { Catalogue } from './build-snapshot.ts';
+import { type Configuration, defaultGroup } from './configuration.ts';
+import { publishPrice } from './price-versions.ts';
+import {
+  channelColumns,
+  costsText,
+  channelOf,
+  groupColumns,
+  groupOf,
+  modelOf,
+  openSecrets,
+  secretColumns,
+  upsert,
+} from './stored-catalog.ts';
+import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
+import { factsText, priceText } from './price-json.ts';
+import { catalogTopic, lockCatalogVersion } from './editing.ts';
+
+/** What `record` found. `changed`: something did, and the other processes hear of it. */
+export interface RecordResult {
+  readonly changed: boolean;
+  /** Models that keep an imported price which the configuration does not name. */
+  readonly keptPrices: readonly string[];
+}
+
+interface Recording {
+  readonly sealer: Sealer;
+  readonly version: bigint;
+  readonly at: number;
+}
+
+/**
+ * Makes the database say what the configuration says. What it names is its own, whoever made it;
+ * what the console made and it does not name stays. A model's `created` stays what it was when it
+ * was first recorded. A price that was changed in the database (by an import, or in the console)
+ * holds until the configuration names another one than it did the last time.
+ */
+export function recordConfiguration(
+  database: Database,
+  configuration: Configuration,
+  sealer: Sealer,
+  clock: Clock,
+): Promise<RecordResult> {
+  const at = clock.now();
+  return database.transact(() => recording(configuration, sealer, at));
+}
+
+function* recording(
+  { groups, channels, models }: Configuration,
+  sealer: Sealer,
+  at: number,
+): Transaction<RecordResult> {
+  const version = (yield* lockCatalogVersion()) + 1n;
+  const changes = [
+    ...groupChanges(groups, yield select('SELECT * FROM model_groups'), at),
+    ...channelChanges(channels, yield select('SELECT * FROM channels'), { sealer, version, at }),
+  ];
+  const before = byName(yield select('SELECT * FROM models'), 'id');
+  changes.push(...modelChanges(models, before, at));
+  for (const change of changes) yield change;
+  const repriced = models.filter(
+    ({ id, price }) => before.has(id) && namesNewPrice(before.get(id), priceText(price)),
+  );
+  for (const { id, price } of repriced)
+    yield* publishPrice(id, price, { source: 'configuration', at });
+  const changed = changes.length > 0 || repriced.length > 0;
+  if (changed) yield bump(catalogTopic);
+  return {
+    changed,
+    keptPrices: models
+      .filter((model) => keepsPrice(before.get(model.id), priceText(model.price)))
+      .map(({ id }) => id),
+  };
+}
+
+function select(sql: string): Statement {
+  return { sql, params: [] };
+}
+
+function byName(rows: readonly Row[], name: string): ReadonlyMap<unknown, Row> {
+  return new Map(rows.map((row) => [row[name], row]));
+}
+
+const configured = { origin: 'configuration' };
+const ofConfiguration = (row: Row): boolean => row['origin'] === configured.origin;
+
+/** Of what the configuration made, all that it does not name any more. */
+function removals(
+  table: string,
+  key: string,
+  before: ReadonlyMap<unknown, Row>,
+  kept: ReadonlySet<unknown>,
+): readonly Statement[] {
+  const gone = [...before.values()].filter((row) => ofConfiguration(row) && !kept.has(row[key]));
+  return gone.map((row) => ({
+    sql: `DELETE FROM ${table} WHERE ${key} = $1`,
+    params: [row[key] ?? null],
+  }));
+}
+
+function groupChanges(
+  groups: readonly Group[],
+  rows: readonly Row[],
+  at: number,
+): readonly Statement[] {
+  const before = byName(rows, 'name');
+  const written = groups.flatMap((group) => {
+    const row = before.get(group.name);
+    if (group !== defaultGroup)
+      return upsert('model_groups', { ...groupColumns(group), ...configured }, row, at);
+    // Nobody wrote it down: it is there from the beginning, and the console's to change.
+    const untouched = row === undefined || ofConfiguration(row);
+    return untouched
+      ? upsert('model_groups', { ...groupColumns(group), origin: 'console' }, row, at)
+      : [];
+  });
+  return [
+    ...written,
+    ...removals('model_groups', 'name', before, new Set(groups.map(({ name }) => name))),
+  ];
+}
+
+function channelChanges(
+  channels: readonly ChannelFacts[],
+  rows: readonly Row[],
+  recording: Recording,
+): readonly Statement[] {
+  const before = byName(rows, 'name');
+  const written = channels.flatMap((channel) => {
+    const row = before.get(channel.name);
+    const costs = channel.costs === undefined ? {} : { costs: costsText(channel.costs) };
+    const columns = {
+      ...channelColumns(channel),
+      ...secretColumns(channel, row, recording),
+      ...costs,
+      ...configured,
+    };
+    return upsert('channels', columns, row, recording.at);
+  });
+  return [
+    ...written,
+    ...removals('channels', 'name', before, new Set(channels.map(({ name }) => name))),
+  ];
+}
+
+function modelChanges(
+  models: readonly ModelFacts[],
+  before: ReadonlyMap<unknown, Row>,
+  at: number,
+): readonly Statement[] {
+  const written = models.flatMap((model) => {
+    const row = before.get(model.id);
+    const price = priceText(model.price);
+    const columns = {
+      id: model.id,
+      facts: factsText(model),
+      configured_price: price,
+      active: 1n,
+      ...configured,
+    };
+    const begun = {
+      price: row?.['price'] ?? price,
+      created: row?.['created'] ?? Math.floor(at / 1000),
+    };
+    return [
+      ...upsert('models', { ...columns, ...begun }, row, at),
+      ...(row === undefined ? [firstPrice(model.id, price, at)] : []),
+    ];
+  });
+  const kept = new Set<unknown>(models.map(({ id }) => id));
+  const gone = [...before.values()].filter(
+    (row) => row['active'] === 1n && ofConfiguration(row) && !kept.has(row['id']),
+  );
+  return [
+    ...written,
+    ...gone.map((row) => ({
+      sql: 'UPDATE models SET active = 0 WHERE id = $1',
+      params: [row['id'] ?? null],
+    })),
+  ];
+}
+
+/** In one statement, since the first start has hundreds of them. */
+function firstPrice(id: string, price: string, at: number): Statement {
+  const sql =
+    "INSERT INTO price_versions (model, version, price, source, published_at, effective_at) VALUES ($1, 1, $2, 'configuration', $3, $3)";
+  return { sql, params: [id, price, at] };
+}
+
+function namesNewPrice(row: Row | undefined, price: string): boolean {
+  return row?.['price'] !== price && !keepsPrice(row, price);
+}
+
+function keepsPrice(row: Row | undefined, price: string): boolean {
+  return row !== undefined && row['configured_price'] === price && row['price'] !== price;
+}
+
+/**
+ * The catalogue as recorded, secrets opened. Throws when the master key is not the one that sealed
+ * them.
+ */
+export function loadCatalog(database: Database, sealer: Sealer): Promise<Catalogue> {
+  return database.snapshot(() => loading(sealer));
+}
+
+function* loading(sealer: Sealer): Transaction<Catalogue> {
+  const [change] = yield {
+    sql: 'SELECT version FROM change WHERE topic = $1',
+    params: [catalogTopic],
+  };
+  const groups = (yield select('SELECT * FROM model_groups ORDER BY name')).map(groupOf);
+  const models = (yield select('SELECT * FROM models WHERE active = 1 ORDER BY id')).map(modelOf);
+  const channels = (yield select('SELECT * FROM channels ORDER BY name')).map((row) => ({
+    ...channelOf(row),
+    ...openSecrets(row, sealer),
+  }));
+  return { version: String(change?.['version']), groups, models, channels };
+}
+
+/** The names of the groups that a key can be made for. */
+export async function modelNames(database: Database): Promise<readonly string[]> {
+  const rows = await database.query('SELECT id FROM models');
+  return rows.map((row) => String(row['id']));
+}
+
+export async function groupNames(database: Database): Promise<readonly string[]> {
+  const rows = await database.query('SELECT name FROM model_groups ORDER BY name');
+  return rows.map((row) => String(row['name']));
+}

@@ -1,0 +1,248 @@
+import { type Bundled, modelsOfVendor } from './bundled.ts';
+import {
+  channelSchema,
+  type WrittenChannel,
+  type WrittenGroup,
+  type WrittenImage,
+} from './config-schema.ts';
+import { defaultGroup, type VendorFacts } from './configuration.ts';
+import type { ImageTerms } from './image-terms.ts';
+import { didYouMean, type ConfigReport, member, reportDuplicates } from './config-report.ts';
+import type { ConfigPath } from './problem.ts';
+import type { ChannelFacts, ModelKind, Group } from './snapshot.ts';
+import { type Calendars, readPrice } from './config-price.ts';
+
+/** What a channel may refer to. */
+export interface ChannelContext {
+  readonly groups: readonly string[];
+  /** By id; undefined of those whose kind is not told rightly. */
+  readonly models: ReadonlyMap<string, ModelKind | undefined>;
+  readonly bundled: Bundled;
+  readonly vendors: readonly VendorFacts[];
+  /** Those of the file; absent: those that come with the program. */
+  readonly calendars?: Calendars;
+}
+
+export function readChannels(
+  list: readonly unknown[],
+  report: ConfigReport,
+  known: ChannelContext,
+): readonly ChannelFacts[] {
+  reportDuplicates(list, ['channels'], 'name', report);
+  return list.flatMap((item, index) => {
+    const path = ['channels', index];
+    const channel = report.parse(channelSchema, item, path);
+    checkVendor(item, report, path, known);
+    checkGroups(item, report, [...path, 'groups'], known);
+    checkModels(item, report, [...path, 'models'], known);
+    checkKeys(item, report, path);
+    return channel === undefined
+      ? []
+      : [withCosts(channelFacts(channel, known), channel, report, [...path, 'costs'], known)];
+  });
+}
+
+function channelFacts(channel: WrittenChannel, { bundled }: ChannelContext): ChannelFacts {
+  const durations = new Map(
+    channel.models?.flatMap(({ id, durations: lengths }) =>
+      lengths === undefined ? [] : [[id, lengths]],
+    ),
+  );
+  return {
+    name: channel.name,
+    vendor: channel.vendor,
+    baseUrl: channel.base_url,
+    ...secretsOf(channel),
+    groups: [...new Set(channel.groups ?? [defaultGroup.name])],
+    priority: channel.priority ?? 0,
+    weight: channel.weight ?? 1,
+    models: new Map(
+      channel.models?.map(({ id, upstream }) => [id, upstream ?? id]) ??
+        allOf(channel.vendor, bundled),
+    ),
+    ...(durations.size === 0 ? {} : { durations }),
+    ...(channel.bills_cancelled_input === true && { billsCancelledInput: true as const }),
+  };
+}
+
+function secretsOf({
+  api_key: one,
+  api_keys: several = [],
+}: WrittenChannel): Pick<ChannelFacts, 'secret' | 'moreSecrets'> {
+  const [first, ...more] = new Set(several);
+  return { secret: first ?? one, ...(more.length === 0 ? {} : { moreSecrets: more }) };
+}
+
+function withCosts(
+  facts: ChannelFacts,
+  { costs }: WrittenChannel,
+  report: ConfigReport,
+  path: ConfigPath,
+  known: ChannelContext,
+): ChannelFacts {
+  if (costs === undefined) return facts;
+  const read = Object.entries(costs).map(([model, written]) => {
+    if (!facts.models.has(model)) report.add([...path, model], 'is not a model of this channel');
+    return [
+      model,
+      readPrice(
+        known.models.get(model) ?? 'chat',
+        written,
+        report,
+        [...path, model],
+        known.calendars,
+      ),
+    ] as const;
+  });
+  return { ...facts, costs: new Map(read) };
+}
+
+/** A channel that names no models sells every bundled model of its vendor. */
+function allOf(vendor: string, bundled: Bundled): readonly (readonly [string, string])[] {
+  return modelsOfVendor(vendor, bundled).map((model) => [model.facts.id, model.upstream]);
+}
+
+// What follows looks at the channel as it is written, so that a mistake in one member hides none in
+// another.
+
+function checkVendor(
+  channel: unknown,
+  report: ConfigReport,
+  path: ConfigPath,
+  { vendors }: ChannelContext,
+): void {
+  const name = member(channel, 'vendor');
+  const baseUrl = member(channel, 'base_url');
+  const vendor = vendors.find(({ id }) => id === name);
+  if (typeof name === 'string' && vendor === undefined) {
+    const ids = vendors.map(({ id }) => id);
+    report.add(
+      [...path, 'vendor'],
+      `there is no vendor '${name}'${didYouMean(name, ids) || ` (there are ${ids.join(', ')})`}`,
+    );
+  }
+  if (baseUrl === undefined && vendor !== undefined && vendor.baseUrl === undefined) {
+    report.add(
+      [...path, 'base_url'],
+      `is required: ${vendor.id} has no address that is the same for everyone`,
+    );
+  }
+  if (typeof baseUrl === 'string' && !isBaseUrl(baseUrl)) {
+    report.add(
+      [...path, 'base_url'],
+      `must be an address such as https://host/v1, without ? and #, not '${baseUrl}'`,
+    );
+  } else if (typeof baseUrl === 'string' && hasPassword(baseUrl)) {
+    report.add(
+      [...path, 'base_url'],
+      'must not have a name and a password in it: they would be shown, and sent nowhere. Write api_key',
+    );
+  }
+}
+
+function checkKeys(channel: unknown, report: ConfigReport, path: ConfigPath): void {
+  const keys = member(channel, 'api_keys');
+  if (keys === undefined) return;
+  if (member(channel, 'api_key') !== undefined)
+    report.add([...path, 'api_keys'], 'stands beside api_key: write all keys here');
+  if (Array.isArray(keys) && keys.length === 0)
+    report.add([...path, 'api_keys'], 'must not be empty');
+}
+
+function checkGroups(
+  channel: unknown,
+  report: ConfigReport,
+  path: ConfigPath,
+  { groups }: ChannelContext,
+): void {
+  const written = member(channel, 'groups') ?? [defaultGroup.name];
+  if (!Array.isArray(written)) return;
+  written.forEach((group: unknown, index) => {
+    if (typeof group === 'string' && !groups.includes(group))
+      report.add([...path, index], `there is no group '${group}'${didYouMean(group, groups)}`);
+  });
+}
+
+function checkModels(
+  channel: unknown,
+  report: ConfigReport,
+  path: ConfigPath,
+  known: ChannelContext,
+): void {
+  const written = member(channel, 'models');
+  if (written === undefined)
+    return checkVendorsModels(member(channel, 'vendor'), report, path, known);
+  if (!Array.isArray(written)) return;
+  const seen = new Set<string>();
+  written.forEach((model: unknown, index) => {
+    const id = typeof model === 'string' ? model : member(model, 'id');
+    if (typeof id !== 'string') return;
+    const at = [...path, index];
+    if (!known.models.has(id))
+      report.add(
+        at,
+        `there is no model '${id}', neither in this file nor in the bundled list${didYouMean(id, known.models.keys())}`,
+      );
+    if (seen.has(id)) report.add(at, `'${id}' is already in this channel`);
+    seen.add(id);
+  });
+}
+
+function checkVendorsModels(
+  vendor: unknown,
+  report: ConfigReport,
+  path: ConfigPath,
+  { vendors, bundled }: ChannelContext,
+): void {
+  const known = vendors.find(({ id }) => id === vendor);
+  if (known !== undefined && allOf(known.id, bundled).length === 0)
+    report.add(path, `is required: the bundled list has no models of ${known.id}`);
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, search, hash } = new URL(text);
+  return (protocol === 'https:' || protocol === 'http:') && search === '' && hash === '';
+}
+
+function hasPassword(text: string): boolean {
+  const { username, password } = new URL(text);
+  return username !== '' || password !== '';
+}
+
+/** A group as it is written, in the configuration file or in the console. */
+export function groupFacts({
+  name,
+  price_multiplier: multiplierPpm,
+  limits = {},
+  policy,
+}: WrittenGroup): Group {
+  const { rpm, tpm, concurrency } = limits;
+  return {
+    name,
+    multiplierPpm: multiplierPpm ?? defaultGroup.multiplierPpm,
+    limits: { rpm, tpm, concurrency },
+    ...(policy === undefined ? {} : { policy }),
+  };
+}
+
+/** `image` of a model as written → what may be asked of it. */
+export function imageTerms({
+  sizes,
+  any_size: any,
+  qualities,
+  usual,
+  n,
+  prompt_chars: promptCharsMax,
+  returns,
+  tokens,
+}: WrittenImage): ImageTerms {
+  const anySize = any && {
+    step: any.step,
+    longest: any.longest,
+    ratio: any.ratio,
+    pixelsMin: any.pixels_min,
+    pixelsMax: any.pixels_max,
+  };
+  return { sizes, anySize, qualities, usual, nMax: n, promptCharsMax, returns, tokens };
+}

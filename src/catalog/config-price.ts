@@ -1,0 +1,166 @@
+import type { Nano } from '../base/money.ts';
+import { measures } from '../base/quantities.ts';
+import {
+  calendars as bundledCalendars,
+  type Calendar,
+  type PriceWindow,
+  type PriceWindows,
+} from './price-windows.ts';
+import type { WrittenPrice, WrittenWindow } from './config-schema.ts';
+import { didYouMean, type ConfigReport } from './config-report.ts';
+import type { Price, PriceTier, Rates } from './price.ts';
+import { nanoPerMillion, priceLacks, variantMeasure } from './price-members.ts';
+import type { ConfigPath } from './problem.ts';
+import type { ModelKind } from './snapshot.ts';
+
+type WrittenRates = Omit<
+  WrittenPrice,
+  'tiers' | 'by' | 'modes' | 'places' | 'windows' | 'moment' | 'list_fees'
+>;
+export type Calendars = ReadonlyMap<string, Calendar>;
+
+/**
+ * A price as written → as charged. What is wrong with it as a price of this kind of model is
+ * reported below `path`.
+ */
+export function readPrice(
+  kind: ModelKind,
+  written: WrittenPrice,
+  report: ConfigReport,
+  path: ConfigPath,
+  calendars: Calendars = bundledCalendars,
+): Price {
+  const rates = ratesOf(written);
+  const { modes, places, list_fees: listFees } = written;
+  const price: Price = {
+    rates,
+    tiers: readTiers(written, report, path),
+    by: readVariants(kind, rates, written, report, path),
+    ...(modes === undefined || Object.keys(modes).length === 0 ? {} : { modes }),
+    ...(places === undefined || Object.keys(places).length === 0
+      ? {}
+      : {
+          places: Object.fromEntries(
+            Object.entries(places).map(([name, { times }]) => [name, times]),
+          ),
+        }),
+    ...readWindows(written, report, path, calendars),
+    ...(listFees === undefined ? {} : { listFees }),
+  };
+  const lacks = priceLacks(kind, price);
+  if (lacks !== undefined) report.add(path, lacks);
+  return price;
+}
+
+/** `cache_write` is the price of both retentions, unless one has its own. */
+function ratesOf({ cache_write: both, ...written }: Partial<WrittenRates>): Rates {
+  const rates: Partial<Record<string, Nano | undefined>> = {
+    cache_write_5m: both,
+    cache_write_1h: both,
+  };
+  for (const measure of measures) rates[measure] = written[measure] ?? rates[measure];
+  return Object.fromEntries(Object.entries(rates).filter(([, rate]) => rate !== undefined));
+}
+
+function readTiers(
+  written: WrittenPrice,
+  report: ConfigReport,
+  path: ConfigPath,
+): readonly PriceTier[] {
+  let last = 0;
+  return (written.tiers ?? []).map((tier, index): PriceTier => {
+    const { above_input_tokens: input, above_output_tokens: output, times, ...rest } = tier;
+    if (input === undefined && output === undefined)
+      report.add(
+        [...path, 'tiers', index],
+        'needs above_input_tokens, above_output_tokens, or both',
+      );
+    if (input !== undefined && output === undefined) {
+      if (input <= last)
+        report.add(
+          [...path, 'tiers', index, 'above_input_tokens'],
+          `must be more than in the tier before it (${last})`,
+        );
+      last = input;
+    }
+    return {
+      aboveInputTokens: input ?? -1,
+      ...(output === undefined ? {} : { aboveOutputTokens: output }),
+      rates: ratesOf(rest),
+      ...(times === undefined ? {} : { times }),
+    };
+  });
+}
+
+function readWindows(
+  { windows = [], moment = 'sent' }: WrittenPrice,
+  report: ConfigReport,
+  path: ConfigPath,
+  calendars: Calendars,
+): { readonly windows?: PriceWindows } {
+  if (windows.length === 0) return {};
+  const list = windows.map((written, index) =>
+    readWindow(written, report, [...path, 'windows', index], calendars),
+  );
+  for (const [index, { name, times }] of list.entries()) {
+    const same = list.find((one) => one.name === name);
+    if (same !== undefined && textOf(same.times) !== textOf(times))
+      report.add(
+        [...path, 'windows', index, 'times'],
+        `must be the same in all windows that are called '${name}'`,
+      );
+  }
+  return { windows: { moment, list } };
+}
+
+const textOf = (times: PriceWindow['times']): string =>
+  JSON.stringify(times, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+
+function readWindow(
+  written: WrittenWindow,
+  report: ConfigReport,
+  path: ConfigPath,
+  calendars: Calendars,
+): PriceWindow {
+  const { name, zone, days, from, to, wraps, except, times } = written;
+  if (to <= from && wraps !== true)
+    report.add(
+      [...path, 'to'],
+      'must be later than from; a window that ends on the next day says wraps: true',
+    );
+  if (to > from && wraps === true)
+    report.add([...path, 'wraps'], 'is for a window whose to is not later than its from');
+  const calendar = except === undefined ? undefined : calendars.get(except);
+  if (except !== undefined && calendar === undefined)
+    report.add(
+      [...path, 'except'],
+      `there is no calendar '${except}'${didYouMean(except, [...calendars.keys()])}`,
+    );
+  return {
+    name,
+    zone,
+    ...(days === undefined ? {} : { days }),
+    from,
+    to,
+    ...(calendar === undefined ? {} : { except: calendar }),
+    times,
+  };
+}
+
+function readVariants(
+  kind: ModelKind,
+  plain: Rates,
+  { by }: WrittenPrice,
+  report: ConfigReport,
+  path: ConfigPath,
+): Price['by'] {
+  if (by === undefined || Object.keys(by).length === 0) return undefined;
+  const measure = variantMeasure(kind, plain);
+  const rates: Record<string, Nano> = {};
+  for (const [variant, yuan] of Object.entries(by)) {
+    const rate = nanoPerMillion(measure, yuan);
+    if (typeof rate === 'bigint') rates[variant] = rate;
+    else report.add([...path, 'by', variant], rate);
+  }
+  return { measure, rates };
+}

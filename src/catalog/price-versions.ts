@@ -1,0 +1,138 @@
+import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import { bump } from '../storage/changes.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import type { Price } from './price.ts';
+import { parsePrice, priceText } from './price-json.ts';
+import { catalogTopic } from './editing.ts';
+
+const lookEveryMs = 1_000;
+
+/** Who named a price. */
+export interface PriceAuthor {
+  readonly source: 'configuration' | 'import' | 'console';
+  readonly actor?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** A model's price as it was, is or will be. Times are wall clock, ms. */
+export interface StoredPriceVersion extends PriceAuthor {
+  readonly model: string;
+  readonly version: number;
+  readonly price: Price;
+  readonly publishedAt: number;
+  readonly effectiveAt: number;
+}
+
+/**
+ * Adds a version of the price of a model that is there, and gives its number; whoever asks bumps
+ * the catalogue. One that begins later waits; in force is the latest that has begun, so that it
+ * takes the place of all that wait for a later time.
+ */
+export function* publishPrice(
+  model: string,
+  price: Price,
+  {
+    at,
+    effectiveAt = at,
+    source,
+    actor,
+    reason,
+  }: PriceAuthor & { readonly at: number; readonly effectiveAt?: number },
+): Transaction<number> {
+  const [last] = yield {
+    sql: 'SELECT MAX(version) AS version FROM price_versions WHERE model=$1',
+    params: [model],
+  };
+  const version = Number(last?.['version'] ?? 0) + 1;
+  yield {
+    sql: `INSERT INTO price_versions (model, version, price, source, actor, reason, published_at, effective_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    params: [
+      model,
+      version,
+      priceText(price),
+      source,
+      actor ?? null,
+      reason ?? null,
+      at,
+      effectiveAt,
+    ],
+  };
+  yield* putInForce(model, at);
+  return version;
+}
+
+/** The model's row says what its versions say of this moment. */
+function* putInForce(model: string, at: number): Transaction<void> {
+  const latest =
+    'SELECT version, price FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
+  const [now] = yield { sql: latest, params: [model, at] };
+  assert(now !== undefined, `model ${model} has a price`);
+  const { version = 0n, price = null } = now;
+  yield {
+    sql: `UPDATE models SET price=$2, price_version=$3,
+      next_price_at=(SELECT MIN(effective_at) FROM price_versions WHERE model=$1 AND version>$3 AND effective_at>$4) WHERE id=$1`,
+    params: [model, price, version, at],
+  };
+}
+
+/**
+ * Puts in force the prices whose time has come; how many models have another one now. Cheap enough
+ * to be asked every second.
+ */
+export async function bringPricesInForce(database: Database, now: number): Promise<number> {
+  const due = 'SELECT id FROM models WHERE next_price_at<=$1';
+  if ((await database.query(due, [now])).length === 0) return 0;
+  return database.transact(function* (): Transaction<number> {
+    const models = yield { sql: due, params: [now] };
+    for (const row of models) yield* putInForce(String(row['id']), now);
+    yield bump(catalogTopic);
+    return models.length;
+  });
+}
+
+/** Looks for prices whose time has come, every second. What fails is tried again the next time. */
+export function keepPricesInForce(database: Database, clock: Clock): { stop(): void } {
+  const keep = () => bringPricesInForce(database, clock.now()).catch(() => undefined);
+  const timer = setInterval(() => void keep(), lookEveryMs).unref();
+  void keep();
+  return { stop: () => clearInterval(timer) };
+}
+
+/** All versions of a model's price, the latest first. */
+export async function priceVersions(
+  database: Database,
+  model: string,
+  limit = 200,
+): Promise<readonly StoredPriceVersion[]> {
+  const rows = await database.query(
+    'SELECT * FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT $2',
+    [model, limit],
+  );
+  return rows.map(versionOf);
+}
+
+/** The version that was in force at `at`; undefined for a model that had no price then. */
+export function* priceVersionAt(
+  model: string,
+  at: number,
+): Transaction<StoredPriceVersion | undefined> {
+  const sql =
+    'SELECT * FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
+  const [row] = yield { sql, params: [model, at] };
+  return row && versionOf(row);
+}
+
+function versionOf(row: Row): StoredPriceVersion {
+  const { source, actor, reason } = row;
+  return {
+    model: String(row['model']),
+    version: Number(row['version']),
+    price: parsePrice(String(row['price'])),
+    source: source === 'import' || source === 'console' ? source : 'configuration',
+    actor: actor === null || actor === undefined ? undefined : String(actor),
+    reason: reason === null || reason === undefined ? undefined : String(reason),
+    publishedAt: Number(row['published_at']),
+    effectiveAt: Number(row['effective_at']),
+  };
+}

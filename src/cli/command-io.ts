@@ -1,0 +1,72 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { DatabaseError } from '../storage/database.ts';
+import { MasterKeyError } from '../storage/seal.ts';
+
+/** An expected end of a command: the message is for the person at the keyboard, without a stack. */
+export class Failure extends Error {}
+
+/**
+ * What is said on standard error when a command ends early. What the machine refused (a port in
+ * use, a folder that is not writable, a database that does not answer) is told in its own words; a
+ * stack is for bugs.
+ */
+export function faultText(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  if (fault instanceof Failure || fault instanceof DatabaseError || fault instanceof MasterKeyError)
+    return fault.message;
+  if (!('syscall' in fault)) return fault.stack ?? fault.message;
+  const inUse = 'code' in fault && fault.code === 'EADDRINUSE';
+  return inUse ? `${fault.message}; name another with --port or PORT` : fault.message;
+}
+
+/** What every command takes. */
+export interface SharedOptions {
+  readonly data?: string;
+  readonly json?: true;
+}
+
+/** Prints the result: one JSON value with `--json`, else the lines for people. */
+export function print(
+  { json }: Pick<SharedOptions, 'json'>,
+  value: unknown,
+  lines: readonly string[],
+): void {
+  console.log(json === true ? JSON.stringify(value) : lines.join('\n'));
+}
+
+/** `1 model`, `2 models`. */
+export const countPhrase = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** A table for people: columns as wide as their widest cell. */
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [heads, ...rows];
+  const widths = heads.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)));
+  return all.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const pageSize = 1_000;
+
+/** All there is of what is read in pages, by id. */
+export async function everyPage<T extends { readonly id: string }>(
+  read: (page: { readonly after: string; readonly limit: number }) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (;;) {
+    const page = await read({ after: all.at(-1)?.id ?? '', limit: pageSize });
+    all.push(...page);
+    if (page.length < pageSize) return all;
+  }
+}
+
+/** A file that the command names. */
+export function readText(file: string): string {
+  if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
+  if (statSync(file).isDirectory()) throw new Failure(`${file} is a folder, and no file`);
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,572 @@
+import type {
+  AnnouncementView,
+  BalanceView,
+  Day,
+  Instant,
+  Yuan,
+  ChargeStatus,
+  PriceClass,
+  TokenMix,
+  UnitPrice,
+  Page,
+  WalletName,
+  ModelKindName,
+} from './shared.ts';
+
+/** GET `overview?by=model|key`: the page in one request. */
+export interface OverviewView {
+  readonly balance: BalanceView;
+  readonly today: Spending;
+  /** Yesterday up to this hour and minute. */
+  readonly yesterday_so_far: Yuan;
+  readonly last_7_days: Spending;
+  /** The last 30 days of the account's zone, today included. */
+  readonly series: SeriesView;
+  /** What costs most in the same 30 days, dearest first, at most ten. */
+  readonly top: readonly TopModel[];
+  readonly last_charges: readonly ChargeView[];
+  readonly start: StartCard;
+  readonly announcements: readonly AnnouncementView[];
+  readonly zone: string;
+  readonly as_of: Instant;
+}
+
+export interface Spending {
+  readonly cost: Yuan;
+  readonly requests: number;
+}
+
+/**
+ * Stacked bars: `values[i]` of a series is what it cost on `days[i]`. Dearest series first; those
+ * after the sixth are one, named `other`.
+ */
+export interface SeriesView {
+  readonly by: 'model' | 'key';
+  readonly zone: string;
+  readonly days: readonly Day[];
+  readonly series: readonly Series[];
+  /** By day, all series together. */
+  readonly totals: readonly Yuan[];
+}
+
+export interface Series {
+  /** The model's name or the key's id; null for all others together. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly cost: Yuan;
+  readonly values: readonly Yuan[];
+  readonly requests: readonly number[];
+}
+
+export interface TopModel {
+  readonly model: string;
+  readonly cost: Yuan;
+  /** Of all that was spent in the period, 0 to 1. */
+  readonly share: number;
+  readonly requests: number;
+  /** Of input tokens, 0 to 1; null when there were none. */
+  readonly cached_share: number | null;
+}
+
+/** Steps tick off by facts. Shown until the first charge. */
+export interface StartCard {
+  readonly done: boolean;
+  readonly topped_up: boolean;
+  readonly has_key: boolean;
+  readonly charged: boolean;
+  /** The first charge, to be checked. */
+  readonly first_charge: ChargeView | null;
+  /** A chat model that the user's newest key can call, for the sample. */
+  readonly sample_model: string | null;
+}
+
+/**
+ * A charge in a list: GET `usage?from&to&key&model&kind&status&min_cost&request&limit&after`,
+ * newest first (`from` and `to` are instants or `-7d`, `-24h`; default: the last 30 days; `status`
+ * may be `estimated`); `last_charges` of the overview; the event `charge`.
+ */
+export interface ChargeView {
+  /** The request's id, or the task's. */
+  readonly id: string;
+  /** When it was charged; its request began `total_ms` before. */
+  readonly at: Instant;
+  readonly model: string;
+  /** The capability: `chat`, `images`, `video`, … */
+  readonly kind: string;
+  readonly key_id: string;
+  readonly key_name: string;
+  readonly group: string;
+  readonly status: ChargeStatus;
+  readonly estimated: boolean;
+  readonly streamed: boolean;
+  readonly tokens: TokenMix | null;
+  /** What is not tokens: 2 images, 5 seconds, … */
+  readonly quantity: {
+    readonly amount: number;
+    readonly unit: 'image' | 'megapixel' | 'second' | 'character' | 'request' | 'call';
+  } | null;
+  readonly first_byte_ms: number | null;
+  readonly total_ms: number;
+  readonly cost: Yuan;
+}
+
+/** GET `usage/:request_id`. */
+export interface ChargeDetail extends ChargeView {
+  readonly lines: readonly ChargeLine[];
+  /**
+   * Paid = the ledger's transfer of the same id. Less than the lines' sum only when the money had
+   * ended: then `forgiven` is the rest.
+   */
+  readonly transfer: {
+    readonly id: string;
+    readonly amount: Yuan;
+    readonly at: Instant;
+    readonly equal: boolean;
+  } | null;
+  readonly forgiven: Yuan;
+  /** `0.85`; null when the group is gone or its multiplier has changed since. */
+  readonly multiplier: string | null;
+  /** Which prices were in force then; null when they were recorded before versions were kept. */
+  readonly price_version: PriceVersionRef | null;
+  /** What the input would have cost without the cache, where there was one. */
+  readonly without_cache: Yuan | null;
+  readonly refunds: readonly { readonly id: string; readonly amount: Yuan; readonly at: Instant }[];
+  /** For operators alone. */
+  readonly attempts: {
+    readonly count: number;
+    readonly channel: string | null;
+    readonly upstream_id: string | null;
+  } | null;
+}
+
+export interface PriceVersionRef {
+  readonly version: number;
+  readonly since: Instant;
+}
+
+/** quantity × price = exact, rounded up once to the nano = charged. */
+export interface ChargeLine {
+  readonly class: PriceClass;
+  readonly variant: string | null;
+  /** Whose price it is, where another model was called on the way. */
+  readonly model: string | null;
+  /** What the plain price was multiplied by, and why: `× 6 (ultrafast) × 11/10 (us)`. */
+  readonly terms: string | null;
+  /** Decimal: tokens, images, characters and requests are whole; seconds may have six decimals. */
+  readonly quantity: string;
+  /** What was paid for the unit, multiplier included. */
+  readonly price: UnitPrice;
+  /** Before the multiplier, where the version that was used is known. */
+  readonly base_price: UnitPrice | null;
+  /** As many decimals as it takes. */
+  readonly exact: string;
+  readonly charged: Yuan;
+  readonly rounded_up: boolean;
+}
+
+/** GET `usage/summary` of a filter. */
+export interface UsageSummary {
+  /**
+   * Since when it is summed up: later than the filter says where `min_cost` has too many records to
+   * look at.
+   */
+  readonly from: Instant;
+  readonly requests: number;
+  readonly cost: Yuan;
+  readonly tokens: TokenMix;
+  /** What is not tokens, by unit. */
+  readonly quantities: readonly {
+    readonly class: PriceClass;
+    readonly amount: string;
+    readonly cost: Yuan;
+  }[];
+  /** Of all requests those that broke off (`cut`), 0 to 1; null when there were none. */
+  readonly error_share: number | null;
+  readonly as_of: Instant;
+}
+
+/** GET `usage/series?by=model|key` of a filter: per day, and each series' sum. */
+export interface UsageSeries {
+  readonly by: 'model' | 'key';
+  readonly zone: string;
+  readonly days: readonly Day[];
+  readonly series: readonly Series[];
+  readonly totals: readonly Yuan[];
+}
+
+export type KeyState = 'active' | 'disabled' | 'expired' | 'limit_reached';
+
+/** What confines a key, beside its group and its money; null = nothing does. */
+export interface KeyTermsView {
+  /** Of its group's models. */
+  readonly only_models: readonly string[] | null;
+  /**
+   * Addresses and networks, `10.0.0.0/8`, from which it may be used. The playground asks nobody
+   * where he is.
+   */
+  readonly addresses: readonly string[] | null;
+  /** Requests and tokens in a minute, requests at once; its group's limits hold as well. */
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+}
+
+/**
+ * The same, to be written: what is left out stays as it is, null or an empty list takes it away.
+ */
+export type KeyTermsBody = Partial<KeyTermsView>;
+
+/** GET `keys` is a page of these, in the order in which they were made, newest first. */
+export interface KeyView extends KeyTermsView {
+  readonly id: string;
+  readonly name: string;
+  readonly group: string;
+  /** `sk-ab`. */
+  readonly prefix: string;
+  readonly last4: string;
+  readonly state: KeyState;
+  readonly spent: Yuan;
+  /**
+   * All that it may ever spend, in a day, in a month; null = no limit. Days and months of limits
+   * are the operator's.
+   */
+  readonly limit: Yuan | null;
+  readonly daily_limit: Yuan | null;
+  readonly monthly_limit: Yuan | null;
+  /** Since the first of the month in the account's zone. */
+  readonly spent_this_month: Yuan;
+  readonly created_at: Instant;
+  readonly expires_at: Instant | null;
+  readonly last_used_at: Instant | null;
+  /** For `if-match`. */
+  readonly version: number;
+}
+
+/** GET `keys/:id`. */
+export interface KeyDetail extends KeyView {
+  readonly series: SeriesView;
+  readonly top: readonly TopModel[];
+  /** Those that it reaches. */
+  readonly models: readonly string[];
+  /** Requests in the last hour: what disabling it would stop. */
+  readonly requests_last_hour: number;
+  /** What was done with it, newest first, at most twenty. */
+  readonly history: readonly KeyAct[];
+}
+
+/** `by`: the user, an operator, a command on the server or the program itself. */
+export interface KeyAct {
+  readonly at: Instant;
+  readonly action: string;
+  readonly by: 'user' | 'operator' | 'command' | 'system';
+  readonly changes: readonly {
+    readonly member: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+}
+
+/** POST `keys`, with `idempotency-key`. */
+export interface NewKeyBody extends KeyTermsBody {
+  readonly name: string;
+  readonly group: string;
+  readonly limit?: Yuan | null;
+  readonly daily_limit?: Yuan | null;
+  readonly monthly_limit?: Yuan | null;
+  readonly expires_at?: Instant | null;
+}
+
+/**
+ * `secret` is here once and nowhere else. Repeating the idempotency key answers the key with
+ * `secret: null`.
+ */
+export interface CreatedKey {
+  readonly key: KeyView;
+  readonly secret: string | null;
+}
+
+/**
+ * PATCH `keys/:id`, with `if-match`: what is left out stays. A limit that the key was made with may
+ * change and not go; another it does not get (400, field `limit_fixed`). The group never changes.
+ */
+export interface KeyChange extends KeyTermsBody {
+  readonly name?: string;
+  readonly limit?: Yuan;
+  readonly daily_limit?: Yuan;
+  readonly monthly_limit?: Yuan;
+  readonly expires_at?: Instant | null;
+}
+
+/** GET `groups`: those that a key can be made for. */
+export interface GroupView {
+  readonly name: string;
+  /** `0.85`. */
+  readonly multiplier: string;
+  readonly models: number;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+}
+
+/**
+ * GET `statement?from=2026-11-01&to=2026-11-21`: days of the account's zone, both included; at most
+ * 366. Default: this month.
+ */
+export interface StatementView {
+  readonly from: Day;
+  readonly to: Day;
+  readonly zone: string;
+  readonly opening: { readonly at: Instant; readonly balance: Yuan };
+  readonly top_ups: { readonly count: number; readonly amount: Yuan };
+  /** As a negative amount. */
+  readonly charges: { readonly count: number; readonly amount: Yuan };
+  /** Charges paid back. */
+  readonly refunds: { readonly count: number; readonly amount: Yuan };
+  /**
+   * Everything else: the operator's credits (+) and debits (−), top-ups paid back to the wallet
+   * (−).
+   */
+  readonly adjustments: { readonly count: number; readonly amount: Yuan };
+  readonly closing: { readonly at: Instant; readonly balance: Yuan };
+  /** opening + all of the above = closing, and closing is what the ledger's counters say. */
+  readonly adds_up: boolean;
+  readonly held: Yuan;
+  readonly available: Yuan;
+  readonly rows: readonly StatementRow[];
+  readonly as_of: Instant;
+}
+
+/**
+ * Oldest first, in the ledger's order; a top-up between charges splits a day's charges in two rows,
+ * so that every balance was once true.
+ */
+export type StatementRow = ChargesRow | MoveRow;
+
+export interface ChargesRow {
+  readonly kind: 'charges';
+  readonly day: Day;
+  /** `[from, to)`: for `statement/:date?from&to`. */
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly requests: number;
+  /** Negative. */
+  readonly amount: Yuan;
+  readonly balance: Yuan;
+}
+
+export interface MoveRow {
+  readonly kind: 'top_up' | 'refund' | 'credit' | 'debit' | 'withdrawal';
+  readonly day: Day;
+  readonly at: Instant;
+  /** The transfer's. */
+  readonly id: string;
+  /** The order, or the request that was paid back. */
+  readonly ref: string | null;
+  readonly wallet: string | null;
+  /** Why an operator gave or took it. */
+  readonly reason: string | null;
+  readonly amount: Yuan;
+  readonly balance: Yuan;
+}
+
+/**
+ * GET `statement/:date?from&to&limit&after`: the charges of a day, oldest first, and what was held
+ * and let go without a charge.
+ */
+export interface StatementDay extends Page<StatementLine> {
+  readonly day: Day;
+  readonly zone: string;
+}
+
+export type StatementLine =
+  | ({ readonly what: 'charge'; readonly amount: Yuan; readonly balance: Yuan } & ChargeView)
+  | {
+      readonly what: 'not_charged';
+      readonly id: string;
+      readonly at: Instant;
+      readonly model: string;
+      readonly kind: string;
+      readonly key_name: string;
+      readonly held: Yuan;
+      readonly held_at: Instant;
+      readonly released_at: Instant;
+      readonly error: string | null;
+    };
+
+/** POST `statement/verify` with `{from, to}`: added up again from the ledger's transfers. */
+export interface StatementProof {
+  readonly ok: boolean;
+  /** Transfers that were read. */
+  readonly lines: number;
+  readonly opening: Yuan;
+  readonly closing: Yuan;
+  readonly took_ms: number;
+  /** The first that differs. */
+  readonly differs: {
+    readonly id: string;
+    readonly recorded: Yuan | null;
+    readonly transferred: Yuan | null;
+  } | null;
+  readonly as_of: Instant;
+}
+
+/**
+ * `waiting` → `scanned` → `credited`, or `expired` (its code), `closed` (at the wallet), `failed`
+ * (the wallet did not take it). A payment that arrives after closing is credited, with
+ * `late: true`.
+ */
+export type OrderStateName = 'waiting' | 'scanned' | 'credited' | 'expired' | 'closed' | 'failed';
+
+/** GET `orders`, `orders/:id`; the event `order`. */
+export interface OrderView {
+  readonly id: string;
+  readonly amount: Yuan;
+  readonly wallet: WalletName;
+  readonly state: OrderStateName;
+  readonly late: boolean;
+  /** What the QR code says, while it waits. */
+  readonly qr: string | null;
+  /** The wallet's page, where it has one. */
+  readonly pay_url: string | null;
+  readonly expires_at: Instant;
+  readonly created_at: Instant;
+  readonly credited_at: Instant | null;
+  /** The wallet's own number. */
+  readonly wallet_no: string | null;
+  readonly transfer: string | null;
+  readonly refunded: Yuan;
+  readonly refunds: readonly RefundView[];
+}
+
+export interface RefundView {
+  readonly id: string;
+  readonly amount: Yuan;
+  readonly state: 'held' | 'asked' | 'refunded' | 'failed';
+  readonly reason: string;
+  readonly at: Instant;
+}
+
+/** POST `orders`, with `idempotency-key`. `amount`: from 1.00, at most two decimals. */
+export interface NewOrderBody {
+  readonly amount: Yuan;
+  readonly wallet: WalletName;
+  readonly page?: 'qr' | 'web';
+}
+
+/** POST `orders`, `orders/:id/check`, `orders/:id/close`. */
+export interface OrderAnswer {
+  readonly order: OrderView;
+  readonly balance: BalanceView;
+}
+
+/**
+ * GET `models?group=`: what the group can call, at its prices. Default group: that of the key used
+ * last. Small enough to be searched by the client.
+ */
+export interface ModelsView {
+  readonly group: string;
+  readonly groups: readonly string[];
+  readonly items: readonly ModelRow[];
+}
+
+export interface ModelRow {
+  readonly id: string;
+  readonly vendor: string;
+  readonly kind: ModelKindName;
+  readonly context: number | null;
+  readonly output_tokens_max: number | null;
+  readonly modalities: { readonly in: readonly string[]; readonly out: readonly string[] } | null;
+  /** At the group's multiplier. */
+  readonly prices: readonly UnitPrice[];
+  readonly shutdown_date: string | null;
+}
+
+/** GET `models/:id?group=`; the id may hold `/`. */
+export interface ModelDetail extends ModelRow {
+  readonly by_group: readonly ModelPrices[];
+  readonly created_at: Instant;
+  readonly price_version: { readonly version: number; readonly since: Instant } | null;
+  /** Of models of pictures. */
+  readonly image: {
+    readonly sizes: readonly string[] | null;
+    readonly qualities: readonly string[] | null;
+    readonly images_max: number | null;
+    /** What an unsaid size or quality stands for; null: its vendor decides. */
+    readonly usual_size: string | null;
+    readonly usual_quality: string | null;
+    readonly price_names: ImagePriceNames;
+  } | null;
+  /** Of films, in seconds. */
+  readonly durations: readonly number[] | null;
+  /** Of all users' requests in the last 24 hours; null when there were none. */
+  readonly speed: {
+    readonly requests: number;
+    readonly first_byte_median_ms: number | null;
+    readonly total_mean_ms: number | null;
+    readonly success_share: number;
+  } | null;
+}
+
+/** Under which names besides its own a charge looks for the price of a size or quality. */
+export interface ImagePriceNames {
+  /** By quality. */
+  readonly also_called: Readonly<Record<string, string>>;
+  /** Of sizes, the smallest first; null: all larger ones. */
+  readonly resolutions: readonly { readonly name: string; readonly pixels_max: number | null }[];
+}
+
+export interface ModelPrices {
+  readonly group: string;
+  readonly multiplier: string;
+  readonly prices: readonly UnitPrice[];
+}
+
+export type TaskStateName = 'pending' | 'processing' | 'completed' | 'failed';
+
+/**
+ * GET `tasks` (newest first), `tasks/:id`; the event `task`. Prompts are not stored. Kept for 24
+ * hours.
+ */
+export interface TaskView {
+  readonly id: string;
+  readonly model: string;
+  readonly key_id: string;
+  readonly key_name: string;
+  readonly seconds: number;
+  readonly size: string | null;
+  readonly state: TaskStateName;
+  /** 0 to 100; null when its vendor tells none. */
+  readonly progress: number | null;
+  /** While it runs. */
+  readonly held: Yuan;
+  /** When it is done. */
+  readonly charged: Yuan;
+  readonly submitted_at: Instant;
+  readonly ended_at: Instant | null;
+  readonly expires_at: Instant;
+  readonly video_url: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface TaskDetail extends TaskView {
+  readonly lines: readonly ChargeLine[];
+  /** How long such a task usually takes, from our own last ones; null when there were too few. */
+  readonly usual_ms: number | null;
+}
+
+/**
+ * GET `events`, server-sent: `event:` is the name, `data:` the JSON, `id:` resumes by
+ * `Last-Event-ID`. `announcement` and `channel` say that something changed: ask for it again.
+ * `refused` tells the start card that a request arrived and was refused.
+ */
+export interface ConsoleEvents {
+  readonly balance: BalanceView;
+  readonly order: OrderView;
+  readonly task: TaskView;
+  readonly charge: ChargeView;
+  readonly announcement: { readonly changed: true };
+  /** For operators alone. */
+  readonly channel: { readonly changed: true };
+}
+
+export type ConsoleEventName = keyof ConsoleEvents;

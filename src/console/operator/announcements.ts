@@ -1,0 +1,170 @@
+import * as z from 'zod';
+import {
+  addAnnouncement,
+  type Announcement,
+  announcedTo,
+  changeAnnouncement,
+  findAnnouncement,
+  listAnnouncements,
+  type NewAnnouncement,
+  removeAnnouncement,
+} from '../../accounts/announcements.ts';
+import { writeAudit } from '../../accounts/audit.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import type { AnnouncementView, List, OperatorAnnouncement } from '../contract.ts';
+import { idempotencyKeyIn, versionIn, timeInput } from '../input.ts';
+import { type OperatorContext, byOperator, auditFacts } from './context.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { instant, instantOrNull } from '../format.ts';
+
+const textInput = (max: number) => {
+  const some = z.string().trim().min(1, 'empty').max(max, 'too_long');
+  return z.strictObject({ zh: some, en: some });
+};
+const level = z.enum(['info', 'warn', 'bad']);
+const changed = z.strictObject({
+  title: textInput(200).optional(),
+  text: textInput(5_000).optional(),
+  level: level.optional(),
+  from: timeInput.optional(),
+  to: timeInput.nullable().optional(),
+  group: z.string().nullable().optional(),
+});
+const made = changed.required({ title: true, text: true, level: true });
+type Change = z.output<typeof changed>;
+
+/** What users are told, in both languages. */
+export function announcementRoutes({
+  database,
+  clock,
+  catalog,
+}: OperatorContext): readonly ConsoleRoute[] {
+  const role = 'operator';
+  const view = (announcement: Announcement) => operatorView(announcement, clock.now());
+  const checked = (wanted: NewAnnouncement) => checkedAnnouncement(wanted, catalog().groups);
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/announcements',
+      role,
+      handle: async (): Promise<List<OperatorAnnouncement>> => ({
+        items: (await listAnnouncements(database)).map(view),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/announcements',
+      role,
+      input: made,
+      async handle(visit) {
+        const { input, at, headers, user, reply } = visit;
+        const wanted = checked(
+          merged(
+            { ...input, level: input.level, from: at, to: undefined, group: undefined },
+            input,
+          ),
+        );
+        const by = { author: user.id, madeWith: idempotencyKeyIn(headers), at };
+        reply.status(201);
+        return view(
+          await database.transact(function* () {
+            const { announcement, made: isNew } = yield* addAnnouncement(wanted, by);
+            if (isNew) yield* told(visit, 'announcement.create', undefined, announcement);
+            return announcement;
+          }),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: 'operator/announcements/:id',
+      role,
+      input: changed,
+      handle: (visit) =>
+        database.transact(function* () {
+          const before =
+            (yield* findAnnouncement(visit.params['id'] ?? '')) ?? throwProblem('not_found');
+          const wanted = checked(merged(before, visit.input));
+          const after = yield* changeAnnouncement(before.id, versionIn(visit.headers), wanted);
+          if (after === undefined)
+            return throwProblem('version_conflict', { current: view(before) });
+          yield* told(visit, 'announcement.update', before, after);
+          return view(after);
+        }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: 'operator/announcements/:id',
+      role,
+      handle: (visit) =>
+        database.transact(function* (): Transaction<undefined> {
+          const before =
+            (yield* findAnnouncement(visit.params['id'] ?? '')) ?? throwProblem('not_found');
+          yield* removeAnnouncement(before.id);
+          yield* told(visit, 'announcement.remove', before, undefined);
+        }),
+    }),
+  ];
+}
+
+/** It ends after it begins, and its group exists. */
+function checkedAnnouncement(
+  wanted: NewAnnouncement,
+  groups: ReadonlyMap<string, unknown>,
+): NewAnnouncement {
+  if (wanted.to !== undefined && wanted.to <= wanted.from)
+    throwProblem('invalid', { fields: { to: 'before_from' } });
+  if (wanted.group !== undefined && !groups.has(wanted.group))
+    throwProblem('invalid', { fields: { group: 'unknown' } });
+  return wanted;
+}
+
+function merged(
+  before: NewAnnouncement,
+  { title, text, level: wanted, from, to, group }: Change,
+): NewAnnouncement {
+  return {
+    title: title ?? before.title,
+    text: text ?? before.text,
+    level: wanted ?? before.level,
+    from: from ?? before.from,
+    to: to === null ? undefined : (to ?? before.to),
+    group: group === null ? undefined : (group ?? before.group),
+  };
+}
+
+function* told(
+  visit: SignedInRequest<unknown>,
+  action: string,
+  before: Announcement | undefined,
+  after: Announcement | undefined,
+): Transaction<void> {
+  const target = `announcement:${after?.id ?? before?.id ?? ''}`;
+  yield* writeAudit(visit.at, {
+    ...byOperator(visit),
+    action,
+    target,
+    before: auditFacts(before),
+    after: auditFacts(after),
+  });
+}
+
+function viewOf({ id, title, text, level: of, from, to }: Announcement): AnnouncementView {
+  return { id, title, text, level: of, from: instant(from), to: instantOrNull(to) };
+}
+
+function operatorView(announcement: Announcement, now: number): OperatorAnnouncement {
+  const { from, to, group, version } = announcement;
+  const state = from > now ? 'planned' : to !== undefined && to <= now ? 'over' : 'shown';
+  return { ...viewOf(announcement), group: group ?? null, state, version };
+}
+
+/** What is announced to a user now, for the user's own pages. */
+export async function announcementsFor(
+  database: Database,
+  userId: string,
+  now: number,
+): Promise<readonly AnnouncementView[]> {
+  return (await announcedTo(database, userId, now)).map(viewOf);
+}

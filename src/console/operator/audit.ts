@@ -1,0 +1,186 @@
+import * as z from 'zod';
+import { type AuditRecord as Entry, auditPage, type AuditQuery } from '../../accounts/audit.ts';
+import { userNames } from '../../accounts/users.ts';
+import type { Database } from '../../storage/database.ts';
+import { zoneDayAt } from '../../base/calendar.ts';
+import type { AuditEntry, Page } from '../contract.ts';
+import { csvLine, csvStart, instant } from '../format.ts';
+import { relativeTimeInput, pageLimit } from '../input.ts';
+import type { OperatorContext } from './context.ts';
+import { type ConsoleRoute, defineRoute } from '../route.ts';
+import { csvType } from '../user/usage.ts';
+
+const filtered = z.object({
+  actor: z.string().optional(),
+  action: z.string().optional(),
+  target: z.string().optional(),
+  account: z.string().optional(),
+  from: relativeTimeInput.optional(),
+  to: relativeTimeInput.optional(),
+});
+const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
+type Filter = z.output<typeof filtered>;
+
+/** Who did what, to what, and why: read, never written here. */
+export function auditRoutes({ database, cursors }: OperatorContext): readonly ConsoleRoute[] {
+  const role = 'operator';
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/audit',
+      role,
+      input: listed,
+      async handle({ input, at }): Promise<Page<AuditEntry>> {
+        const { limit, after, from, to, ...filter } = input;
+        const of = ['audit', from?.(0), to?.(0), filter];
+        const before = after === undefined ? undefined : cursors.read(of, after).id;
+        const entries = await auditPage(database, {
+          ...questionOf(input, at),
+          before,
+          limit: limit + 1,
+        });
+        const items = await views(database, entries.slice(0, limit));
+        const last = items.at(-1);
+        const next =
+          entries.length > limit && last !== undefined
+            ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
+            : null;
+        return { items, next, prev: null, as_of: instant(at) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/audit.csv',
+      role,
+      input: filtered,
+      perMinute: 10,
+      async handle({ input, at, user, reply }) {
+        const { day } = zoneDayAt(user.zone, at);
+        await reply.file({
+          name: `audit-${day}.csv`,
+          type: csvType,
+          text: csv(database, questionOf(input, at)),
+        });
+      },
+    }),
+  ];
+}
+
+function questionOf(
+  { actor, action, target, account, from, to }: Filter,
+  now: number,
+): Omit<AuditQuery, 'limit'> {
+  return { actor, action, target, account, from: from?.(now), to: to?.(now) };
+}
+
+const csvPage = 500;
+
+async function* csv(
+  database: Database,
+  question: Omit<AuditQuery, 'limit'>,
+): AsyncGenerator<string> {
+  yield csvStart +
+    csvLine([
+      'time',
+      'actor_kind',
+      'actor',
+      'actor_name',
+      'action',
+      'target',
+      'account',
+      'reason',
+      'ip',
+      'before',
+      'after',
+    ]);
+  for (let before: string | undefined; ; ) {
+    const entries: readonly Entry[] = await auditPage(database, {
+      ...question,
+      before,
+      limit: csvPage,
+    });
+    const names = await userNames(
+      database,
+      entries.flatMap(({ actor }) => actor ?? []),
+    );
+    yield entries
+      .map(
+        ({ at, actorKind, actor, action, target, account, reason, ip, before: was, after: is }) =>
+          csvLine([
+            ...[
+              instant(at),
+              actorKind,
+              actor ?? null,
+              names.get(actor ?? '') ?? null,
+              action,
+              target,
+              account ?? null,
+              reason ?? null,
+              ip ?? null,
+            ],
+            ...[
+              was === undefined ? null : JSON.stringify(was),
+              is === undefined ? null : JSON.stringify(is),
+            ],
+          ]),
+      )
+      .join('');
+    before = entries.at(-1)?.id;
+    if (entries.length < csvPage) return;
+  }
+}
+
+async function views(
+  database: Database,
+  entries: readonly Entry[],
+): Promise<readonly AuditEntry[]> {
+  const people = entries.flatMap(({ actor, account, target }) => [
+    actor,
+    account,
+    targetOf({ target, action: '' }).id,
+  ]);
+  const names = await userNames(
+    database,
+    people.filter((id) => id !== undefined),
+  );
+  return entries.map((entry) => {
+    const { id, at, actorKind: kind, actor, action, reason, ip } = entry;
+    const target = targetOf(entry);
+    return {
+      id,
+      at: instant(at),
+      actor: { kind, id: actor ?? null, name: names.get(actor ?? '') ?? actor ?? kind },
+      action,
+      target: { ...target, name: names.get(target.id) ?? null },
+      reason: reason ?? null,
+      ip: ip ?? null,
+      changes: auditChanges(entry),
+    };
+  });
+}
+
+/** `channel:ark`; of what is told by its id alone the action says the kind. */
+function targetOf({ target, action }: Pick<Entry, 'target' | 'action'>): {
+  readonly kind: string;
+  readonly id: string;
+} {
+  const at = target.indexOf(':');
+  return at < 0
+    ? { kind: action.split('.', 1)[0] ?? '', id: target }
+    : { kind: target.slice(0, at), id: target.slice(at + 1) };
+}
+
+export function auditChanges({ before = {}, after = {} }: Entry): AuditEntry['changes'] {
+  const text = (value: unknown): string | null =>
+    value === undefined || value === null
+      ? null
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value);
+  const members = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return members.map((member) => ({
+    member,
+    before: text(before[member]),
+    after: text(after[member]),
+  }));
+}

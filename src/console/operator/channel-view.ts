@@ -1,0 +1,190 @@
+import { capabilities } from '../../base/capability.ts';
+import type { StoredCatalog, StoredChannel } from '../../catalog/stored-catalog.ts';
+import { kindsFor } from '../../gateway/models/offers.ts';
+import {
+  channelAcrossNodes,
+  keyAcrossNodes,
+  type NodeReport,
+  countTotals,
+} from '../../gateway/reports/report.ts';
+import type { ChannelCount } from '../../gateway/reports/counts.ts';
+import { adaptersOf } from '../../providers/bridges/index.ts';
+import type { Vendor } from '../../providers/adapter.ts';
+import type { ChannelLoss } from '../../usage/totals.ts';
+import type { ChannelKey, ChannelModel, ChannelStateName, ChannelView } from '../contract.ts';
+import { wholePpm, pricesOf } from '../prices.ts';
+import { instant, instantOrNull, yuan } from '../format.ts';
+
+/** All that the view of a channel is made of, read at one moment. */
+export interface ChannelReadings {
+  readonly catalogue: StoredCatalog;
+  readonly vendors: ReadonlyMap<string, Vendor>;
+  readonly reports: readonly NodeReport[];
+  /** What each channel's keys end with; undefined: too short to tell of it. */
+  readonly endings: ReadonlyMap<string, readonly (string | undefined)[]>;
+  /** Of the last hour. */
+  readonly counts: readonly ChannelCount[];
+  /** Tasks that have not ended, by channel. */
+  readonly tasks: ReadonlyMap<string, number>;
+  /** Of the last 24 hours, nano-yuan, by channel; where costs are entered. */
+  readonly costs: ReadonlyMap<string, bigint>;
+  /**
+   * Answers of the last 24 hours beyond what their requests can have cost, by channel, and what was
+   * lost by them.
+   */
+  readonly overruns: ReadonlyMap<string, number>;
+  readonly losses: ReadonlyMap<string, ChannelLoss>;
+}
+
+/** After so long every process has heard of a change, and told of what it runs. */
+const heardAfterMs = 4_000;
+
+export function channelView(channel: StoredChannel, sight: ChannelReadings): ChannelView {
+  const {
+    name,
+    vendor,
+    baseUrl,
+    secret,
+    groups,
+    priority,
+    weight,
+    billsCancelledInput,
+    origin,
+    version,
+  } = channel;
+  const seen = channelAcrossNodes(sight.reports, name);
+  const hour = countTotals(sight.counts.filter((count) => count.channel === name));
+  const running = seen.running + (sight.tasks.get(name) ?? 0);
+  const state = stateOf(channel, seen.state, running, sight);
+  const cost = sight.costs.get(name);
+  return {
+    name,
+    vendor,
+    base_url: baseUrl ?? null,
+    secret: {
+      set: secret !== undefined,
+      last4: secret?.last4 ?? null,
+      set_at: instantOrNull(secret?.since),
+    },
+    keys: keysOf(name, sight),
+    groups,
+    models: modelsOf(channel, sight),
+    priority,
+    weight,
+    bills_cancelled_input: billsCancelledInput ?? false,
+    state,
+    why:
+      seen.why === undefined
+        ? null
+        : { code: whyCode(seen.why), since: instant(seen.since), until: instantOrNull(seen.until) },
+    running,
+    last_hour: {
+      requests: hour.requests,
+      error_share: hour.requests === 0 ? null : hour.errors / hour.requests,
+      first_byte_median_ms: hour.medianMs ?? null,
+      first_byte_p95_ms: hour.p95Ms ?? null,
+    },
+    vendor_cost_24h: cost === undefined ? null : yuan(cost),
+    overruns_24h: overrunsOf(name, sight),
+    costs: [...channel.costs].map(([model, price]) => ({
+      model,
+      prices: pricesOf(price, wholePpm),
+    })),
+    origin,
+    version,
+  };
+}
+
+/** Counts are told every few seconds, and losses are there with their charges. */
+function overrunsOf(
+  name: string,
+  { overruns, losses }: ChannelReadings,
+): ChannelView['overruns_24h'] {
+  const loss = losses.get(name);
+  return {
+    answers: Math.max(overruns.get(name) ?? 0, loss?.answers ?? 0),
+    loss: yuan(loss?.amount ?? 0n),
+  };
+}
+
+/** Drained is who runs nothing any more, as told by processes that have heard of it. */
+function stateOf(
+  { state, changedAt }: StoredChannel,
+  seen: ChannelStateName,
+  running: number,
+  { reports }: ChannelReadings,
+): ChannelStateName {
+  if (state === 'disabled') return 'disabled';
+  if (state === 'active') return seen;
+  const heard = reports.every(({ at }) => at >= changedAt + heardAfterMs);
+  return running === 0 && heard ? 'drained' : 'draining';
+}
+
+function keysOf(name: string, { endings, reports }: ChannelReadings): readonly ChannelKey[] {
+  const own = endings.get(name) ?? [];
+  return own.map((last4, index) => {
+    const { state, why } =
+      own.length === 1 ? channelAcrossNodes(reports, name) : keyAcrossNodes(reports, name, index);
+    return {
+      number: index + 1,
+      last4: last4 ?? null,
+      state,
+      why: why === undefined ? null : whyCode(why),
+    };
+  });
+}
+
+/** Why a channel is not well, by code. */
+export const whyCode = (fault: string): string =>
+  fault === 'credentials'
+    ? 'credentials_refused'
+    : fault === 'quota'
+      ? 'vendor_account_empty'
+      : fault;
+
+function modelsOf(
+  { models, vendor }: StoredChannel,
+  { catalogue, vendors }: ChannelReadings,
+): readonly ChannelModel[] {
+  const known = new Map(
+    catalogue.models.filter(({ active }) => active).map((model) => [model.id, model]),
+  );
+  const speaker = vendors.get(vendor);
+  const speaks = speaker === undefined ? {} : adaptersOf(speaker);
+  return [...models].map(([id, upstream]) => {
+    const kind = known.get(id)?.kind;
+    const can = capabilities.filter(
+      (capability) =>
+        kind !== undefined && kindsFor[capability].includes(kind) && capability in speaks,
+    );
+    return { id, upstream, priced: kind !== undefined, capabilities: can };
+  });
+}
+
+/** What a channel would be after a change; undefined: it is gone. */
+export type ChannelAfter = Pick<StoredChannel, 'name' | 'models' | 'state' | 'groups'> | undefined;
+
+/** Models that a channel sells now and that nobody would sell in some group after the change. */
+export function unservedBy(
+  { channels, models }: StoredCatalog,
+  name: string,
+  then: ChannelAfter,
+): readonly string[] {
+  const offers = (all: readonly ChannelAfter[]): ReadonlySet<string> =>
+    new Set(
+      all.flatMap((channel) =>
+        channel === undefined || channel.state !== 'active'
+          ? []
+          : [...channel.models.keys()].flatMap((model) =>
+              channel.groups.map((group) => `${group} ${model}`),
+            ),
+      ),
+    );
+  const now = offers(channels);
+  const later = offers([...channels.filter((channel) => channel.name !== name), then]);
+  const sold = new Set(models.filter(({ active }) => active).map(({ id }) => id));
+  const lost = [...now]
+    .filter((offer) => !later.has(offer))
+    .map((offer) => offer.slice(offer.indexOf(' ') + 1));
+  return [...new Set(lost)].filter((id) => sold.has(id)).sort();
+}

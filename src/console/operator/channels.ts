@@ -1,0 +1,412 @@
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import {
+  addChannel,
+  changeChannel,
+  type ChannelEditContext,
+  removeChannel,
+  switchChannel,
+} from '../../catalog/edit-channels.ts';
+import type { EditDone, EditResult, EditTarget, WrittenMembers } from '../../catalog/editing.ts';
+import {
+  keyEndings,
+  storedCatalog,
+  type ChannelSwitch,
+  readStoredCatalog,
+  type StoredChannel,
+} from '../../catalog/stored-catalog.ts';
+import {
+  channelCounts,
+  healthChanges,
+  nodeReports,
+  overrunsOf,
+  countTotals,
+} from '../../gateway/reports/report.ts';
+import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
+import type { Vendor } from '../../providers/adapter.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { hourMs, recentOf } from '../../usage/ranges.ts';
+import { lossesByChannel } from '../../usage/totals.ts';
+import type { ChannelHealth, ChannelView, List, VendorView, ChannelEffect } from '../contract.ts';
+import { instant } from '../format.ts';
+import { versionIn } from '../input.ts';
+import { type ChannelReadings, channelView, whyCode, unservedBy } from './channel-view.ts';
+import { vendorCosts } from './vendor-costs.ts';
+import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+
+const hoursShown = 24;
+const storyMax = 50;
+const role = 'operator';
+const base = 'operator/channels';
+
+/** Whom we buy from, how they do, and what may be changed of it. */
+export function channelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  return [...readingRoutes(rooms), ...writingRoutes(rooms)];
+}
+
+const nameOf = ({ params }: Pick<SignedInRequest, 'params'>): string => params['name'] ?? '';
+
+function readingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: base,
+      role,
+      async handle(): Promise<List<ChannelView>> {
+        const seen = await channelReadings(rooms);
+        return { items: seen.catalogue.channels.map((channel) => channelView(channel, seen)) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${base}/:name`,
+      role,
+      handle: (visit) => one(rooms, nameOf(visit)),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${base}/:name/health`,
+      role,
+      handle: (visit) => health(rooms, nameOf(visit), visit.at),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/vendors',
+      role,
+      handle: (): List<VendorView> => ({ items: [...rooms.vendors.values()].map(vendorView) }),
+    }),
+  ];
+}
+
+function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: base,
+      role,
+      input: newChannelInput,
+      async handle(visit) {
+        await createChannel(rooms, visit);
+        visit.reply.status(201);
+        return one(rooms, visit.input.name);
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${base}/:name`,
+      role,
+      input: channelChangeInput,
+      async handle(visit) {
+        const effect = await editChannel(rooms, visit);
+        return visit.input.dry_run === true ? effect : one(rooms, nameOf(visit));
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${base}/:name`,
+      role,
+      input: z.object({ accept_unserved: z.literal('1').optional() }),
+      handle: (visit) => dropChannel(rooms, visit, visit.input.accept_unserved === '1'),
+    }),
+    ...(['drain', 'disable', 'resume'] as const).map((turn) =>
+      defineRoute({
+        method: 'POST',
+        path: `${base}/:name/${turn}`,
+        role,
+        input: acceptInput,
+        async handle(visit) {
+          await turnChannel(
+            rooms,
+            visit,
+            turn === 'drain' ? 'draining' : turn === 'disable' ? 'disabled' : 'active',
+          );
+          return one(rooms, nameOf(visit));
+        },
+      }),
+    ),
+  ];
+}
+
+async function channelReadings({
+  database,
+  clock,
+  vendors,
+  sealer,
+}: OperatorContext): Promise<ChannelReadings> {
+  const now = clock.now();
+  const catalogue = await storedCatalog(database);
+  const reports = await nodeReports(database, clock);
+  const counts = await channelCounts(database, { from: now - hourMs });
+  const overruns = overrunsOf(await channelCounts(database, { from: now - hoursShown * hourMs }));
+  const losses = await database.snapshot(() => lossesByChannel(now - hoursShown * hourMs));
+  const tasks = await openTasksByChannel(database);
+  const first = now - hoursShown * hourMs;
+  const span = { from: first - (first % hourMs), to: now };
+  const costs = await database.snapshot(function* () {
+    return yield* vendorCosts(database, catalogue, {
+      ...span,
+      tail: (yield* recentOf(span, now)).tail,
+    });
+  });
+  const endings = await keyEndings(database, sealer);
+  return { catalogue, vendors, reports, endings, counts, tasks, costs, overruns, losses };
+}
+
+async function one(rooms: OperatorContext, name: string): Promise<ChannelView> {
+  const seen = await channelReadings(rooms);
+  const channel = seen.catalogue.channels.find((some) => some.name === name);
+  return channel === undefined ? throwProblem('not_found') : channelView(channel, seen);
+}
+
+async function health(
+  { database }: OperatorContext,
+  name: string,
+  at: number,
+): Promise<ChannelHealth> {
+  if (!(await storedCatalog(database)).channels.some((channel) => channel.name === name))
+    throwProblem('not_found');
+  const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
+  const counts = await channelCounts(database, { from: first, channel: name });
+  const hours = Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map(
+    (hour) => {
+      const { requests, faults, medianMs, p95Ms } = countTotals(
+        counts.filter(({ slot }) => slot >= hour && slot < hour + hourMs),
+      );
+      return {
+        hour: instant(hour),
+        requests,
+        errors: faults,
+        first_byte_median_ms: medianMs ?? null,
+        first_byte_p95_ms: p95Ms ?? null,
+      };
+    },
+  );
+  const turns = await healthChanges(database, name, storyMax);
+  const story = turns.map(({ at: since, state, why, until, node }) => ({
+    at: instant(since),
+    code: state,
+    values: {
+      node,
+      ...(why !== undefined && { why: whyCode(why) }),
+      ...(until !== undefined && { until: instant(until) }),
+    },
+  }));
+  return { hours, story };
+}
+
+function vendorView({ id, baseUrl, adapters: speaks, env, consoleUrl }: Vendor): VendorView {
+  return {
+    name: id,
+    default_base_url: baseUrl ?? null,
+    capabilities: Object.keys(speaks),
+    needs_secret: env !== undefined,
+    console_url: consoleUrl ?? null,
+  };
+}
+
+/** Keys of one channel. */
+const keysMax = 100;
+
+/**
+ * What is written of a channel is checked where the configuration file is: here it has to be of
+ * these members.
+ */
+const channelChangeInput = z.strictObject({
+  vendor: z.string().optional(),
+  base_url: z.string().nullable().optional(),
+  secret: z.string().min(1, 'empty').max(20_000, 'too_long').optional(),
+  secrets: z
+    .array(z.union([z.string().min(1, 'empty').max(20_000, 'too_long'), z.int().min(1)]))
+    .min(1, 'empty')
+    .max(keysMax, 'too_many')
+    .optional(),
+  groups: z.array(z.string()).optional(),
+  models: z.array(z.unknown()).max(2_000, 'too_many').optional(),
+  priority: z.number().optional(),
+  weight: z.number().optional(),
+  bills_cancelled_input: z.boolean().optional(),
+  disabled: z.boolean().optional(),
+  costs: z.record(z.string(), z.unknown()).optional(),
+  dry_run: z.boolean().optional(),
+  accept_unserved: z.boolean().optional(),
+});
+const newChannelInput = channelChangeInput.extend({
+  name: z.string().trim().min(1, 'empty').max(100, 'too_long'),
+  vendor: z.string(),
+});
+const acceptInput = z.object({ accept_unserved: z.boolean().optional() });
+type Change = z.output<typeof channelChangeInput>;
+
+/** One change of a channel; `accept`: that it leaves models without any has been said before. */
+interface ChannelAction {
+  readonly action: string;
+  readonly accept: boolean;
+  /** Nothing is done, and what it would do is told. */
+  readonly dry?: boolean | undefined;
+}
+
+async function createChannel(
+  rooms: OperatorContext,
+  visit: SignedInRequest<z.output<typeof newChannelInput>>,
+): Promise<void> {
+  const { input } = visit;
+  const desk = await editorFor(rooms, visit);
+  await applyAction(rooms, visit, { action: 'channel.create', accept: true }, () =>
+    addChannel({ name: input.name, ...writtenOf(input) }, desk),
+  );
+}
+
+async function editChannel(
+  rooms: OperatorContext,
+  visit: SignedInRequest<Change>,
+): Promise<ChannelEffect> {
+  const { input, params, headers, at } = visit;
+  const of = { name: params['name'] ?? '', version: versionIn(headers) };
+  const desk = await editorFor(rooms, visit);
+  const written = writtenOf(input);
+  return applyAction(
+    rooms,
+    visit,
+    { action: 'channel.update', accept: input.accept_unserved === true, dry: input.dry_run },
+    function* () {
+      if (input.disabled === undefined) return yield* changeChannel(of, written, desk);
+      const switched = yield* switchChannel(of, input.disabled ? 'disabled' : 'active', at);
+      if (switched.kind !== 'done' || Object.keys(written).length === 0) return switched;
+      const done = yield* changeChannel(
+        { name: of.name, version: switched.after?.version },
+        written,
+        desk,
+      );
+      return done.kind === 'done' ? { ...done, before: switched.before } : done;
+    },
+  );
+}
+
+const actions: Readonly<Record<ChannelSwitch, string>> = {
+  active: 'channel.resume',
+  draining: 'channel.drain',
+  disabled: 'channel.disable',
+};
+
+async function turnChannel(
+  rooms: OperatorContext,
+  visit: SignedInRequest<z.output<typeof acceptInput>>,
+  state: ChannelSwitch,
+): Promise<void> {
+  const of: EditTarget = { name: visit.params['name'] ?? '', version: undefined };
+  const accept = visit.input.accept_unserved === true;
+  await applyAction(rooms, visit, { action: actions[state], accept }, () =>
+    switchChannel(of, state, visit.at),
+  );
+}
+
+async function dropChannel(
+  rooms: OperatorContext,
+  visit: SignedInRequest<unknown>,
+  accept: boolean,
+): Promise<void> {
+  const of = { name: visit.params['name'] ?? '', version: versionIn(visit.headers) };
+  await applyAction(rooms, visit, { action: 'channel.remove', accept }, () => removeChannel(of));
+}
+
+/**
+ * A change with what it leaves without a channel said before, and told in the trail. A dry run is
+ * taken back.
+ */
+async function applyAction(
+  { database }: OperatorContext,
+  visit: SignedInRequest<unknown>,
+  { action, accept, dry }: ChannelAction,
+  edit: () => Transaction<EditResult<StoredChannel>>,
+): Promise<ChannelEffect> {
+  const run = function* (): Transaction<ChannelEffect> {
+    const catalogue = yield* readStoredCatalog();
+    const { before, after } = editOrThrow(yield* edit(), asWritten);
+    const effect = {
+      unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after),
+    };
+    if (dry === true) throw new DryRun(effect);
+    if (effect.unserved_models.length > 0 && !accept)
+      return throwProblem('would_unserve', { current: effect });
+    const target = after?.name ?? before?.name ?? '';
+    yield* writeAudit(visit.at, {
+      ...byOperator(visit),
+      action,
+      target: `channel:${target}`,
+      ...auditedChange({ before, after }),
+    });
+    return effect;
+  };
+  return database.transact(run).catch((error: unknown) => {
+    if (error instanceof DryRun) return error.effect;
+    throw error;
+  });
+}
+
+/** In the words of a change, to be held against one. */
+const asWritten = ({
+  name,
+  vendor,
+  baseUrl,
+  groups,
+  models,
+  priority,
+  weight,
+  billsCancelledInput,
+  version,
+  origin,
+}: StoredChannel) => ({
+  ...{ name, vendor, base_url: baseUrl ?? null, groups, priority, weight, version, origin },
+  bills_cancelled_input: billsCancelledInput ?? false,
+  models: [...models].map(([id, upstream]) => (id === upstream ? { id } : { id, upstream })),
+});
+
+class DryRun extends Error {
+  readonly effect: ChannelEffect;
+
+  constructor(effect: ChannelEffect) {
+    super('a dry run');
+    this.effect = effect;
+  }
+}
+
+/** Of a secret it is told that there is one, and that it was changed. */
+function auditedChange({ before, after }: Pick<EditDone<StoredChannel>, 'before' | 'after'>) {
+  const told = (channel: StoredChannel | undefined, word: string) =>
+    auditFacts(channel && { ...channel, secret: channel.secret === undefined ? undefined : word });
+  const same = before?.secret?.since === after?.secret?.since;
+  return {
+    before: told(before, 'set'),
+    after: told(after, same || before?.secret === undefined ? 'set' : 'changed'),
+  };
+}
+
+function writtenOf({
+  secret,
+  secrets,
+  disabled: _,
+  dry_run: __,
+  accept_unserved: ___,
+  ...rest
+}: Change): WrittenMembers {
+  const said = Object.entries({
+    ...rest,
+    ...(secret !== undefined && { api_key: secret }),
+    api_keys: secrets,
+  }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said);
+}
+
+async function editorFor(
+  { sealer, vendors, bundled }: OperatorContext,
+  { user, at }: SignedInRequest<unknown>,
+): Promise<ChannelEditContext> {
+  return {
+    sealer,
+    vendors: [...vendors.values()],
+    bundled: await bundled(),
+    by: { source: 'console', actor: user.id, at },
+  };
+}

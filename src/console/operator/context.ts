@@ -1,0 +1,72 @@
+import type { AuditFacts } from '../../accounts/audit.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Bundled } from '../../catalog/bundled.ts';
+import type { EditDone, EditResult } from '../../catalog/editing.ts';
+import type { ListFees } from '../../catalog/build-snapshot.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import type { Vendor } from '../../providers/adapter.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Sealer } from '../../storage/seal.ts';
+import type { Attention } from '../contract.ts';
+import type { Cursors } from '../cursor.ts';
+import { throwProblem } from '../problem.ts';
+import type { SignedInRequest } from '../route.ts';
+
+/** Who acts, as the audit trail tells it. */
+export const byOperator = ({ user, ip }: Pick<SignedInRequest, 'user' | 'ip'>) =>
+  ({ actorKind: 'operator', actor: user.id, ip }) as const;
+
+/** What became of a change of the catalogue, when something did; everything else is a no. */
+export function editOrThrow<Thing>(
+  edited: EditResult<Thing>,
+  view: (thing: Thing) => unknown,
+): EditDone<Thing> {
+  switch (edited.kind) {
+    case 'done':
+      return edited;
+    case 'absent':
+      return throwProblem('not_found');
+    case 'exists':
+      return throwProblem('conflict', {
+        message: 'There is one of that name.',
+        fields: { name: 'taken' },
+      });
+    case 'conflict':
+      return throwProblem('version_conflict', { current: view(edited.current) });
+    case 'read_only':
+      return throwProblem('read_only', { current: view(edited.current) });
+    case 'wrong': {
+      const fields: Record<string, string> = {};
+      for (const { path, message } of edited.problems) fields[path] ??= message;
+      return throwProblem('invalid', { fields, message: edited.problems[0]?.message ?? '' });
+    }
+  }
+}
+
+/** Facts of an object for the audit trail: money and the like as text. */
+export function auditFacts(thing: object | undefined): AuditFacts | undefined {
+  if (thing === undefined) return undefined;
+  const text = JSON.stringify(thing, (_name, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    return value instanceof Map ? Object.fromEntries(value) : value;
+  });
+  const { version: _, changedAt: __, ...facts } = JSON.parse(text) as Record<string, unknown>;
+  return facts;
+}
+
+/** What operators' rows work with. */
+export interface OperatorContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly cursors: Cursors;
+  readonly catalog: () => Snapshot;
+  readonly vendors: ReadonlyMap<string, Vendor>;
+  /** The list that comes with the program, read when somebody asks for it. */
+  readonly bundled: () => Promise<Bundled>;
+  readonly listFees: ListFees;
+  /** What other rooms have to prove of the ledger, by rule (ledger/check.ts). */
+  readonly proofs: Readonly<Record<string, string>>;
+  /** What others have to say that needs somebody: payments that nobody can match, for instance. */
+  readonly attention: readonly ((now: number) => Promise<readonly Attention[]>)[];
+}

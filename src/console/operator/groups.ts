@@ -1,0 +1,264 @@
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import { routingPolicies } from '../../base/routing-policy.ts';
+import { exactDecimal } from '../../catalog/decimal.ts';
+import { addGroup, changeGroup, removeGroup } from '../../catalog/edit-groups.ts';
+import type { EditResult, WrittenMembers } from '../../catalog/editing.ts';
+import type { ListFees } from '../../catalog/build-snapshot.ts';
+import {
+  readStoredCatalog,
+  type StoredCatalog,
+  type StoredGroup,
+  storedCatalog,
+} from '../../catalog/stored-catalog.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { dayMs } from '../../usage/ranges.ts';
+import { soldInGroup } from '../../usage/totals.ts';
+import type { List, OperatorGroup, GroupPreview } from '../contract.ts';
+import { yuan } from '../format.ts';
+import { versionIn } from '../input.ts';
+import { belowCost, chargedBy } from './price-preview.ts';
+import { costOfQuantities } from './vendor-costs.ts';
+import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
+import { multiplierText, wholePpm } from '../prices.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+
+const limit = z.number().nullable().optional();
+const changed = z.strictObject({
+  multiplier: z.string().optional(),
+  rpm: limit,
+  tpm: limit,
+  concurrency: limit,
+  policy: z.enum(routingPolicies).optional(),
+});
+const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long') });
+
+/** Groups: what their keys may call, at which multiple of the prices, and how fast. */
+export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  const { database } = rooms;
+  const role = 'operator';
+  const one = (name: string): Promise<OperatorGroup> =>
+    database.snapshot(function* () {
+      const found = (yield* views()).find((group) => group.name === name);
+      return found ?? throwProblem('not_found');
+    });
+  const nameOf = ({ params }: SignedInRequest<unknown>): string => params['name'] ?? '';
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/groups',
+      role,
+      handle: async (): Promise<List<OperatorGroup>> => ({ items: await database.snapshot(views) }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/groups/:name',
+      role,
+      handle: (visit) => one(nameOf(visit)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/groups',
+      role,
+      input: made,
+      async handle(visit) {
+        const { name, ...rest } = visit.input;
+        await act(database, visit, 'group.create', () =>
+          addGroup({ name, ...writtenOf(rest) }, visit.at),
+        );
+        visit.reply.status(201);
+        return one(name);
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: 'operator/groups/:name',
+      role,
+      input: changed,
+      async handle(visit) {
+        const of = { name: nameOf(visit), version: versionIn(visit.headers) };
+        await act(database, visit, 'group.update', () =>
+          changeGroup(of, writtenOf(visit.input), visit.at),
+        );
+        return one(of.name);
+      },
+    }),
+    groupPreviewRoute(rooms),
+    defineRoute({
+      method: 'DELETE',
+      path: 'operator/groups/:name',
+      role,
+      async handle(visit) {
+        const of = { name: nameOf(visit), version: versionIn(visit.headers) };
+        await act(database, visit, 'group.remove', () => removeGroup(of));
+      },
+    }),
+  ];
+}
+
+/** A change of a group, and its line in the audit trail; returns the group's name. */
+function act(
+  database: Database,
+  visit: SignedInRequest<unknown>,
+  action: string,
+  edit: () => Transaction<EditResult<StoredGroup>>,
+): Promise<string> {
+  return database.transact(function* () {
+    const { before, after } = editOrThrow(yield* edit(), asWritten);
+    const target = after?.name ?? before?.name ?? '';
+    if (after === undefined) yield* unneeded(target);
+    const facts = { before: auditFacts(before), after: auditFacts(after) };
+    yield* writeAudit(visit.at, {
+      ...byOperator(visit),
+      action,
+      target: `group:${target}`,
+      ...facts,
+    });
+    return target;
+  });
+}
+
+function writtenOf({ multiplier, policy, ...limits }: z.output<typeof changed>): WrittenMembers {
+  return {
+    ...(multiplier !== undefined && { price_multiplier: multiplier }),
+    ...(policy !== undefined && { policy }),
+    limits,
+  };
+}
+
+/** In the words of a change, to be held against one. */
+const asWritten = ({
+  name,
+  multiplierPpm,
+  limits: { rpm, tpm, concurrency },
+  policy = 'weighted',
+  version,
+  origin,
+}: StoredGroup) => ({
+  ...{
+    name,
+    multiplier: multiplierText(multiplierPpm),
+    rpm: rpm ?? null,
+    tpm: tpm ?? null,
+    concurrency: concurrency ?? null,
+  },
+  ...{ policy, version, origin },
+});
+
+const keysByGroup =
+  "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name";
+
+function* views(): Transaction<readonly OperatorGroup[]> {
+  const catalogue = yield* readStoredCatalog();
+  const keys = new Map(
+    (yield { sql: keysByGroup, params: [] }).map((line) => [
+      line['group_name'],
+      Number(line['keys']),
+    ]),
+  );
+  return catalogue.groups.map((group) => viewOf(group, catalogue, keys.get(group.name) ?? 0));
+}
+
+function viewOf(
+  group: StoredGroup,
+  { channels, models }: StoredCatalog,
+  keys: number,
+): OperatorGroup {
+  const { name, multiplierPpm, limits, policy = 'weighted', origin, version } = group;
+  const selling = channels.filter(
+    ({ groups, state }) => state === 'active' && groups.includes(name),
+  );
+  const reached = models
+    .filter(({ active }) => active)
+    .map(({ id }) => ({
+      id,
+      channels: selling.filter((channel) => channel.models.has(id)).map((channel) => channel.name),
+    }));
+  return {
+    name,
+    multiplier: multiplierText(multiplierPpm),
+    rpm: limits.rpm ?? null,
+    tpm: limits.tpm ?? null,
+    concurrency: limits.concurrency ?? null,
+    policy,
+    models: reached.filter((model) => model.channels.length > 0),
+    keys,
+    origin,
+    version,
+  };
+}
+
+/** A group that keys or channels name stays. */
+function* unneeded(name: string): Transaction<void> {
+  const [found] = yield {
+    sql: "SELECT COUNT(*) AS keys FROM api_keys WHERE group_name=$1 AND status='active'",
+    params: [name],
+  };
+  const { channels } = yield* readStoredCatalog();
+  const naming = channels
+    .filter(({ groups }) => groups.includes(name))
+    .map((channel) => channel.name);
+  if (Number(found?.['keys'] ?? 0) > 0 || naming.length > 0)
+    throwProblem('in_use', { current: { keys: Number(found?.['keys'] ?? 0), channels: naming } });
+}
+
+const previewInput = z.strictObject({ multiplier: z.string() });
+const daysBack = 7;
+
+/** What becomes of a group with another multiplier, before anybody changes it. */
+function groupPreviewRoute({ database, clock, listFees }: OperatorContext): ConsoleRoute {
+  return defineRoute({
+    method: 'POST',
+    path: 'operator/groups/:name/preview',
+    role: 'operator',
+    input: previewInput,
+    async handle({ params, input }): Promise<GroupPreview> {
+      const catalogue = await storedCatalog(database);
+      const group =
+        catalogue.groups.find(({ name }) => name === params['name']) ?? throwProblem('not_found');
+      const multiplierPpm = exactDecimal(input.multiplier, 6);
+      if (typeof multiplierPpm === 'string')
+        return throwProblem('invalid', { fields: { multiplier: multiplierPpm } });
+      return groupPreview(database, catalogue, listFees, group, multiplierPpm, clock.now());
+    },
+  });
+}
+
+/**
+ * What another multiplier would have brought with the usage of the last seven whole days (UTC), and
+ * which models it would sell below what they cost.
+ */
+async function groupPreview(
+  database: Database,
+  catalogue: StoredCatalog,
+  listFees: ListFees,
+  group: StoredGroup,
+  multiplierPpm: bigint,
+  now: number,
+): Promise<GroupPreview> {
+  const to = now - (now % dayMs);
+  const sold = await soldInGroup(database, group.name, { from: to - daysBack * dayMs, to });
+  const prices = new Map(
+    catalogue.models.map((model) => [model.id, chargedBy(catalogue, model, model.price, listFees)]),
+  );
+  const paid = (multiplier: bigint): bigint =>
+    sold.reduce((sum, line) => {
+      const price = prices.get(line.model);
+      return price === undefined ? sum : sum + costOfQuantities(price, [line], multiplier);
+    }, 0n);
+  const [before, after] = [paid(group.multiplierPpm), paid(multiplierPpm)];
+  const then = { ...catalogue, groups: [{ ...group, multiplierPpm }] };
+  const below = catalogue.models.filter(
+    ({ id, active, price }) => active && belowCost(then, id, price).length > 0,
+  );
+  return {
+    revenue: {
+      now: yuan(before),
+      new: yuan(after),
+      change: before === 0n ? null : Number(((after - before) * wholePpm) / before) / 1e6,
+    },
+    users: new Set(sold.map(({ account }) => account)).size,
+    below_vendor_cost: below.map(({ id }) => id),
+  };
+}

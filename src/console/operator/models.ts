@@ -1,0 +1,190 @@
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import { addModel, changeModel, retireModel } from '../../catalog/edit-models.ts';
+import type { EditResult } from '../../catalog/editing.ts';
+import {
+  storedCatalog,
+  type StoredCatalog,
+  type StoredModel,
+} from '../../catalog/stored-catalog.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import type { List, OperatorModel } from '../contract.ts';
+import { versionIn } from '../input.ts';
+import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
+import { wholePpm, pricesOf } from '../prices.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+
+const members = {
+  owned_by: z.string().optional(),
+  kind: z.string().optional(),
+  context: z.number().nullable().optional(),
+  max_output: z.number().nullable().optional(),
+  durations: z.array(z.number()).nullable().optional(),
+  modalities: z.unknown().optional(),
+  top_speed: z.number().nullable().optional(),
+  hedge_after_ms: z.number().nullable().optional(),
+  image: z.unknown().optional(),
+  shutdown_date: z.string().nullable().optional(),
+};
+const changed = z.strictObject({ ...members, active: z.literal(false).optional() });
+/** Without anything but its id, it is taken as the bundled list has it. */
+const made = z.strictObject({
+  ...members,
+  id: z.string().trim().min(1, 'empty').max(200, 'too_long'),
+  price: z.unknown().optional(),
+});
+
+/** Models that are or were sold. What they cost is published (operator-prices.ts). */
+export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  const { database, bundled } = rooms;
+  const role = 'operator';
+  const idOf = ({ params }: SignedInRequest<unknown>): string => params['id'] ?? '';
+  const one = async (id: string): Promise<OperatorModel> => {
+    const catalogue = await storedCatalog(database);
+    const model = catalogue.models.find((some) => some.id === id);
+    return model === undefined ? throwProblem('not_found') : modelView(model, catalogue);
+  };
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/models',
+      role,
+      async handle(): Promise<List<OperatorModel>> {
+        const catalogue = await storedCatalog(database);
+        return { items: catalogue.models.map((model) => modelView(model, catalogue)) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/models/:id',
+      role,
+      handle: (visit) => one(idOf(visit)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/models',
+      role,
+      input: made,
+      async handle(visit) {
+        const { input, user, at, reply } = visit;
+        const known = await bundled();
+        await act(database, visit, 'model.create', () =>
+          addModel(givenFields(input), known, { source: 'console', actor: user.id, at }),
+        );
+        reply.status(201);
+        return one(input.id);
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: 'operator/models/:id',
+      role,
+      input: changed,
+      async handle(visit) {
+        const { active, ...rest } = visit.input;
+        const of = { name: idOf(visit), version: versionIn(visit.headers) };
+        if (active === false)
+          await act(database, visit, 'model.retire', () => retireModel(of, visit.at));
+        else
+          await act(database, visit, 'model.update', () =>
+            changeModel(of, givenFields(rest), visit.at),
+          );
+        return one(of.name);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: 'operator/models/:id',
+      role,
+      async handle(visit) {
+        const of = { name: idOf(visit), version: versionIn(visit.headers) };
+        await act(database, visit, 'model.retire', () => retireModel(of, visit.at));
+      },
+    }),
+  ];
+}
+
+/** The members that a body has. */
+const givenFields = (body: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+
+/** A change of a model, and its line in the audit trail. */
+function act(
+  database: Database,
+  visit: SignedInRequest<unknown>,
+  action: string,
+  edit: () => Transaction<EditResult<StoredModel>>,
+): Promise<void> {
+  return database.transact(function* () {
+    const { before, after } = editOrThrow(yield* edit(), asWritten);
+    const target = after?.id ?? before?.id ?? '';
+    const facts = { before: auditFacts(before), after: auditFacts(after) };
+    yield* writeAudit(visit.at, {
+      ...byOperator(visit),
+      action,
+      target: `model:${target}`,
+      ...facts,
+    });
+  });
+}
+
+/** In the words of a change, to be held against one. */
+const asWritten = ({
+  id,
+  ownedBy,
+  kind,
+  context,
+  outputTokensMax,
+  durations,
+  hedgeAfterMs,
+  shutdownDate,
+  version,
+  origin,
+}: StoredModel) => ({
+  ...{ id, owned_by: ownedBy, kind, context: context ?? null, max_output: outputTokensMax ?? null },
+  ...{
+    durations: durations ?? null,
+    hedge_after_ms: hedgeAfterMs ?? null,
+    shutdown_date: shutdownDate ?? null,
+    version,
+    origin,
+  },
+});
+
+export function modelView(
+  model: StoredModel,
+  { channels }: Pick<StoredCatalog, 'channels'>,
+): OperatorModel {
+  const {
+    id,
+    ownedBy,
+    kind,
+    context,
+    outputTokensMax,
+    modalities,
+    shutdownDate,
+    durations,
+    price,
+    active,
+    origin,
+    version,
+  } = model;
+  return {
+    id,
+    vendor: ownedBy,
+    kind,
+    context: context ?? null,
+    output_tokens_max: outputTokensMax ?? null,
+    modalities: modalities ?? null,
+    prices: pricesOf(price, wholePpm),
+    shutdown_date: shutdownDate ?? null,
+    active,
+    channels: channels.filter((channel) => channel.models.has(id)).map(({ name }) => name),
+    price_version: model.priceVersion,
+    durations: durations ?? null,
+    hedge_after_ms: model.hedgeAfterMs ?? null,
+    origin,
+    version,
+  };
+}

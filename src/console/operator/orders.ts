@@ -1,0 +1,240 @@
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import { type Order, type PaymentOrderState, findOrder } from '../../payments/orders.ts';
+import {
+  type Difference,
+  type ReconciliationReport,
+  type WalletSum,
+  findReconciliation,
+  type RecordedReconciliation,
+} from '../../payments/reconciliation.ts';
+import type { NewRefundResult } from '../../payments/payments.ts';
+import { type WalletId, walletIds } from '../../payments/wallet.ts';
+import type { OperatorOrder, Reconciliation, RefundAnswer } from '../contract.ts';
+import { idempotencyKeyIn, dayInput, relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
+import { operatorOrders, refundView, type OrdersContext, ordersPage } from '../user/orders.ts';
+import { byOperator } from './context.ts';
+import { throwProblem, type ProblemCode, type ProblemDetails } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
+
+const wallet = z.enum(walletIds, 'unknown');
+const filtered = z.object({
+  state: z.enum(['waiting', 'closed', 'failed', 'credited'], 'unknown').optional(),
+  wallet: wallet.optional(),
+  user: z.string().optional(),
+  q: z.string().max(64).optional(),
+  from: relativeTimeInput.optional(),
+  to: relativeTimeInput.optional(),
+  limit: pageLimit,
+  after: z.string().optional(),
+});
+const refunded = z.strictObject({
+  amount: moneyInput,
+  reason: z.string().trim().min(1, 'empty').max(200, 'too_long'),
+});
+const reconciled = z.object({ date: dayInput, wallet });
+
+/**
+ * Orders of everybody, refunds, and the wallets' bills. There is no "mark as paid": money enters by
+ * a wallet's own word alone.
+ */
+export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
+  const { database, payments } = rooms;
+  const role = 'operator';
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/orders',
+      role,
+      input: filtered,
+      handle: (visit) => list(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/orders/:id',
+      role,
+      handle: async ({ params }) => one(rooms, await findOrder(database, params['id'] ?? '')),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/orders/:id/query',
+      role,
+      handle: async ({ params }) => one(rooms, await payments.check(params['id'] ?? '')),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/orders/:id/close',
+      role,
+      handle: (visit) => close(rooms, visit),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/orders/:id/refund',
+      role,
+      input: refunded,
+      handle: (visit) => refund(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/reconciliation',
+      role,
+      input: reconciled,
+      handle: async ({ input }) =>
+        reconciliation(
+          input.wallet,
+          input.date,
+          await findReconciliation(database, input.wallet, input.date),
+        ),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/reconciliation/run',
+      role,
+      input: reconciled,
+      perMinute: 20,
+      handle: (visit) => run(rooms, visit),
+    }),
+  ];
+}
+
+function list(rooms: OrdersContext, { input, at }: SignedInRequest<z.output<typeof filtered>>) {
+  const { limit, after, from, to, user, q, ...more } = input;
+  // A range that begins so long before now means the same list a moment later.
+  const of = ['operator orders', more, user, q, from?.(0), to?.(0)];
+  const filter = { ...more, account: user, search: q, from: from?.(at), to: to?.(at) };
+  return ordersPage(rooms, of, filter, { limit, after }, at, (orders) =>
+    operatorOrders(rooms.database, orders),
+  );
+}
+
+const one = async ({ database }: OrdersContext, order: Order | undefined): Promise<OperatorOrder> =>
+  (await operatorOrders(database, order === undefined ? [] : [order]))[0] ??
+  throwProblem('not_found');
+
+async function close(rooms: OrdersContext, visit: SignedInRequest): Promise<OperatorOrder> {
+  const { params, at } = visit;
+  const before = (await findOrder(rooms.database, params['id'] ?? '')) ?? throwProblem('not_found');
+  const after = await rooms.payments.closeOrder(before.id);
+  const facts = (state: PaymentOrderState | undefined) => ({
+    before: { state: before.state },
+    after: { state },
+  });
+  const act = {
+    ...byOperator(visit),
+    action: 'order.close',
+    target: before.id,
+    account: before.account,
+    ...facts(after?.state),
+  };
+  await rooms.database.transact(() => writeAudit(at, act));
+  return one(rooms, after);
+}
+
+const refusals: Readonly<
+  Record<Exclude<NewRefundResult['kind'], 'new' | 'known'>, readonly [ProblemCode, ProblemDetails]>
+> = {
+  'no such order': ['not_found', {}],
+  'no such wallet': ['conflict', { message: 'This wallet is not configured any more.' }],
+  'wrong amount': ['invalid', { fields: { amount: 'not_payable' } }],
+  'key reused': ['conflict', { message: 'This idempotency-key made another refund.' }],
+  'not credited': ['conflict', { message: 'Only what was credited can be paid back.' }],
+  'too much': ['invalid', { fields: { amount: 'above_unrefunded' } }],
+  'not enough': ['insufficient', { message: 'The user has not so much that is free.' }],
+};
+
+async function refund(
+  { database, payments }: OrdersContext,
+  visit: SignedInRequest<z.output<typeof refunded>>,
+): Promise<RefundAnswer> {
+  const { params, input, headers, at, reply } = visit;
+  const act = { ...byOperator(visit), action: 'order.refund', reason: input.reason };
+  const begun = await payments.refund({
+    orderId: params['id'] ?? '',
+    amount: input.amount,
+    reason: input.reason,
+    idempotencyKey: idempotencyKeyIn(headers),
+    beside: ({ id, account }, refundId) =>
+      writeAudit(at, {
+        ...act,
+        target: id,
+        account,
+        after: { refund: refundId, amount: yuan(input.amount) },
+      }),
+  });
+  if (begun.kind !== 'new' && begun.kind !== 'known') return throwProblem(...refusals[begun.kind]);
+  const [order] = await operatorOrders(database, [
+    (await findOrder(database, begun.refund.orderId)) ?? throwProblem('not_found'),
+  ]);
+  reply.status(201);
+  return { order: order ?? throwProblem('not_found'), refund: refundView(begun.refund) };
+}
+
+async function run(
+  { payments }: OrdersContext,
+  { input }: SignedInRequest<z.output<typeof reconciled>>,
+): Promise<Reconciliation> {
+  const ran = await payments.reconcile(input.wallet, input.date);
+  if (ran.kind === 'done') return reconciliation(input.wallet, input.date, ran.reconciled);
+  if (ran.kind === 'no such wallet') throwProblem('invalid', { fields: { wallet: 'not_offered' } });
+  if (ran.kind === 'no such day') throwProblem('invalid', { fields: { date: 'not_over' } });
+  if (ran.kind === 'not yet')
+    throwProblem('conflict', { message: 'The wallet has not made this bill yet.' });
+  return throwProblem('unavailable', {
+    message: `The bill cannot be had: ${ran.why}`,
+    retryAfterMs: 10_000,
+  });
+}
+
+const empty: WalletSum = { count: 0, wallet: 0n, ours: 0n };
+const nothing: ReconciliationReport = {
+  billLines: 0,
+  ourLines: 0,
+  sums: {
+    matched: empty,
+    paid_not_credited: empty,
+    credited_not_in_bill: empty,
+    amount_differs: empty,
+  },
+  differences: [],
+};
+const kinds: readonly ('matched' | Difference)[] = [
+  'matched',
+  'paid_not_credited',
+  'credited_not_in_bill',
+  'amount_differs',
+];
+
+function reconciliation(
+  wallet: WalletId,
+  date: string,
+  done: RecordedReconciliation | undefined,
+): Reconciliation {
+  const { billLines, ourLines, sums, differences } = done?.report ?? nothing;
+  return {
+    day: date,
+    wallet,
+    run_at: instantOrNull(done?.runAt),
+    bill_lines: billLines,
+    our_lines: ourLines,
+    sums: kinds.map((what) => {
+      const sum = sums[what];
+      return {
+        what,
+        count: sum.count,
+        wallet: yuan(sum.wallet),
+        ours: yuan(sum.ours),
+        difference: yuan(sum.wallet - sum.ours),
+      };
+    }),
+    differences: differences.map((one) => ({
+      what: one.what,
+      order: one.order ?? null,
+      wallet_no: one.number ?? null,
+      wallet: yuanOrNull(one.wallet),
+      ours: yuanOrNull(one.ours),
+      at: instant(one.at),
+      next_day: one.nextDay,
+    })),
+  };
+}

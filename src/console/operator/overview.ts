@@ -1,0 +1,233 @@
+import { zoneDayAt } from '../../base/calendar.ts';
+import { storedCatalog, type StoredCatalog } from '../../catalog/stored-catalog.ts';
+import {
+  channelCounts,
+  channelAcrossNodes,
+  type NodeReport,
+  nodeReports,
+  currentLoad,
+  overrunsOf,
+  countTotals,
+} from '../../gateway/reports/report.ts';
+import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
+import { checkRuns } from '../../ledger/check.ts';
+import type { Database } from '../../storage/database.ts';
+import { revenueWithin, lossesByChannel } from '../../usage/totals.ts';
+import { dayMs, hourMs, type TimeRange, recentOf } from '../../usage/ranges.ts';
+import type { Attention, OperatorOverview } from '../contract.ts';
+import { whyCode } from './channel-view.ts';
+import type { OperatorContext } from './context.ts';
+import { vendorCosts } from './vendor-costs.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { instant, ratioOf, yuan } from '../format.ts';
+
+const hoursShown = 24;
+const retiringWithinMs = 30 * dayMs;
+const slowDatabaseMs = 500;
+
+/** What needs somebody, before everything else; then how it goes. */
+export function operatorOverviewRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/overview',
+      role: 'operator',
+      handle: (visit) => overview(rooms, visit),
+    }),
+  ];
+}
+
+async function overview(
+  rooms: OperatorContext,
+  { user, at }: SignedInRequest,
+): Promise<OperatorOverview> {
+  const { database, clock } = rooms;
+  const catalogue = await storedCatalog(database);
+  const reports = await nodeReports(database, clock);
+  const tasks = await openTasksByChannel(database);
+  const now = currentLoad(reports);
+  const today = zoneDayAt(user.zone, at);
+  const span = { from: today.from - (today.from % hourMs), to: today.to };
+  const { taken, costs, until } = await database.snapshot(() =>
+    figuresOf(database, catalogue, span, at),
+  );
+  const cost =
+    costs.size === 0 ? undefined : [...costs.values()].reduce((sum, one) => sum + one, 0n);
+  return {
+    attention: await attention(rooms, { catalogue, reports, at }),
+    checked_at: instant(at),
+    now: {
+      requests_per_minute: now.requestsPerMinute,
+      error_share: now.errorShare ?? null,
+      first_byte_median_ms: now.medianMs ?? null,
+      first_byte_p95_ms: now.p95Ms ?? null,
+      open_streams: now.openStreams,
+      open_tasks: [...tasks.values()].reduce((sum, count) => sum + count, 0),
+    },
+    today: {
+      revenue: yuan(taken.cost),
+      vendor_cost: cost === undefined ? null : yuan(cost),
+      margin: cost === undefined ? null : ratioOf(taken.cost - cost, taken.cost),
+      requests: taken.requests,
+      as_of: instant(until),
+    },
+    errors: await errorsByChannel(database, catalogue, at),
+    as_of: instant(at),
+  };
+}
+
+/** What users paid and what vendors took, to the last record. */
+function* figuresOf(database: Database, catalogue: StoredCatalog, span: TimeRange, at: number) {
+  const { until, tail } = yield* recentOf(span, at);
+  const taken = yield* revenueWithin({ ...span, tail });
+  return { until, taken, costs: yield* vendorCosts(database, catalogue, { ...span, tail }) };
+}
+
+async function errorsByChannel(
+  database: Database,
+  { channels }: StoredCatalog,
+  at: number,
+): Promise<OperatorOverview['errors']> {
+  const first = at - (at % hourMs) - (hoursShown - 1) * hourMs;
+  const counts = await channelCounts(database, { from: first });
+  return channels.map(({ name }) => ({
+    channel: name,
+    hours: Array.from({ length: hoursShown }, (_, index) => first + index * hourMs).map((hour) => {
+      const { requests, errors } = countTotals(
+        counts.filter(
+          ({ channel, slot }) => channel === name && slot >= hour && slot < hour + hourMs,
+        ),
+      );
+      return { hour: instant(hour), requests, errors };
+    }),
+  }));
+}
+
+interface AttentionInput {
+  readonly catalogue: StoredCatalog;
+  readonly reports: readonly NodeReport[];
+  readonly at: number;
+}
+
+async function attention(
+  { database, attention: others }: OperatorContext,
+  seen: AttentionInput,
+): Promise<readonly Attention[]> {
+  const elsewhere = await Promise.all(others.map((look) => look(seen.at)));
+  return [
+    ...parkedChannels(seen),
+    ...elsewhere.flat(),
+    ...(await failedCheck(database, seen.at)),
+    ...(await overran(database, seen)),
+    ...withoutChannel(seen.catalogue),
+    ...retiring(seen),
+    ...slowDatabase(seen.reports),
+  ];
+}
+
+function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attention[] {
+  return catalogue.channels.flatMap(({ name, state }) => {
+    const { state: seen, why, since } = channelAcrossNodes(reports, name);
+    if (state !== 'active' || seen !== 'parked') return [];
+    const code = why === 'credentials' ? 'credentials_refused' : 'channel_parked';
+    return [
+      {
+        code,
+        values: { channel: name, why: whyCode(why ?? '') },
+        since: instant(since),
+        path: `/operator/channels/${encodeURIComponent(name)}`,
+      },
+    ];
+  });
+}
+
+async function failedCheck(database: Database, now: number): Promise<readonly Attention[]> {
+  const last = (await checkRuns(database, now, 10)).find(({ ok }) => ok !== undefined);
+  if (last === undefined || last.ok === true) return [];
+  const failed = last.rules.filter(({ state }) => state === 'failed').map(({ rule }) => rule);
+  return [
+    {
+      code: 'ledger_check_failed',
+      values: { rules: failed.join(', ') },
+      since: instant(last.startedAt),
+      path: '/operator/ledger',
+    },
+  ];
+}
+
+/**
+ * Channels whose vendors report more than requests can have cost, or do not end: of a day, and what
+ * it cost the house.
+ */
+async function overran(
+  database: Database,
+  { catalogue, at }: AttentionInput,
+): Promise<readonly Attention[]> {
+  const from = at - dayMs;
+  const overruns = overrunsOf(await channelCounts(database, { from }));
+  const losses = await database.snapshot(() => lossesByChannel(from));
+  return catalogue.channels.flatMap(({ name }) => {
+    const loss = losses.get(name);
+    const answers = Math.max(overruns.get(name) ?? 0, loss?.answers ?? 0);
+    if (answers === 0) return [];
+    const values = { channel: name, answers: String(answers), loss: yuan(loss?.amount ?? 0n) };
+    const path = `/operator/channels/${encodeURIComponent(name)}`;
+    return [{ code: 'vendor_overran' as const, values, since: instant(loss?.last ?? at), path }];
+  });
+}
+
+/** Models that channels name, all of which are switched off. */
+function withoutChannel({ models, channels }: StoredCatalog): readonly Attention[] {
+  return models.flatMap(({ id, active }) => {
+    const naming = channels.filter((channel) => channel.models.has(id));
+    if (!active || naming.length === 0 || naming.some(({ state }) => state === 'active')) return [];
+    const since = Math.max(...naming.map(({ changedAt }) => changedAt));
+    return [
+      {
+        code: 'model_without_channel' as const,
+        values: { model: id },
+        since: instant(since),
+        path: modelPath(id),
+      },
+    ];
+  });
+}
+
+function retiring({ catalogue: { models, channels }, at }: AttentionInput): readonly Attention[] {
+  return models.flatMap(({ id, active, shutdownDate }) => {
+    const ends = shutdownDate === undefined ? Number.NaN : Date.parse(shutdownDate);
+    if (
+      !active ||
+      !(ends - at < retiringWithinMs) ||
+      !channels.some((channel) => channel.models.has(id))
+    )
+      return [];
+    const values = { model: id, date: shutdownDate ?? '' };
+    return [
+      {
+        code: 'model_retiring' as const,
+        values,
+        since: instant(ends - retiringWithinMs),
+        path: modelPath(id),
+      },
+    ];
+  });
+}
+
+const modelPath = (id: string): string => `/operator/models/${encodeURIComponent(id)}`;
+
+function slowDatabase(reports: readonly NodeReport[]): readonly Attention[] {
+  const slowest = reports.reduce<NodeReport | undefined>(
+    (most, one) => (one.databaseMs > (most?.databaseMs ?? 0) ? one : most),
+    undefined,
+  );
+  if (slowest === undefined || slowest.databaseMs < slowDatabaseMs) return [];
+  return [
+    {
+      code: 'database_slow',
+      values: { ms: String(slowest.databaseMs), node: slowest.node },
+      since: instant(slowest.at),
+      path: '/operator',
+    },
+  ];
+}

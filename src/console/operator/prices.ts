@@ -1,0 +1,348 @@
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import { priceSchema } from '../../catalog/config-schema.ts';
+import {
+  asWritten,
+  reportWithoutLines,
+  catalogTopic,
+  lockCatalogVersion,
+} from '../../catalog/editing.ts';
+import { importing, type PriceImport } from '../../catalog/import-prices.ts';
+import { priceDifferences } from '../../catalog/price-differences.ts';
+import type { Price } from '../../catalog/price.ts';
+import { priceVersions, publishPrice } from '../../catalog/price-versions.ts';
+import {
+  readStoredCatalog,
+  storedCatalog,
+  type StoredCatalog,
+  type StoredModel,
+} from '../../catalog/stored-catalog.ts';
+import { priceText } from '../../catalog/price-json.ts';
+import { readPrice } from '../../catalog/config-price.ts';
+import { bump } from '../../storage/changes.ts';
+import type { Transaction } from '../../storage/database.ts';
+import type {
+  PriceImportReport,
+  List,
+  PricePreview,
+  PriceVersionView,
+  PublishAnswer,
+} from '../contract.ts';
+import { instant } from '../format.ts';
+import { idempotencyKeyIn, timeInput } from '../input.ts';
+import { pricePreview } from './price-preview.ts';
+import { type OperatorContext, byOperator } from './context.ts';
+import { isSimpleTier, wholePpm, pricesOf } from '../prices.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+
+const change = z.strictObject({
+  model: z.string(),
+  price: z.unknown(),
+  reason: z.string().optional(),
+});
+const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
+const published = z.strictObject({
+  changes: z.array(change).min(1, 'empty').max(100, 'too_many'),
+  reason,
+  effective_at: timeInput.optional(),
+});
+const imported = z.strictObject({
+  text: z.string(),
+  dry_run: z.boolean(),
+  reason: reason.optional(),
+});
+const listBytesMax = 4 * 1024 * 1024;
+
+/** Prices are published in versions: looked at before, never changed after. */
+export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  const { database, clock, listFees } = rooms;
+  const role = 'operator';
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/models/:id/prices',
+      role,
+      async handle({ params }): Promise<List<PriceVersionView>> {
+        const versions = await priceVersions(database, params['id'] ?? '');
+        return {
+          items: versions.map(
+            ({ version, effectiveAt, publishedAt, price, reason: why, source, actor }) => ({
+              version,
+              since: instant(effectiveAt),
+              published_at: instant(publishedAt),
+              prices: pricesOf(price, wholePpm),
+              reason: why ?? null,
+              actor: actor ?? (source === 'import' ? 'command' : source),
+            }),
+          ),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/prices/preview',
+      role,
+      input: change,
+      async handle({ input }): Promise<PricePreview> {
+        const catalogue = await storedCatalog(database);
+        return pricePreview(
+          database,
+          catalogue,
+          priced(catalogue, input, ''),
+          listFees,
+          clock.now(),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/prices/publish',
+      role,
+      input: published,
+      handle: (visit) => publish(rooms, visit),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/prices/import',
+      role,
+      input: imported,
+      bodyBytesMax: listBytesMax,
+      handle: (visit) => importList(rooms, visit),
+    }),
+  ];
+}
+
+/** The price as it would be charged; throws what is wrong with it, below `at`. */
+function priced(
+  { models }: StoredCatalog,
+  { model: id, price: written }: z.output<typeof change>,
+  at: string,
+) {
+  const model = models.find((some) => some.id === id && some.active);
+  if (model === undefined)
+    return throwProblem('invalid', { fields: { [`${at}model`]: 'unknown' } });
+  const report = reportWithoutLines();
+  const parsed = report.parse(priceSchema, asWritten(written), []);
+  const price =
+    parsed && withTerms(readPrice(model.kind, parsed, report, []), model.price, written);
+  if (price !== undefined && report.clean) return { model, price };
+  const fields = Object.fromEntries(
+    report.problems.map(({ path, message }) => [
+      `${at}price${path === '' ? '' : `.${path}`}`,
+      message,
+    ]),
+  );
+  return throwProblem('invalid', { fields, message: report.problems[0]?.message ?? '' });
+}
+
+/**
+ * The form holds amounts alone. Modes, places, windows and tiers by output, which it lacks, stay as
+ * they are.
+ */
+function withTerms(price: Price, now: Price, written: unknown): Price {
+  const named = (member: string): boolean =>
+    typeof written === 'object' && written !== null && Object.hasOwn(written, member);
+  const { modes, places, windows, listFees } = now;
+  const tiers = price.tiers.every(isSimpleTier)
+    ? [...price.tiers, ...now.tiers.filter((tier) => !isSimpleTier(tier))]
+    : price.tiers;
+  return {
+    ...price,
+    tiers,
+    ...(modes === undefined || named('modes') ? {} : { modes }),
+    ...(places === undefined || named('places') ? {} : { places }),
+    ...(windows === undefined || named('windows') ? {} : { windows }),
+    ...(listFees === undefined || named('list_fees') ? {} : { listFees }),
+  };
+}
+
+async function publish(
+  { database, clock, listFees }: OperatorContext,
+  visit: SignedInRequest<z.output<typeof published>>,
+): Promise<PublishAnswer> {
+  const { input, user, at, headers } = visit;
+  idempotencyKeyIn(headers);
+  const { effective_at: effectiveAt = at } = input;
+  if (effectiveAt < at - 60_000)
+    throwProblem('invalid', { fields: { effective_at: 'in_the_past' } });
+  const catalogue = await storedCatalog(database);
+  const wanted = input.changes.map((some, index) => ({
+    ...priced(catalogue, some, `changes.${index}.`),
+    why: some.reason ?? input.reason,
+  }));
+  for (const { model, price } of wanted) {
+    const preview = await pricePreview(
+      database,
+      catalogue,
+      { model, price },
+      listFees,
+      clock.now(),
+    );
+    if (!preview.publishable)
+      throwProblem('invalid', {
+        message: 'A class that is in use has no price.',
+        current: preview,
+        fields: { price: 'class_without_price' },
+      });
+  }
+  return database.transact(function* (): Transaction<PublishAnswer> {
+    yield* lockCatalogVersion();
+    const { models } = yield* readStoredCatalog();
+    const versions = [];
+    for (const { model, price, why } of wanted) {
+      const before = models.find(({ id }) => id === model.id) ?? model;
+      const again = yield* isLatest(before, price, effectiveAt > at);
+      const author = {
+        source: 'console',
+        actor: user.id,
+        reason: why,
+        at,
+        effectiveAt: Math.max(at, effectiveAt),
+      } as const;
+      const version = again ?? (yield* publishPrice(model.id, price, author));
+      if (again === undefined)
+        yield* writeAudit(at, { ...byOperator(visit), ...auditedPrice(before, price, why) });
+      versions.push({ model: model.id, version });
+    }
+    yield bump(catalogTopic);
+    return { versions };
+  });
+}
+
+/** Whoever sends a form twice has published once: the version that says the same already. */
+function* isLatest(
+  { id }: StoredModel,
+  price: Price,
+  later: boolean,
+): Transaction<number | undefined> {
+  const [last] = yield {
+    sql: 'SELECT version, price, published_at, effective_at FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT 1',
+    params: [id],
+  };
+  const waits = last?.['effective_at'] !== last?.['published_at'];
+  return last?.['price'] === priceText(price) && waits === later
+    ? Number(last['version'])
+    : undefined;
+}
+
+function auditedPrice({ id, price: before }: StoredModel, after: Price, reason: string) {
+  const differences = priceDifferences(before, after);
+  const side = (of: 'from' | 'to') =>
+    Object.fromEntries(
+      differences.map((difference) => [difference.member, difference[of] ?? null]),
+    );
+  return {
+    action: 'price.publish',
+    target: `model:${id}`,
+    before: side('from'),
+    after: side('to'),
+    reason,
+  };
+}
+
+async function importList(
+  { database, bundled }: OperatorContext,
+  visit: SignedInRequest<z.output<typeof imported>>,
+): Promise<PriceImportReport> {
+  const { input, user, at } = visit;
+  const { dry_run: dry, reason: why } = input;
+  const text = csvAsList(input.text) ?? input.text;
+  const brings = await bundled();
+  if (dry)
+    return reported(await database.snapshot(() => importing(text, undefined, brings)), input.text);
+  if (why === undefined) return throwProblem('invalid', { fields: { reason: 'empty' } });
+  const done = await database.transact(function* () {
+    const taken = yield* importing(
+      text,
+      { source: 'import', actor: user.id, reason: why, at },
+      brings,
+    );
+    const facts = {
+      models: taken.changed.map(({ id }) => id),
+      added: taken.added.map(({ id }) => id),
+    };
+    if (taken.applied)
+      yield* writeAudit(at, {
+        ...byOperator(visit),
+        action: 'price.import',
+        target: 'prices',
+        after: facts,
+        reason: why,
+      });
+    return taken;
+  });
+  return reported(done, input.text);
+}
+
+function reported(
+  { applied, added, changed, unchanged, refused }: PriceImport,
+  text: string,
+): PriceImportReport {
+  const lines = text.split('\n');
+  return {
+    new: added.map(({ id, price }) => ({ model: id, prices: pricesOf(price, wholePpm) })),
+    changed: changed.map(({ id, differences }) => ({
+      model: id,
+      changes: differences.map(({ member, from, to, percent }) => ({
+        class: member,
+        from: from ?? null,
+        to: to ?? null,
+        percent: percent ?? null,
+      })),
+    })),
+    unchanged,
+    refused: refused.map(({ line, path, message }) => ({
+      line: line === 0 ? null : line,
+      text: line === 0 ? path : (lines[line - 1] ?? '').trim().slice(0, 200),
+      why: message,
+    })),
+    published: applied,
+  };
+}
+
+/** Columns that belong to the model and not to its price. */
+const ofModel = new Set(['id', 'owned_by', 'kind', 'context', 'max_output', 'shutdown_date']);
+
+/**
+ * A price list as a table (`id,input,cached_input,output`, one model a line) → the same as JSON
+ * with one model a line, so that line numbers stay what they are. Undefined where the text is no
+ * such table. Cells that are empty are members that are absent.
+ */
+function csvAsList(text: string): string | undefined {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const [head, ...rest] = lines;
+  const names = cellsOf(head ?? '').map((name) => name.trim());
+  if (names[0] !== 'id' || names.length < 2) return undefined;
+  const entries = rest.map((line) =>
+    line.trim() === '' ? '' : JSON.stringify(entryOf(names, cellsOf(line))),
+  );
+  const last = entries.findLastIndex((entry) => entry !== '');
+  return [
+    '[',
+    ...entries.map((entry, index) => (entry === '' || index === last ? entry : `${entry},`)),
+    ']',
+  ].join('\n');
+}
+
+function entryOf(
+  names: readonly string[],
+  cells: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const filled = names.flatMap((name, index) => {
+    const cell = cells[index]?.trim() ?? '';
+    return cell === '' ? [] : [[name, cell] as const];
+  });
+  return {
+    ...Object.fromEntries(filled.filter(([name]) => ofModel.has(name))),
+    price: Object.fromEntries(filled.filter(([name]) => !ofModel.has(name))),
+  };
+}
+
+/** Cells may stand in quotes, and then hold commas and doubled quotes. */
+function cellsOf(line: string): readonly string[] {
+  const cells: string[] = [];
+  for (const [, quoted, plain] of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g))
+    cells.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'));
+  return cells;
+}

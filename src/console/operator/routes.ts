@@ -1,0 +1,59 @@
+import { findUser } from '../../accounts/users.ts';
+import type { Database } from '../../storage/database.ts';
+import { announcementRoutes } from './announcements.ts';
+import { auditRoutes } from './audit.ts';
+import { channelTestRoutes } from './channel-test.ts';
+import { channelRoutes } from './channels.ts';
+import { groupRoutes } from './groups.ts';
+import { ledgerRoutes } from './ledger.ts';
+import { operatorModelRoutes } from './models.ts';
+import { operatorOverviewRoutes } from './overview.ts';
+import { priceRoutes } from './prices.ts';
+import { operatorUserRoutes } from './users.ts';
+import type { OperatorContext } from './context.ts';
+import { throwProblem } from '../problem.ts';
+import type { ConsoleRoute } from '../route.ts';
+
+/** All that operators see and do at the console but orders. */
+export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  return [
+    ...operatorOverviewRoutes(rooms),
+    ...channelRoutes(rooms),
+    ...channelTestRoutes(rooms),
+    ...operatorModelRoutes(rooms),
+    ...priceRoutes(rooms),
+    ...groupRoutes(rooms),
+    ...operatorUserRoutes(rooms),
+    ...ledgerRoutes(rooms),
+    ...auditRoutes(rooms),
+    ...announcementRoutes(rooms),
+  ];
+}
+
+/** What a user reads of himself, and an operator of a user. */
+const families = ['statement', 'statement.csv', 'usage', 'usage.csv', 'keys', 'orders', 'tasks'];
+
+/**
+ * The same questions as users ask, about one of them: `operator/users/:user/statement`, … Nothing
+ * is done in his name.
+ */
+export function userTabRoutes(
+  database: Database,
+  rows: readonly ConsoleRoute[],
+): readonly ConsoleRoute[] {
+  const read = rows.filter(
+    ({ method, role, path }) =>
+      method === 'GET' && role === 'user' && families.includes(path.split('/', 1)[0] ?? ''),
+  );
+  return read.map((asked) => ({
+    ...asked,
+    path: `operator/users/:user/${asked.path}`,
+    role: 'operator',
+    async serve(arrival) {
+      const user =
+        (await findUser(database, arrival.params['user'] ?? '')) ?? throwProblem('not_found');
+      const { caller } = arrival;
+      return asked.serve({ ...arrival, caller: caller && { ...caller, user } });
+    },
+  }));
+}

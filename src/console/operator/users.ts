@@ -1,0 +1,291 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import {
+  otherOperators,
+  stillOperator,
+  type UserOverview,
+  userPage,
+  findUser,
+  setUserRole,
+  setUserState,
+  type User,
+} from '../../accounts/users.ts';
+import { formatYuan, type Nano, nanoPerYuan } from '../../base/money.ts';
+import { fundsOf } from '../../ledger/transfers.ts';
+import { creditTx, freezeTx } from '../../ledger/transactions/account.ts';
+import { endPayout, openPayout } from '../../ledger/transactions/hold.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { charged } from '../../usage/spending.ts';
+import { dayMs } from '../../usage/ranges.ts';
+import type { Page, UserAnswer, UserView } from '../contract.ts';
+import { idempotencyKeyIn, moneyInput, pageLimit } from '../input.ts';
+import { type OperatorContext, byOperator } from './context.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { instant, instantOrNull, yuan } from '../format.ts';
+
+const monthMs = 30 * dayMs;
+const listed = z.object({
+  q: z.string().optional(),
+  role: z.enum(['user', 'operator']).optional(),
+  state: z.enum(['active', 'suspended']).optional(),
+  limit: pageLimit,
+  after: z.string().optional(),
+});
+const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
+/** 10 million yuan: more than that is a slip of the finger. */
+const amountMost = 10_000_000n * nanoPerYuan;
+const amount = moneyInput
+  .refine((some) => some > 0n, 'below_minimum')
+  .refine((some) => some <= amountMost, 'above_maximum');
+const amounted = z.strictObject({ amount, reason });
+const reasoned = z.strictObject({ reason });
+const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason });
+
+/**
+ * Users, and what an operator does to them: each with its reason, in the trail, where the user
+ * reads it, too.
+ */
+export function operatorUserRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  const role = 'operator';
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/users',
+      role,
+      input: listed,
+      handle: (visit) => list(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/users/:user',
+      role,
+      handle: ({ params, at }) => one(rooms, params['user'] ?? '', at),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/users/:user/credit',
+      role,
+      input: amounted,
+      handle: (visit) => give(rooms, visit),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/users/:user/debit',
+      role,
+      input: amounted,
+      handle: (visit) => takeBack(rooms, visit),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/users/:user/suspend',
+      role,
+      input: reasoned,
+      handle: (visit) =>
+        turn(rooms, visit, 'user.suspend', ({ id }) => suspended(id, visit.user.id, true)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/users/:user/restore',
+      role,
+      input: reasoned,
+      handle: (visit) =>
+        turn(rooms, visit, 'user.restore', ({ id }) => suspended(id, visit.user.id, false)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/users/:user/role',
+      role,
+      input: newRole,
+      handle: (visit) =>
+        turn(rooms, visit, 'user.role', (user) => promoted(user, visit.input.role)),
+    }),
+  ];
+}
+
+/** A change of a user, with its reason in the audit trail. */
+async function turn(
+  rooms: OperatorContext,
+  visit: SignedInRequest<z.output<typeof reasoned>>,
+  action: string,
+  change: (user: User) => Transaction<User>,
+): Promise<UserAnswer> {
+  const { params, at, input } = visit;
+  const id = params['user'] ?? '';
+  await rooms.database.transact(function* () {
+    if (!(yield* stillOperator(visit.user.id))) throwProblem('operator_only');
+    // As it is now: operators take turns here.
+    const [found] = yield* userPage({ id, limit: 1 });
+    const before = found?.user ?? throwProblem('not_found');
+    const after = yield* change(before);
+    const told = {
+      ...byOperator(visit),
+      action,
+      target: `user:${id}`,
+      account: id,
+      reason: input.reason,
+    };
+    yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
+  });
+  return { user: await one(rooms, id, at), transfer: null };
+}
+
+const factsOf = ({ role, state }: User) => ({ role, state });
+
+function* suspended(id: string, by: string, yes: boolean): Transaction<User> {
+  if (id === by) throwProblem('conflict', { message: 'Nobody suspends himself.' });
+  yield* freezeTx({ account: id, frozen: yes });
+  return (yield* setUserState(id, yes ? 'suspended' : 'active')) ?? throwProblem('not_found');
+}
+
+function* promoted({ id, role: before }: User, role: User['role']): Transaction<User> {
+  if (before === 'operator' && role === 'user' && (yield* otherOperators(id)) === 0)
+    throwProblem('last_operator');
+  return (yield* setUserRole(id, role)) ?? throwProblem('not_found');
+}
+
+async function list(
+  { database, cursors }: OperatorContext,
+  { input, at }: SignedInRequest<z.output<typeof listed>>,
+): Promise<Page<UserView>> {
+  const { limit, after, ...filter } = input;
+  const of = ['users', filter];
+  const before = after === undefined ? undefined : cursors.read(of, after).id;
+  return database.snapshot(function* () {
+    const found = yield* userPage({ ...filter, before, limit: limit + 1 });
+    const items: UserView[] = [];
+    for (const overview of found.slice(0, limit)) items.push(yield* viewOf(overview, at));
+    const last = items.at(-1);
+    const next =
+      found.length > limit && last !== undefined
+        ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
+        : null;
+    return { items, next, prev: null, as_of: instant(at) };
+  });
+}
+
+async function one(
+  { database }: Pick<OperatorContext, 'database'>,
+  id: string,
+  at: number,
+): Promise<UserView> {
+  const view = await database.snapshot(function* () {
+    const [overview] = yield* userPage({ id, limit: 1 });
+    return overview && (yield* viewOf(overview, at));
+  });
+  return view ?? throwProblem('not_found');
+}
+
+function* viewOf(
+  { user, signIns, keys, lastSeenAt }: UserOverview,
+  at: number,
+): Transaction<UserView> {
+  const { id, name, role, state, createdAt, version } = user;
+  const funds = yield* fundsOf(id);
+  const spent = yield* charged(id, { from: at - monthMs, to: at + 60_000 });
+  return {
+    id,
+    name,
+    sign_ins: signIns,
+    role,
+    state,
+    balance: yuan(funds?.balance ?? 0n),
+    held: yuan(funds?.held ?? 0n),
+    spent_30_days: yuan(spent.cost),
+    keys,
+    created_at: instant(createdAt),
+    last_seen_at: instantOrNull(lastSeenAt),
+    version,
+  };
+}
+
+/** The same form sent twice is the same transfer. */
+function transferId(kind: 'grant' | 'debit', visit: SignedInRequest<unknown>): string {
+  const said = [visit.user.id, idempotencyKeyIn(visit.headers)];
+  return `${kind}_${createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 32)}`;
+}
+
+async function give(
+  rooms: OperatorContext,
+  visit: SignedInRequest<z.output<typeof amounted>>,
+): Promise<UserAnswer> {
+  const { input, params, at } = visit;
+  const id = transferId('grant', visit);
+  const user = (await findUser(rooms.database, params['user'] ?? '')) ?? throwProblem('not_found');
+  await rooms.database.transact(function* () {
+    const grant = {
+      id,
+      account: user.id,
+      from: 'grants',
+      amount: input.amount,
+      code: 'grant',
+      ref: input.reason,
+      at,
+    };
+    const done = yield* creditTx(grant);
+    if (done === 'exists_different')
+      throwProblem('conflict', { message: 'This idempotency-key was used for something else.' });
+    if (done === 'created') yield* tell(visit, 'user.credit', user.id, id, input.amount);
+  });
+  return { user: await one(rooms, user.id, at), transfer: id };
+}
+
+/** Idle floats of running processes are called in, and come within seconds. */
+const floatsWaitMs = 3_000;
+const floatsLookMs = 200;
+
+async function takeBack(
+  rooms: OperatorContext,
+  visit: SignedInRequest<z.output<typeof amounted>>,
+): Promise<UserAnswer> {
+  const { database, clock } = rooms;
+  const { params, at } = visit;
+  const id = transferId('debit', visit);
+  const user = (await findUser(database, params['user'] ?? '')) ?? throwProblem('not_found');
+  const untilMs = clock.monotonicMs() + floatsWaitMs;
+  while ((await database.transact(() => debit(visit, user.id, id))) === 'insufficient') {
+    if (clock.monotonicMs() > untilMs)
+      throwProblem('insufficient', { fields: { amount: 'insufficient' } });
+    await wait(floatsLookMs);
+  }
+  return { user: await one(rooms, user.id, at), transfer: id };
+}
+
+function* debit(
+  visit: SignedInRequest<z.output<typeof amounted>>,
+  account: string,
+  id: string,
+): Transaction<'done' | 'insufficient'> {
+  const { input, at } = visit;
+  const [known] = yield { sql: 'SELECT debit, amount FROM transfer WHERE id=$1', params: [id] };
+  if (known !== undefined) {
+    if (known['debit'] !== account || known['amount'] !== input.amount)
+      throwProblem('conflict', { message: 'This idempotency-key was used for something else.' });
+    return 'done';
+  }
+  if ((yield* openPayout({ id, account, amount: input.amount, at })) === 'insufficient')
+    return 'insufficient';
+  yield* endPayout(id, { kind: 'paid', to: 'grants', code: 'debit', ref: input.reason, at });
+  yield* tell(visit, 'user.debit', account, id, -input.amount);
+  return 'done';
+}
+
+function* tell(
+  visit: SignedInRequest<z.output<typeof amounted>>,
+  action: string,
+  account: string,
+  transfer: string,
+  amount: Nano,
+): Transaction<void> {
+  const after = { amount: formatYuan(amount), transfer };
+  yield* writeAudit(visit.at, {
+    ...byOperator(visit),
+    action,
+    target: `user:${account}`,
+    account,
+    after,
+    reason: visit.input.reason,
+  });
+}

@@ -1,0 +1,55 @@
+import type { Measure } from '../../base/quantities.ts';
+import { costOf, feesOf, type Price, tariffOf } from '../../catalog/price.ts';
+import type { StoredCatalog } from '../../catalog/stored-catalog.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { channelShares, soldByModel, type RangeWithTail } from '../../usage/totals.ts';
+import { wholePpm } from '../prices.ts';
+
+/**
+ * What vendors took for what was sold, nano-yuan by channel, where costs are entered. Exact for
+ * models that one channel serves; of several, each is taken to have its share of requests of every
+ * quantity. To be run in a snapshot.
+ */
+export function* vendorCosts(
+  database: Pick<Database, 'dialect'>,
+  { channels }: StoredCatalog,
+  span: RangeWithTail,
+): Transaction<ReadonlyMap<string, bigint>> {
+  const costs = new Map<string, bigint>();
+  if (channels.every((channel) => channel.costs.size === 0)) return costs;
+  const sold = yield* soldByModel(database, span);
+  for (const { model, channel, share } of yield* channelShares(span)) {
+    const price = channels.find(({ name }) => name === channel)?.costs.get(model);
+    if (price === undefined) continue;
+    const quantities = sold
+      .filter((line) => line.model === model)
+      .map(({ measure, micros }) => ({ measure, micros: scaled(micros, share) }));
+    costs.set(channel, (costs.get(channel) ?? 0n) + costOfQuantities(price, quantities));
+  }
+  return costs;
+}
+
+const scaled = (micros: bigint, share: number): bigint =>
+  share === 1 ? micros : (micros * BigInt(Math.round(share * 1e6))) / wholePpm;
+
+/**
+ * What such quantities cost at a price, tiers and variants left aside, since sums do not tell of
+ * them. A measure at a time, rounded up once.
+ */
+export function costOfQuantities(
+  price: Price,
+  quantities: readonly { readonly measure: Measure; readonly micros: bigint }[],
+  multiplierPpm = wholePpm,
+): bigint {
+  const tariff = tariffOf({ rates: price.rates, tiers: [], by: price.by }, multiplierPpm);
+  return quantities.reduce(
+    (sum, { measure, micros }) => sum + lineCost(tariff, measure, micros),
+    0n,
+  );
+}
+
+function lineCost(tariff: ReturnType<typeof tariffOf>, measure: Measure, micros: bigint): bigint {
+  // A request without any quantity would be charged for itself.
+  const quantities = { request: 0, [measure]: Number(micros) / 1e6 };
+  return costOf(tariff, quantities).total + feesOf(tariff, quantities).total;
+}

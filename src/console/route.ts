@@ -1,0 +1,227 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import type * as z from 'zod';
+import type { UserSession } from '../accounts/sessions.ts';
+import type { User } from '../accounts/users.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import { ConsoleProblem } from './problem.ts';
+
+/** Who may: `anyone` includes strangers, `user` includes operators. */
+export const consoleRoles = ['anyone', 'user', 'operator'] as const;
+export type ConsoleRole = (typeof consoleRoles)[number];
+export type ConsoleMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/** Somebody with a session. */
+export interface Caller {
+  readonly user: User;
+  readonly session: UserSession;
+  /** What `x-csrf-token` must say on everything but GET. */
+  readonly csrf: string;
+}
+
+/** One request that the door let in. */
+export interface ConsoleRequest {
+  /** `req_…`, also in `x-request-id`. */
+  readonly id: string;
+  /** Wall clock, ms. */
+  readonly at: number;
+  readonly ip: string;
+  readonly headers: IncomingHttpHeaders;
+  /** What the path's places hold, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The body's bytes; empty where there was none. */
+  readonly body: Buffer;
+  /** What `input` is read from: the query of a GET or DELETE, else the body's JSON. */
+  readonly written: () => unknown;
+  readonly caller: Caller | undefined;
+  /** For all that is not simply a value returned: status, headers, events, files. */
+  readonly reply: ConsoleReply;
+}
+
+interface ParsedRequest<Input> extends Omit<ConsoleRequest, 'caller' | 'written'> {
+  readonly input: Input;
+}
+
+/** A request of somebody who is signed in. */
+export type SignedInRequest<Input = undefined> = ParsedRequest<Input> & Caller;
+/** A request of anyone. */
+export type AnyoneRequest<Input = undefined> = ParsedRequest<Input> & {
+  readonly caller: Caller | undefined;
+};
+
+interface RouteBase<Input> {
+  readonly method: ConsoleMethod;
+  /** Below `/console/api`, with `:name` for a segment and `*` for the rest. */
+  readonly path: string;
+  /**
+   * Reads the query of a GET or DELETE, or the body's JSON; what it does not take is a 400 with
+   * `fields`. Query values are text.
+   */
+  readonly input?: z.ZodType<Input>;
+  /** Bodies may be so large; 256 KiB when absent. */
+  readonly bodyBytesMax?: number;
+  /** How often one user (or one address, where nobody is signed in) may ask; 600 when absent. */
+  readonly perMinute?: number;
+}
+
+type Handle<Visit> = (visit: Visit) => unknown;
+
+export interface SignedInRoute<Input> extends RouteBase<Input> {
+  readonly role: 'user' | 'operator';
+  readonly handle: Handle<SignedInRequest<Input>>;
+}
+
+export interface AnyoneRoute<Input> extends RouteBase<Input> {
+  readonly role: 'anyone';
+  readonly handle: Handle<AnyoneRequest<Input>>;
+}
+
+/** An endpoint of the console, as the door takes it. */
+export interface ConsoleRoute extends Omit<RouteBase<unknown>, 'input'> {
+  readonly role: ConsoleRole;
+  readonly serve: (arrival: ConsoleRequest) => unknown;
+}
+
+/**
+ * Declares an endpoint. `handle` returns (a promise of) the JSON value of the answer, sent as 200
+ * or what `reply.status` said; undefined is a 204, or means that `reply` was used. It throws a
+ * Problem (`fail('not_found')`) or a Refusal. Ownership is its own business: whatever is another's
+ * is `not_found`.
+ */
+export function defineRoute<Input = undefined>(declared: SignedInRoute<Input>): ConsoleRoute;
+export function defineRoute<Input = undefined>(declared: AnyoneRoute<Input>): ConsoleRoute;
+export function defineRoute<Input>(
+  declared: SignedInRoute<Input> | AnyoneRoute<Input>,
+): ConsoleRoute {
+  const { method, path, role, bodyBytesMax, perMinute, input } = declared;
+  const limits = { ...(bodyBytesMax && { bodyBytesMax }), ...(perMinute && { perMinute }) };
+  return {
+    method,
+    path,
+    role,
+    ...limits,
+    serve: (arrival) => answer(declared, arrival, read(input, arrival)),
+  };
+}
+
+function answer<Input>(
+  declared: SignedInRoute<Input> | AnyoneRoute<Input>,
+  { written: _, ...arrival }: ConsoleRequest,
+  input: Input,
+): unknown {
+  if (declared.role === 'anyone') return declared.handle({ ...arrival, input });
+  if (arrival.caller === undefined) throw new ConsoleProblem('session_expired');
+  return declared.handle({ ...arrival, ...arrival.caller, input });
+}
+
+/** Without a schema there is no input; `undefined` is then what the row's type says. */
+function read<Input>(schema: z.ZodType<Input> | undefined, { written }: ConsoleRequest): Input {
+  if (schema === undefined) return undefined as Input;
+  const result = schema.safeParse(written());
+  if (result.success) return result.data;
+  const fields: Record<string, string> = {};
+  for (const { path, message } of result.error.issues) fields[path.join('.')] ??= message;
+  throw new ConsoleProblem('invalid', { fields });
+}
+
+/** What a reader may lag behind; then the stream ends, and the browser asks again where it was. */
+const unreadMax = 256;
+/** Proxies close a connection on which nothing is said for a minute. */
+const beatMs = 15_000;
+
+/** Server-sent events to one browser. */
+export interface EventStream {
+  /** Aborted when the browser has left, the stream was ended or the node shuts down. */
+  readonly signal: AbortSignal;
+  /** `data` becomes JSON. Nothing happens once it is over. */
+  send(event: { readonly event?: string; readonly id?: string; readonly data: unknown }): void;
+  end(): void;
+}
+
+/** The answer to one console request. */
+export class ConsoleReply {
+  /** The response itself, for rows that hand it on to what /v1 is answered with. */
+  readonly client: ClientResponse;
+  #status = 200;
+  #endEvents: (() => void) | undefined;
+
+  constructor(client: ClientResponse) {
+    this.client = client;
+  }
+
+  /** Of the value that the row returns. */
+  status(status: 200 | 201 | 202): void {
+    this.#status = status;
+  }
+
+  header(name: string, value: string): void {
+    this.client.header(name, value);
+  }
+
+  /** Begins a stream of events; `signal` tells when it is over. */
+  events(): EventStream {
+    const { client } = this;
+    const over = new AbortController();
+    let unread = 0;
+    const end = (): void => {
+      if (over.signal.aborted) return;
+      over.abort();
+      clearInterval(beat);
+      client.end('');
+    };
+    const write = (text: string): void => {
+      if (over.signal.aborted) return;
+      if (client.stalled) {
+        unread += 1;
+        if (unread > unreadMax) return end();
+      } else unread = 0;
+      if (!client.write(Buffer.from(text, 'utf8').toString('latin1')) && !client.stalled)
+        client.onDrain(() => {});
+    };
+    const beat = setInterval(() => write(': \n\n'), beatMs).unref();
+    this.#endEvents = end;
+    client.startStream();
+    client.onLeave(end);
+    write('retry: 2000\n\n');
+    return {
+      signal: over.signal,
+      send: ({ event, id, data }) =>
+        write(
+          `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`,
+        ),
+      end,
+    };
+  }
+
+  /**
+   * A file to be saved, as fast as it can be read; resolves when the browser has it or has left.
+   */
+  async file({
+    name,
+    type,
+    text,
+  }: {
+    readonly name: string;
+    readonly type: string;
+    readonly text: AsyncIterable<string>;
+  }): Promise<void> {
+    this.header('content-type', type);
+    this.header('content-disposition', `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"`);
+    await this.client.send(200, Readable.from(text));
+  }
+
+  /** The row's value, unless the row has answered itself. */
+  finish(value: unknown): void {
+    if (this.client.started || this.client.closed) return;
+    if (value === undefined) void this.client.send(204, undefined);
+    else this.client.whole(this.#status, 'application/json; charset=utf-8', JSON.stringify(value));
+  }
+
+  /**
+   * Ends a stream of events, which would go on for ever: the node shuts down, or the session is
+   * over.
+   */
+  leave(): void {
+    this.#endEvents?.();
+  }
+}

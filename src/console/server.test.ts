@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { forEachDatabase, onSqlite } from '../../test/databases.ts';
+import { askPlain, newBrowser, startConsole } from '../../test/support/console.ts';
+import { setUserState } from '../accounts/users.ts';
+import { refuse } from '../base/refusal.ts';
+import { migrations } from '../app/schema.ts';
+import { DatabaseError } from '../storage/database.ts';
+import { throwProblem } from './problem.ts';
+import { type ConsoleRoute, defineRoute } from './route.ts';
+
+const rows: readonly ConsoleRoute[] = [
+  defineRoute({
+    method: 'GET',
+    path: 'hello',
+    role: 'anyone',
+    handle: ({ caller }) => ({ hello: caller?.user.id ?? 'stranger' }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: 'mine',
+    role: 'user',
+    handle: ({ user, csrf }) => ({ mine: user.id, csrf }),
+  }),
+  defineRoute({ method: 'GET', path: 'all', role: 'operator', handle: () => ({ all: true }) }),
+  defineRoute({
+    method: 'POST',
+    path: 'things',
+    role: 'user',
+    input: z.object({
+      name: z.string('text_expected').min(2, 'too_short'),
+      size: z.object({ wide: z.number('number_expected') }),
+    }),
+    handle({ input, reply }) {
+      reply.status(201);
+      return { name: input.name, wide: input.size.wide };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: 'things/:id',
+    role: 'user',
+    input: z.object({ deep: z.enum(['yes', 'no']).default('no') }),
+    handle: ({ params, input }) => ({ id: params['id'], deep: input.deep }),
+  }),
+  defineRoute({ method: 'DELETE', path: 'things/:id', role: 'user', handle: () => undefined }),
+  defineRoute({ method: 'GET', path: 'seldom', role: 'user', perMinute: 2, handle: () => ({}) }),
+  defineRoute({
+    method: 'GET',
+    path: 'changed',
+    role: 'user',
+    handle: () => throwProblem('version_conflict', { current: { version: 3 } }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: 'refused',
+    role: 'user',
+    handle: () => refuse('model_not_found', { model: 'm', param: 'model' }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: 'bug',
+    role: 'user',
+    handle: () => Promise.reject(new Error('a secret')),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: 'away',
+    role: 'user',
+    handle() {
+      throw new DatabaseError('unknown', 'lost');
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: 'events',
+    role: 'user',
+    handle({ reply }) {
+      const stream = reply.events();
+      stream.send({ event: 'balance', id: '7', data: { available: '1.000000000', name: '余额' } });
+      stream.end();
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: 'things.csv',
+    role: 'user',
+    async handle({ reply }) {
+      const text = (async function* () {
+        yield '\ufeffname\r\n';
+        yield '名\r\n';
+      })();
+      await reply.file({ name: 'things.csv', type: 'text/csv; charset=utf-8', text });
+    },
+  }),
+];
+
+forEachDatabase((_, openFresh) => {
+  test('strangers, users and operators pass where they may', async () => {
+    const db = await openFresh({ migrations });
+    const url = await startConsole(db, rows);
+    const user = await newBrowser(url, db);
+    const operator = await newBrowser(url, db, 'operator');
+    expect((await askPlain(`${url}/console/api/hello`)).json).toEqual({ hello: 'stranger' });
+    expect((await user.ask('hello')).json).toEqual({ hello: user.userId });
+    expect((await user.ask('mine')).json).toEqual({ mine: user.userId, csrf: user.csrf });
+    expect((await operator.ask('mine')).json.mine).toBe(operator.userId);
+    expect((await operator.ask('all')).json).toEqual({ all: true });
+    const stranger = await askPlain(`${url}/console/api/mine`);
+    expect([stranger.status, stranger.json.error.code]).toEqual([401, 'session_expired']);
+    const refused = await user.ask('all');
+    expect(refused.status).toBe(403);
+    expect(refused.json).toEqual({
+      error: {
+        message: 'Operators only.',
+        type: 'permission_error',
+        param: null,
+        code: 'operator_only',
+        request_id: refused.headers['x-request-id'],
+      },
+    });
+    expect(refused.headers['cache-control']).toBe('no-store');
+    await db.transact(() => setUserState(user.userId, 'suspended'));
+    expect((await user.ask('mine')).json.error.code).toBe('suspended');
+    await db.transact(() => setUserState(user.userId, 'active'));
+    expect((await user.ask('mine')).status).toBe(200);
+  });
+});
+
+onSqlite((_, openFresh) => {
+  test('input is the query of a GET and the JSON of a body; what does not fit is told field by field', async () => {
+    const db = await openFresh({ migrations });
+    const url = await startConsole(db, rows);
+    const user = await newBrowser(url, db);
+    const made = await user.ask('things', {
+      method: 'POST',
+      body: { name: 'ab', size: { wide: 3 } },
+    });
+    expect([made.status, made.json]).toEqual([201, { name: 'ab', wide: 3 }]);
+    const wrong = await user.ask('things', { method: 'POST', body: { name: 'a', size: {} } });
+    expect(wrong.status).toBe(400);
+    expect(wrong.json.error).toMatchObject({
+      code: 'invalid',
+      fields: { name: 'too_short', 'size.wide': 'number_expected' },
+    });
+    expect((await user.ask('things', { method: 'POST', body: '{"name":' })).json.error.code).toBe(
+      'malformed_json',
+    );
+    expect(
+      (await user.ask('things', { method: 'POST', body: `"${'x'.repeat(300_000)}"` })).json.error
+        .code,
+    ).toBe('too_large');
+    expect((await user.ask('things/a%2Fb?deep=yes')).json).toEqual({ id: 'a/b', deep: 'yes' });
+    expect((await user.ask('things/x')).json).toEqual({ id: 'x', deep: 'no' });
+    const gone = await user.ask('things/x', { method: 'DELETE' });
+    expect([gone.status, gone.text]).toEqual([204, '']);
+  });
+
+  test('what changes something must come from a page of ours and carry its token', async () => {
+    const db = await openFresh({ migrations });
+    const url = await startConsole(db, rows);
+    const user = await newBrowser(url, db);
+    const other = await newBrowser(url, db);
+    const change = async (headers: Record<string, string | null>) => {
+      const { status, json } = await user.ask('things/x', { method: 'DELETE', headers });
+      return status === 204 ? 'done' : json.error.code;
+    };
+    expect(await change({})).toBe('done');
+    expect(await change({ 'x-csrf-token': null })).toBe('csrf');
+    expect(await change({ 'x-csrf-token': '' })).toBe('csrf');
+    expect(await change({ 'x-csrf-token': other.csrf })).toBe('csrf');
+    expect(await change({ origin: null })).toBe('csrf');
+    expect(await change({ origin: 'null' })).toBe('csrf');
+    expect(await change({ origin: 'https://evil.example' })).toBe('csrf');
+    expect(await change({ origin: `${url}.evil.example` })).toBe('csrf');
+    expect(await change({ cookie: null })).toBe('session_expired');
+  });
+
+  test('behind https the cookie has a name that nobody else can set, and the origin is the configured one', async () => {
+    const db = await openFresh({ migrations });
+    const url = await startConsole(db, rows, { publicUrl: 'https://ai.example.com' });
+    const user = await newBrowser(url, db);
+    const secure = { cookie: `__Host-${user.cookie}` };
+    expect((await user.ask('mine')).status).toBe(401);
+    expect((await user.ask('mine', { headers: secure })).status).toBe(200);
+    const change = (origin: string) =>
+      user.ask('things/x', { method: 'DELETE', headers: { ...secure, origin } });
+    expect((await change(url)).json.error.code).toBe('csrf');
+    expect((await change('https://ai.example.com')).status).toBe(204);
+  });
+
+  test('refusals, conflicts, faults and what does not exist have one shape', async () => {
+    const db = await openFresh({ migrations });
+    const bugs: unknown[] = [];
+    const url = await startConsole(db, rows, {
+      log: { refused: () => {}, bug: (_, error) => bugs.push(error) },
+    });
+    const user = await newBrowser(url, db);
+    expect((await user.ask('changed')).json).toMatchObject({
+      error: { code: 'version_conflict' },
+      current: { version: 3 },
+    });
+    const refused = await user.ask('refused');
+    expect([refused.status, refused.json.error.code, refused.json.error.param]).toEqual([
+      404,
+      'model_not_found',
+      'model',
+    ]);
+    const bug = await user.ask('bug');
+    expect([bug.status, bug.json.error.code]).toEqual([500, 'bug']);
+    expect(bug.text).not.toContain('secret');
+    expect(bugs).toHaveLength(1);
+    const away = await user.ask('away');
+    expect([away.status, away.json.error.code, away.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ]);
+    for (const path of ['nothing', 'things/a/b', 'mine/'])
+      expect((await user.ask(path)).json.error.code).toBe('not_found');
+    expect((await user.ask('mine', { method: 'POST' })).json.error.code).toBe('not_found');
+  });
+
+  test('whoever asks too often is told when to come back', async () => {
+    const db = await openFresh({ migrations });
+    const url = await startConsole(db, rows);
+    const user = await newBrowser(url, db);
+    const other = await newBrowser(url, db);
+    const answers = [await user.ask('seldom'), await user.ask('seldom'), await user.ask('seldom')];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(Number(answers[2]?.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await other.ask('seldom')).status).toBe(200);
+  });
+
+  test('events and files', async () => {
+    const db = await openFresh({ migrations });
+    const url = await startConsole(db, rows);
+    const user = await newBrowser(url, db);
+    const events = await user.ask('events');
+    expect(events.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    expect(events.text).toBe(
+      'retry: 2000\n\nid: 7\nevent: balance\ndata: {"available":"1.000000000","name":"余额"}\n\n',
+    );
+    const csv = await user.ask('things.csv');
+    expect(csv.headers['content-disposition']).toBe('attachment; filename="things.csv"');
+    expect(csv.text).toBe('\ufeffname\r\n名\r\n');
+  });
+});

@@ -1,0 +1,311 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { resumeSession } from '../accounts/sessions.ts';
+import type { Clock } from '../base/clock.ts';
+import { requestId } from '../base/id.ts';
+import { Refusal, refusals } from '../base/refusal.ts';
+import { ClientResponse } from '../http/client-response.ts';
+import { NodeResponseWriter } from '../http/response-writer.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import { csrfOf, isCsrf, sessionSecretIn } from '../signin/session-cookie.ts';
+import { type Site, networkKeyOf } from '../signin/site.ts';
+import { type Database, isAway } from '../storage/database.ts';
+import {
+  ConsoleReply,
+  type ConsoleRequest,
+  type Caller,
+  type ConsoleRoute,
+  consoleRoles,
+} from './route.ts';
+import {
+  envelope,
+  throwProblem,
+  ConsoleProblem,
+  type ProblemReply,
+  problemReply,
+} from './problem.ts';
+
+const bodyBytesMaxUsual = 256 * 1024;
+const perMinuteUsual = 600;
+const retryMs = 1_000;
+
+export interface ConsoleLog {
+  refused(id: string, status: number, code: string, method: string, path: string): void;
+  bug(id: string, error: unknown): void;
+}
+
+/** What the door itself needs; rows are made with what they need. */
+export interface ConsoleContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly limiter: Limiter;
+  readonly site: Site;
+  readonly log: ConsoleLog;
+}
+
+export interface OpenConsole {
+  readonly rows: readonly ConsoleRoute[];
+  /**
+   * Lets nobody in any more and ends all streams of events; resolves when everybody has left, or
+   * after `waitMs`.
+   */
+  drain(waitMs: number): Promise<void>;
+}
+
+export const consolePath = '/console/api';
+
+/**
+ * Puts the rows behind one door under `/console/api`: session, role, origin and token, rate, and
+ * every no in one shape.
+ */
+export async function openConsole(
+  server: FastifyInstance,
+  rooms: ConsoleContext,
+  rows: readonly ConsoleRoute[],
+): Promise<OpenConsole> {
+  const door = new ConsoleServer(rooms, rows);
+  for (const { method, path, role } of rows)
+    if (!consoleRoles.includes(role)) throw new Error(`${method} ${path} says not who may`);
+  await server.register(
+    (scope, _options, done) => {
+      scope.decorateRequest('arrival', null);
+      scope.addHook('onRequest', door.enter);
+      for (const row of rows) {
+        const { method, path, bodyBytesMax: bodyLimit = bodyBytesMaxUsual } = row;
+        scope.route({
+          method,
+          url: `/${path}`,
+          bodyLimit,
+          config: { row },
+          handler: (request, reply) => door.serve(row, request, reply),
+        });
+      }
+      scope.setNotFoundHandler((request, reply) =>
+        door.refuse(request, reply, new ConsoleProblem('not_found')),
+      );
+      scope.setErrorHandler((error, request, reply) => door.refuse(request, reply, error));
+      done();
+    },
+    { prefix: consolePath },
+  );
+  return door;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    arrival: ConsoleRequest | null;
+  }
+  interface FastifyContextConfig {
+    row?: ConsoleRoute;
+  }
+}
+
+class ConsoleServer implements OpenConsole {
+  readonly rows: readonly ConsoleRoute[];
+  readonly #rooms: ConsoleContext;
+  readonly #inside = new Set<ConsoleReply>();
+  #open = true;
+  #empty: (() => void) | undefined;
+
+  constructor(rooms: ConsoleContext, rows: readonly ConsoleRoute[]) {
+    this.rows = rows;
+    this.#rooms = rooms;
+  }
+
+  /** Before the body is read: who it is, and whether he may. */
+  readonly enter = async (request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> => {
+    const arrival = this.#arrive(request, fastifyReply);
+    const { row } = request.routeOptions.config;
+    if (row === undefined) return;
+    try {
+      const caller = await this.#admit(row, arrival, request);
+      request.arrival = { ...arrival, caller };
+    } catch (error) {
+      this.refuse(request, fastifyReply, error);
+    }
+  };
+
+  #arrive(request: FastifyRequest, fastifyReply: FastifyReply): ConsoleRequest {
+    const { clock, site } = this.#rooms;
+    const { headers, raw } = request;
+    const at = clock.now();
+    const id = requestId(at);
+    const reply = new ConsoleReply(
+      new ClientResponse(new NodeResponseWriter(fastifyReply.raw), [
+        'cache-control',
+        'no-store',
+        'x-content-type-options',
+        'nosniff',
+        'x-request-id',
+        id,
+      ]),
+    );
+    const ip = site.addressOf(raw.socket.remoteAddress, headers);
+    const arrival = {
+      id,
+      at,
+      ip,
+      headers,
+      params: paramsOf(request),
+      body: nothing,
+      written: () => rawInputOf(request),
+      caller: undefined,
+      reply,
+    };
+    request.arrival = arrival;
+    return arrival;
+  }
+
+  async #admit(
+    row: ConsoleRoute,
+    { at, ip, headers }: ConsoleRequest,
+    { method }: FastifyRequest,
+  ): Promise<Caller | undefined> {
+    const { site, limiter } = this.#rooms;
+    if (!this.#open)
+      throwProblem('unavailable', {
+        message: 'This node is shutting down.',
+        retryAfterMs: retryMs,
+      });
+    const writes = method !== 'GET' && method !== 'HEAD';
+    if (writes && !site.isOwn(headers)) throwProblem('csrf');
+    const caller = await this.#caller(headers, ip, at);
+    if (row.role !== 'anyone') {
+      if (caller === undefined) throwProblem('session_expired');
+      if (caller.user.state === 'suspended') throwProblem('suspended');
+      if (row.role === 'operator' && caller.user.role !== 'operator') throwProblem('operator_only');
+    }
+    if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf))
+      throwProblem('csrf');
+    const rpm = row.perMinute ?? perMinuteUsual;
+    const who = `console ${caller?.user.id ?? networkKeyOf(ip)} ${row.perMinute === undefined ? '' : `${row.method} ${row.path}`}`;
+    const pass = limiter.enter(who, { rpm, tpm: undefined, concurrency: undefined }, 0);
+    if ('over' in pass) throwProblem('rate_limited', { retryAfterMs: pass.retryAfterMs });
+    pass.finish(0);
+    return caller;
+  }
+
+  async #caller(
+    headers: IncomingMessage['headers'],
+    ip: string,
+    at: number,
+  ): Promise<Caller | undefined> {
+    const { database, site } = this.#rooms;
+    const secret = sessionSecretIn(headers, site.secure);
+    const signedIn =
+      secret === undefined ? undefined : await resumeSession(database, { secret, ip, at });
+    return secret === undefined || signedIn === undefined
+      ? undefined
+      : { ...signedIn, csrf: csrfOf(secret) };
+  }
+
+  readonly serve = async (
+    row: ConsoleRoute,
+    request: FastifyRequest,
+    fastifyReply: FastifyReply,
+  ): Promise<void> => {
+    const { arrival } = request;
+    if (arrival === null) throw new Error('a request passed the door without being seen');
+    const { reply } = arrival;
+    fastifyReply.hijack();
+    this.#inside.add(reply);
+    reply.client.onOver(() => this.#gone(reply));
+    try {
+      reply.finish(
+        await row.serve({
+          ...arrival,
+          body: Buffer.isBuffer(request.body) ? request.body : nothing,
+        }),
+      );
+    } catch (error) {
+      this.#tell(arrival, request, error);
+    }
+  };
+
+  #gone(reply: ConsoleReply): void {
+    this.#inside.delete(reply);
+    if (this.#inside.size === 0) this.#empty?.();
+  }
+
+  async drain(waitMs: number): Promise<void> {
+    this.#open = false;
+    for (const reply of this.#inside) reply.leave();
+    if (this.#inside.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#empty = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  readonly refuse = (request: FastifyRequest, fastifyReply: FastifyReply, error: unknown): void => {
+    fastifyReply.hijack();
+    // Whoever leaves in the middle of a request is told nothing.
+    if (!request.raw.destroyed || request.raw.complete)
+      this.#tell(request.arrival ?? this.#arrive(request, fastifyReply), request, error);
+  };
+
+  #tell(
+    { id, reply: { client } }: ConsoleRequest,
+    { method, url }: FastifyRequest,
+    error: unknown,
+  ): void {
+    const refused = replyOf(error);
+    if (refused.status === 500) this.#rooms.log.bug(id, error);
+    else
+      this.#rooms.log.refused(
+        id,
+        refused.status,
+        refused.code ?? refused.type,
+        method,
+        url.split('?', 1)[0] ?? '',
+      );
+    if (client.started) return client.destroy();
+    if (refused.retryAfterMs !== undefined)
+      client.header('retry-after', String(Math.max(1, Math.ceil(refused.retryAfterMs / 1_000))));
+    client.whole(refused.status, 'application/json; charset=utf-8', envelope(refused, id));
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Whatever went wrong, as it is told. */
+function replyOf(error: unknown): ProblemReply {
+  if (error instanceof ConsoleProblem) return problemReply(error);
+  if (error instanceof Refusal) {
+    const { status, type, code } = refusals[error.refusal];
+    return {
+      status,
+      type,
+      code,
+      message: error.message,
+      param: error.param,
+      retryAfterMs: error.retryAfterMs,
+    };
+  }
+  if (isAway(error))
+    return problemReply(new ConsoleProblem('unavailable', { retryAfterMs: retryMs }));
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return problemReply(
+    new ConsoleProblem(code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too_large' : 'bug'),
+  );
+}
+
+function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
+  return typeof params === 'object' && params !== null
+    ? Object.fromEntries(Object.entries(params).map(([k, v]) => [k, String(v)]))
+    : {};
+}
+
+function rawInputOf({ method, url, body }: FastifyRequest): unknown {
+  if (method === 'GET' || method === 'HEAD' || method === 'DELETE')
+    return Object.fromEntries(new URLSearchParams(url.split('?', 2)[1]));
+  if (!Buffer.isBuffer(body) || body.length === 0) return {};
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return throwProblem('malformed_json');
+  }
+}

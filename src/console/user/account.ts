@@ -1,0 +1,279 @@
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import { listIdentities } from '../../accounts/identities.ts';
+import { listSessions } from '../../accounts/sessions.ts';
+import { isEmail } from '../../accounts/text-fields.ts';
+import { keysMax, userKeys } from '../../accounts/user-keys.ts';
+import { setUserState, type User, changeUser, findUser } from '../../accounts/users.ts';
+import { isZone } from '../../base/calendar.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import { fundsOf } from '../../ledger/transfers.ts';
+import { freezeTx } from '../../ledger/transactions/account.ts';
+import { listOrders } from '../../payments/orders.ts';
+import { noSessionCookie } from '../../signin/session-cookie.ts';
+import type { Site } from '../../signin/site.ts';
+import type { Database } from '../../storage/database.ts';
+import { balanceView } from './balance.ts';
+import type {
+  OrderView,
+  AnnouncementView,
+  List,
+  Me,
+  SessionView,
+  SignInMethod,
+  WalletName,
+} from '../contract.ts';
+import { instant, yuan, yuanOrNull } from '../format.ts';
+import { versionIn, moneyInput, nameInput } from '../input.ts';
+import { keyViews } from './key-view.ts';
+import { orderViews } from './orders.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+
+export interface AccountContext {
+  readonly database: Database;
+  readonly site: Site;
+}
+
+const pageRows = 500;
+
+/**
+ * What is kept of a user, to be taken away, and the account's end. Usage and statement are tables
+ * of their own (CSV).
+ */
+export function accountRoutes({ database, site }: AccountContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'account.json',
+      role: 'user',
+      perMinute: 10,
+      async handle({ user, at, reply }) {
+        await reply.file({
+          name: `account-${user.id}.json`,
+          type: 'application/json; charset=utf-8',
+          text: accountText(database, user, at),
+        });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'me/close',
+      role: 'user',
+      input: z.strictObject({ id: z.string() }),
+      async handle(visit) {
+        if (visit.input.id !== visit.user.id)
+          throwProblem('invalid', { fields: { id: 'mismatch' } });
+        await closeAccount(database, visit);
+        visit.reply.header('set-cookie', noSessionCookie(site.secure));
+      },
+    }),
+  ];
+}
+
+/**
+ * Keys stop within a second, and nobody signs in. Records and money stay as the books have them: an
+ * operator pays back what is left, or restores the account.
+ */
+function closeAccount(
+  database: Database,
+  { user, at, ip }: Pick<SignedInRequest, 'user' | 'at' | 'ip'>,
+): Promise<void> {
+  return database.transact(function* () {
+    if (user.role === 'operator')
+      throwProblem('conflict', {
+        message: 'An operator’s account is closed once another operator has made it a user’s.',
+      });
+    const funds = yield* fundsOf(user.id);
+    if (funds !== undefined && funds.held > 0n)
+      throwProblem('conflict', {
+        message: 'A task still runs. Close the account when it has ended.',
+      });
+    yield* freezeTx({ account: user.id, frozen: true });
+    yield* setUserState(user.id, 'suspended');
+    const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
+    const after = { state: 'suspended', balance: yuan(funds?.balance ?? 0n) };
+    yield* writeAudit(at, {
+      ...by,
+      action: 'user.close',
+      target: `user:${user.id}`,
+      before: { state: user.state },
+      after,
+    });
+  });
+}
+
+/** No secret is in it: keys are told by their first and last letters. */
+async function* accountText(database: Database, user: User, at: number): AsyncGenerator<string> {
+  const { keys, funds } = await database.snapshot(function* () {
+    const all = yield* userKeys({ userId: user.id, order: 'oldest', limit: keysMax });
+    return { keys: yield* keyViews(all, user.id, user.zone, at), funds: yield* fundsOf(user.id) };
+  });
+  const signIns = await listIdentities(database, user.id);
+  const devices = await listSessions(database, user.id, at);
+  yield JSON.stringify({
+    as_of: instant(at),
+    me: meOf(user),
+    balance: { total: yuan(funds?.balance ?? 0n), held: yuan(funds?.held ?? 0n) },
+    sign_ins: signIns.map(({ provider, name, linkedAt }) => ({
+      provider,
+      name,
+      linked_at: instant(linkedAt),
+    })),
+    devices: devices.map(({ browser, ip, createdAt, seenAt }) => ({
+      browser,
+      ip,
+      created_at: instant(createdAt),
+      seen_at: instant(seenAt),
+    })),
+    keys,
+  }).slice(0, -1);
+  yield ',"orders":[';
+  let first = true;
+  for await (const order of everyOrder(database, user.id)) {
+    yield `${first ? '' : ','}${JSON.stringify(order)}`;
+    first = false;
+  }
+  yield ']}\n';
+}
+
+/** Newest first. */
+async function* everyOrder(database: Database, account: string): AsyncGenerator<OrderView> {
+  let beyond: string | undefined;
+  for (;;) {
+    const orders = await listOrders(database, { account, beyond, limit: pageRows });
+    yield* await orderViews(database, orders);
+    beyond = orders.at(-1)?.id;
+    if (orders.length < pageRows) return;
+  }
+}
+
+export interface ShellContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  readonly site: Site;
+  readonly shell: ShellFacts;
+  readonly announced: (userId: string, now: number) => Promise<readonly AnnouncementView[]>;
+}
+
+/** What this installation has: what is not configured is not shown. */
+interface ShellFacts {
+  readonly name: string;
+  readonly methods: readonly SignInMethod[];
+  readonly wallets: readonly WalletName[];
+  /** Of one top-up, nano-yuan. */
+  readonly amounts: { readonly least: bigint; readonly most: bigint };
+  /** Whether users are told by e-mail what they ask to be told. */
+  readonly email: boolean;
+}
+
+const settings = z.strictObject({
+  name: nameInput.optional(),
+  zone: z.string().refine(isZone, 'not_a_zone').optional(),
+  language: z.enum(['zh', 'en']).nullable().optional(),
+  low_balance: moneyInput.nullable().optional(),
+  email: z.string().trim().refine(isEmail, 'invalid').nullable().optional(),
+  shortcuts: z.boolean().optional(),
+});
+
+/** What every page needs, and what users say about themselves. */
+export function shellRoutes({
+  database,
+  clock,
+  catalog,
+  site,
+  shell,
+  announced,
+}: ShellContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'session',
+      role: 'anyone',
+      async handle({ caller, headers }): Promise<SessionView> {
+        const now = clock.now();
+        const user = caller?.user;
+        const balance =
+          user &&
+          (await database.snapshot(() =>
+            balanceView({ userId: user.id, zone: user.zone }, catalog(), now),
+          ));
+        return {
+          site: shell.name,
+          base_url: site.urlFor(headers),
+          methods: shell.methods,
+          wallets: shell.wallets,
+          top_up: { least: yuan(shell.amounts.least), most: yuan(shell.amounts.most) },
+          features: { payments: shell.wallets.length > 0, playground: true, email: shell.email },
+          me: user === undefined ? null : meOf(user),
+          csrf: caller?.csrf ?? null,
+          balance: balance ?? null,
+          as_of: instant(now),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: 'me',
+      role: 'user',
+      input: settings,
+      async handle({
+        user,
+        headers,
+        input: { low_balance: lowBalance, email, name: called, zone, language, shortcuts },
+      }): Promise<Me> {
+        const change = {
+          ...(called !== undefined && { name: called }),
+          ...(zone !== undefined && { zone }),
+          ...(language !== undefined && { language }),
+          ...(lowBalance !== undefined && { lowBalance }),
+          ...(email !== undefined && { email }),
+          ...(shortcuts !== undefined && { shortcuts }),
+        };
+        const version = versionIn(headers);
+        const after = await database.transact(() => changeUser(user.id, version, change));
+        if (after !== undefined) return meOf(after);
+        const current = await findUser(database, user.id);
+        return throwProblem('version_conflict', { current: current && meOf(current) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'announcements',
+      role: 'user',
+      handle: async ({ user }): Promise<List<AnnouncementView>> => ({
+        items: await announced(user.id, clock.now()),
+      }),
+    }),
+  ];
+}
+
+function meOf({
+  id,
+  name: called,
+  role,
+  zone,
+  language,
+  lowBalance,
+  email,
+  shortcuts,
+  version,
+  createdAt,
+}: User): Me {
+  return {
+    id,
+    name: called,
+    role,
+    settings: {
+      zone,
+      language: language ?? null,
+      low_balance: yuanOrNull(lowBalance),
+      email: email ?? null,
+      shortcuts,
+    },
+    version,
+    created_at: instant(createdAt),
+  };
+}

@@ -1,0 +1,267 @@
+import type { User } from '../../accounts/users.ts';
+import { ceiling, ofMillionths, product, readFraction } from '../../base/fraction.ts';
+import { divideUp, type Nano } from '../../base/money.ts';
+import type { Measure } from '../../base/quantities.ts';
+import { type Price, rateOf } from '../../catalog/price.ts';
+import { type StoredPriceVersion, priceVersionAt } from '../../catalog/price-versions.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import { chargeOf } from '../../ledger/transfers.ts';
+import type { Row, Transaction } from '../../storage/database.ts';
+import { usageRecord } from '../../usage/page.ts';
+import { linesOf, type RecordLine } from '../../usage/record.ts';
+import type { ChargeDetail, ChargeLine, ChargeView, ChargeStatus, TokenMix } from '../contract.ts';
+import { instant, yuan } from '../format.ts';
+import { multiplierText, unitPrice, unitOf } from '../prices.ts';
+
+const million = 1_000_000n;
+
+/**
+ * One charge with all its arithmetic; undefined when this user has no such one. To be run in a
+ * snapshot.
+ */
+export function* chargeDetail(
+  user: Pick<User, 'id' | 'role'>,
+  id: string,
+  snapshot: Snapshot,
+): Transaction<ChargeDetail | undefined> {
+  const record = yield* usageRecord(user.id, id);
+  if (record === undefined) return undefined;
+  const price = yield* priceVersionAt(String(record['model']), Number(record['reserved_at']));
+  const names = yield* keyNamesOf(user.id, [String(record['key_id'])]);
+  const { charge, refunds } = yield* chargeOf(user.id, id);
+  const shown = chargeView(record, names);
+  const lines = linesOf(String(record['lines']));
+  const multiplier = multiplierOf(lines, price, snapshot, shown.group);
+  const paid = BigInt(record['cost'] ?? 0) - BigInt(record['shortfall'] ?? 0);
+  return {
+    ...shown,
+    lines: lines.map((line) =>
+      lineView(
+        line,
+        price === undefined || multiplier === undefined || line.model !== undefined
+          ? undefined
+          : basisOf(line, price.price, multiplier),
+      ),
+    ),
+    transfer:
+      charge === undefined
+        ? null
+        : {
+            id: charge.id,
+            amount: yuan(charge.amount),
+            at: instant(charge.at),
+            equal: charge.amount === paid,
+          },
+    forgiven: yuan(BigInt(record['shortfall'] ?? 0)),
+    multiplier: multiplier === undefined ? null : multiplierText(multiplier),
+    price_version:
+      price === undefined ? null : { version: price.version, since: instant(price.effectiveAt) },
+    without_cache: withoutCache(lines),
+    refunds: refunds.map(({ id: refund, amount, at }) => ({
+      id: refund,
+      amount: yuan(amount),
+      at: instant(at),
+    })),
+    attempts: user.role === 'operator' ? attemptsOf(record) : null,
+  };
+}
+
+const attemptsOf = (record: Row): ChargeDetail['attempts'] => ({
+  count: Number(record['attempts']),
+  channel: record['channel'] === null ? null : String(record['channel']),
+  upstream_id: record['upstream_id'] === null ? null : String(record['upstream_id']),
+});
+
+/** quantity × rate, in nanos of a millionth: what is rounded up to a charge. */
+export function exactOf({ quantity, rate }: Pick<RecordLine, 'quantity' | 'rate'>): bigint {
+  // Seconds come with fractions, to the microsecond.
+  return Number.isInteger(quantity)
+    ? BigInt(quantity) * rate * million
+    : BigInt(Math.round(quantity * 1e6)) * rate;
+}
+
+/**
+ * One line as it can be worked out by hand. `basis`: what the model's own price was, where it is
+ * known.
+ */
+export function lineView(line: RecordLine, basis?: Basis): ChargeLine {
+  const { measure, quantity, rate, cost, model = null, terms = null } = line;
+  const exact = exactOf(line);
+  return {
+    class: measure,
+    variant: basis?.variant ?? null,
+    model,
+    terms,
+    quantity: String(quantity),
+    price: unitPrice(measure, rate),
+    base_price: basis === undefined ? null : unitPrice(measure, basis.rate),
+    exact: exactText(exact),
+    charged: yuan(cost),
+    rounded_up: exact % (million * million) !== 0n,
+  };
+}
+
+/** Yuan of nanos of a millionth of a millionth: all decimals that there are, at least nine. */
+function exactText(exact: bigint): string {
+  const digits = exact.toString().padStart(22, '0');
+  const fraction = digits.slice(-21);
+  const kept = fraction.slice(9).replace(/0+$/, '');
+  return `${digits.slice(0, -21)}.${fraction.slice(0, 9)}${kept}`;
+}
+
+/** The rate that the model's price names for a line, and under which variant. */
+interface Basis {
+  readonly rate: Nano;
+  readonly variant: string | undefined;
+}
+
+/** Which of a price's rates gives this line's at the multiplier; undefined: none. */
+function basisOf(
+  { measure, rate, terms }: RecordLine,
+  price: Price,
+  multiplier: bigint,
+): Basis | undefined {
+  const { rates, tiers, by } = price;
+  const plain = [rates, ...tiers.map((tier) => ({ ...rates, ...tier.rates }))].map((some) => ({
+    rate: rateOf(some, measure),
+    variant: undefined,
+  }));
+  const listed =
+    by?.measure === measure
+      ? Object.entries(by.rates).map(([variant, base]) => ({ rate: base, variant }))
+      : [];
+  for (const { rate: base, variant } of [...listed, ...plain])
+    if (base !== undefined && multipliedRate(base, terms, multiplier) === rate)
+      return { rate: base, variant };
+  return undefined;
+}
+
+/**
+ * A base rate, multiplied by the group's multiplier and by the factors of the line's terms: `× 6
+ * (ultrafast) × 11/10 (us)`.
+ */
+function multipliedRate(base: Nano, terms: string | undefined, multiplier: bigint): Nano {
+  if (terms === undefined) return divideUp(base * multiplier, million);
+  let factor = product({ numerator: base, denominator: 1n }, ofMillionths(multiplier));
+  for (const [, written = ''] of terms.matchAll(/× (\d+(?:\/\d+)?)/g)) {
+    const by = readFraction(written);
+    if (typeof by !== 'string') factor = product(factor, by);
+  }
+  return ceiling(factor);
+}
+
+/** The group's multiplier, if it makes all of the recorded rates of the price that was in force. */
+function multiplierOf(
+  lines: readonly RecordLine[],
+  price: StoredPriceVersion | undefined,
+  snapshot: Snapshot,
+  group: string,
+): bigint | undefined {
+  const now = snapshot.groups.get(group)?.multiplierPpm;
+  if (price === undefined || now === undefined) return undefined;
+  const own = lines.filter(({ model }) => model === undefined);
+  return own.every((line) => basisOf(line, price.price, now) !== undefined) ? now : undefined;
+}
+
+/** What the same input would have cost had none of it been cached; null where nothing was. */
+function withoutCache(lines: readonly RecordLine[]): string | null {
+  const plain = lines.find(({ measure }) => measure === 'input');
+  const cached = lines.find(({ measure }) => measure === 'cached_input');
+  if (plain === undefined || cached === undefined) return null;
+  const quantity = plain.quantity + cached.quantity;
+  return yuan(divideUp(BigInt(quantity) * plain.rate, million));
+}
+
+const inputs: readonly Measure[] = [
+  'input',
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'audio_input',
+  'image_input',
+];
+const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
+
+/** Tokens by class of what was metered, whoever added it up. */
+export function mixOf(
+  lines: readonly { readonly measure: Measure; readonly quantity: number }[],
+): TokenMix {
+  const sum = (...of: readonly Measure[]): number =>
+    lines.reduce(
+      (total, { measure, quantity }) => (of.includes(measure) ? total + quantity : total),
+      0,
+    );
+  return {
+    input: sum(...inputs),
+    cached_input: sum('cached_input'),
+    cache_write: sum('cache_write_5m', 'cache_write_1h'),
+    output: sum(...outputs),
+    reasoning: sum('reasoning'),
+  };
+}
+
+const statuses: readonly ChargeStatus[] = ['ok', 'cut', 'left', 'length', 'error'];
+
+/** A usage record as its owner sees it: without channel and vendor. */
+function chargeView(row: Row, keyNames: ReadonlyMap<string, string>): ChargeView {
+  const lines = linesOf(String(row['lines']));
+  const keyId = String(row['key_id']);
+  // Without tokens in its lines (a request sold by the piece) the record's own count may still tell
+  // of some.
+  const mix = mixOf(lines);
+  const told = { input: Number(row['input_tokens']), output: Number(row['output_tokens']) };
+  const tokens = mix.input + mix.output > 0 ? mix : { ...mix, ...told };
+  return {
+    id: String(row['id']),
+    at: instant(Number(row['finished_at'])),
+    model: String(row['model']),
+    kind: String(row['capability']),
+    key_id: keyId,
+    key_name: keyNames.get(keyId) ?? keyId,
+    group: String(row['group_name']),
+    status: statuses.find((status) => status === row['status']) ?? 'error',
+    estimated: row['estimated'] === 1n,
+    streamed: row['stream'] === 1n,
+    tokens: tokens.input + tokens.output > 0 ? tokens : null,
+    quantity: piecesOf(lines),
+    first_byte_ms: row['first_byte_ms'] === null ? null : Number(row['first_byte_ms']),
+    total_ms: Number(row['duration_ms']),
+    cost: yuan(BigInt(row['cost'] ?? 0) - BigInt(row['shortfall'] ?? 0)),
+  };
+}
+
+/** What is told beside tokens, or in their place; the request itself goes without saying. */
+function piecesOf(lines: readonly RecordLine[]): ChargeView['quantity'] {
+  for (const { measure, quantity } of lines) {
+    const unit = unitOf(measure);
+    if (unit !== 'token' && unit !== 'request') return { amount: quantity, unit };
+  }
+  return null;
+}
+
+/** The names of keys of one user, deleted ones included. */
+export function* keyNamesOf(
+  userId: string,
+  ids: readonly string[],
+): Transaction<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return new Map();
+  const places = wanted.map((_, index) => `$${index + 2}`).join();
+  const rows = yield {
+    sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${places})`,
+    params: [userId, ...wanted],
+  };
+  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
+}
+
+/** Rows of records with the names of their keys. */
+export function* chargeViews(
+  userId: string,
+  rows: readonly Row[],
+): Transaction<readonly ChargeView[]> {
+  const names = yield* keyNamesOf(
+    userId,
+    rows.map((row) => String(row['key_id'])),
+  );
+  return rows.map((row) => chargeView(row, names));
+}

@@ -1,0 +1,273 @@
+import { roleOfSession } from '../../accounts/sessions.ts';
+import type { Role } from '../../accounts/users.ts';
+import type { Clock } from '../../base/clock.ts';
+import { readTask } from '../../gateway/tasks/task.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import { type Database, isAway, type Row, type Transaction } from '../../storage/database.ts';
+import { endOfTime } from '../../usage/ranges.ts';
+import { usagePage } from '../../usage/page.ts';
+import { balanceView } from './balance.ts';
+import { chargeViews, keyNamesOf } from './charges.ts';
+import {
+  type EventStream,
+  type ConsoleRoute,
+  type SignedInRequest,
+  defineRoute,
+} from '../route.ts';
+import type { BalanceView, ChargeView, ConsoleEventName, OrderView } from '../contract.ts';
+import { throwProblem } from '../problem.ts';
+import { type TasksContext, taskView } from './tasks.ts';
+
+export interface EventsContext extends TasksContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  /** The user's orders that changed at `since` (wall clock, ms) or later, with when they did. */
+  readonly ordersSince: (
+    userId: string,
+    since: number,
+  ) => Promise<readonly { readonly changedAt: number; readonly order: OrderView }[]>;
+  readonly lookEveryMs?: number;
+}
+
+const usualLookMs = 1_000;
+/** What is charged so long before it is committed may be told late; it is not told twice. */
+const lateMs = 30_000;
+const chargesMax = 100;
+const sentMax = 2_000;
+const retryMs = 30_000;
+/**
+ * Of one user, in one process: each asks the database. A browser needs one for all of its pages.
+ */
+const streamsMax = 20;
+/**
+ * Of one process: whoever wants something else of the database does not wait behind a thousand open
+ * pages.
+ */
+const looksAtOnce = 4;
+/** From 200 streams on each looks less often. */
+const msPerStream = 5;
+
+/**
+ * What happens to a user's money and work, as it happens, whichever process does it: the database
+ * is asked once a second. An event's id is the moment of the look that found it: whoever comes back
+ * with it hears what has happened since.
+ */
+export function eventRoutes(rooms: EventsContext): readonly ConsoleRoute[] {
+  const open = new Map<string, number>();
+  const looks = new Semaphore(looksAtOnce);
+  let streams = 0;
+  const everyMs = () => Math.max(rooms.lookEveryMs ?? usualLookMs, streams * msPerStream);
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'events',
+      role: 'user',
+      perMinute: 60,
+      async handle(visit): Promise<undefined> {
+        const { id } = visit.user;
+        const before = open.get(id) ?? 0;
+        if (before >= streamsMax) throwProblem('rate_limited', { retryAfterMs: retryMs });
+        open.set(id, before + 1);
+        streams += 1;
+        try {
+          await follow(rooms, visit, { stream: visit.reply.events(), looks, everyMs });
+        } finally {
+          streams -= 1;
+          const left = (open.get(id) ?? 1) - 1;
+          if (left === 0) open.delete(id);
+          else open.set(id, left);
+        }
+        return undefined;
+      },
+    }),
+  ];
+}
+
+interface Following {
+  readonly stream: EventStream;
+  readonly looks: Semaphore;
+  readonly everyMs: () => number;
+}
+
+async function follow(
+  rooms: EventsContext,
+  visit: SignedInRequest,
+  { stream, looks, everyMs }: Following,
+): Promise<void> {
+  const { clock } = rooms;
+  const { signal } = stream;
+  const since = startOf(visit.headers['last-event-id'], clock.now());
+  const watch = new UserWatch(rooms, visit, since ?? clock.now());
+  // Whoever comes without a place has read the page just now: of what was before, only the balance
+  // is told.
+  let told: readonly ConsoleEventName[] | undefined = since === undefined ? ['balance'] : undefined;
+  const look = () =>
+    watch.look((event, data, id) => {
+      if (told?.includes(event) !== false) stream.send({ event, id, data });
+    });
+  while (!signal.aborted) {
+    try {
+      if (!(await looks.run(signal, look))) stream.end();
+      told = undefined;
+    } catch (error) {
+      // What happens while the database is away is told when it is back.
+      if (!signal.aborted && !isAway(error)) throw error;
+    }
+    await pause(everyMs(), signal);
+  }
+}
+
+/** Where a browser was, if that is not long ago. */
+function startOf(lastId: string | string[] | undefined, now: number): number | undefined {
+  const at = Number(lastId);
+  return Number.isInteger(at) && at > now - 3_600_000 && at <= now ? at : undefined;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
+type SendEvent = (event: ConsoleEventName, data: unknown, id: string) => void;
+
+interface Changes {
+  readonly role: Role;
+  readonly charges: readonly ChargeView[];
+  readonly tasks: readonly Row[];
+  readonly names: ReadonlyMap<string, string>;
+  readonly ledger: string;
+  readonly topics: readonly Row[];
+}
+
+/** What one browser was told already. */
+class UserWatch {
+  readonly #rooms: EventsContext;
+  readonly #user: SignedInRequest['user'];
+  readonly #session: string;
+  readonly #host: string | undefined;
+  readonly #told = new Set<string>();
+  readonly #topics = new Map<string, unknown>();
+  #since: number;
+  #balance = '';
+  #ledger = '';
+
+  constructor(rooms: EventsContext, { user, session, headers }: SignedInRequest, since: number) {
+    this.#rooms = rooms;
+    this.#user = user;
+    this.#session = session.id;
+    this.#host = headers.host;
+    this.#since = since;
+  }
+
+  /** False: whoever listens is not signed in any more, and is told nothing. */
+  async look(tell: SendEvent): Promise<boolean> {
+    const { database, clock } = this.#rooms;
+    const now = clock.now();
+    const id = String(now);
+    const found = await database.snapshot(() => this.#news(now));
+    if (found === undefined) return false;
+    this.#tellTopics(found, tell, id);
+    for (const charge of found.charges)
+      if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
+    for (const task of found.tasks) {
+      const view = await taskView(this.#rooms, readTask(task), found.names, this.#host);
+      if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) tell('task', view, id);
+    }
+    for (const { changedAt, order } of await this.#rooms.ordersSince(
+      this.#user.id,
+      this.#since - lateMs,
+    ))
+      if (
+        changedAt >= this.#since - lateMs &&
+        this.#isNew(`order ${order.id} ${order.state} ${order.refunded}`)
+      )
+        tell('order', order, id);
+    await this.#tellBalance(found.ledger, tell, id);
+    this.#since = now;
+    return true;
+  }
+
+  /** Everything of one moment, from indexes alone. */
+  *#news(now: number): Transaction<Changes | undefined> {
+    const role = yield* roleOfSession(this.#session, now);
+    if (role === undefined) return undefined;
+    const account = this.#user.id;
+    const since = this.#since - lateMs;
+    const charges = yield* chargesSince(account, since);
+    const tasks = yield {
+      sql: 'SELECT * FROM task WHERE account=$1 AND created_at>$2 AND (ended_at IS NULL OR ended_at>=$3) ORDER BY created_at, id LIMIT 200',
+      params: [account, since - 86_400_000, since],
+    };
+    const names = yield* keyNamesOf(
+      account,
+      tasks.map((task) => String(task['key_id'])),
+    );
+    const [ledger] = yield {
+      sql: `SELECT a.credits, a.debits, (SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id) AS spent,
+        (SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open') AS held FROM account a WHERE a.id=$1`,
+      params: [account],
+    };
+    const topics = yield {
+      sql: `SELECT topic, CAST(version AS TEXT) AS version FROM change WHERE topic='catalog'
+        UNION ALL SELECT 'announcements', COUNT(*) || ' ' || COALESCE(SUM(version), 0) || ' ' || COALESCE(MAX(id), '') FROM announcement`,
+      params: [],
+    };
+    const written = Object.values(ledger ?? {})
+      .map(String)
+      .join();
+    return { role, charges, tasks, names, ledger: written, topics };
+  }
+
+  async #tellBalance(ledger: string, tell: SendEvent, id: string): Promise<void> {
+    if (ledger === this.#ledger) return;
+    const { database, clock, catalog } = this.#rooms;
+    const { id: userId, zone } = this.#user;
+    const view: BalanceView = await database.snapshot(() =>
+      balanceView({ userId, zone }, catalog(), clock.now()),
+    );
+    this.#ledger = ledger;
+    const text = JSON.stringify(view);
+    if (text !== this.#balance) tell('balance', view, id);
+    this.#balance = text;
+  }
+
+  /** Announcements are for everybody, channels for operators. */
+  #tellTopics({ role, topics }: Changes, tell: SendEvent, id: string): void {
+    for (const { topic, version } of topics) {
+      const name =
+        topic === 'announcements'
+          ? 'announcement'
+          : topic === 'catalog' && role === 'operator'
+            ? 'channel'
+            : undefined;
+      if (name === undefined) continue;
+      const known = this.#topics.get(name);
+      this.#topics.set(name, version);
+      if (known !== undefined && known !== version) tell(name, { changed: true }, id);
+    }
+  }
+
+  #isNew(what: string): boolean {
+    if (this.#told.has(what)) return false;
+    const [first] = this.#told.size >= sentMax ? this.#told : [];
+    if (first !== undefined) this.#told.delete(first);
+    this.#told.add(what);
+    return true;
+  }
+}
+
+/** Oldest first. Of more than can be told the latest: a list that moves shows those. */
+function* chargesSince(account: string, since: number): Transaction<readonly ChargeView[]> {
+  const { rows } = yield* usagePage({ account, from: since, to: endOfTime, limit: chargesMax });
+  return yield* chargeViews(account, rows.toReversed());
+}

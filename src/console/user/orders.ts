@@ -1,0 +1,255 @@
+import * as z from 'zod';
+import { userNames } from '../../accounts/users.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import {
+  type Order,
+  type OrderRefund,
+  findOrder,
+  listOrders,
+  type OrderFilter,
+  ordersSince,
+} from '../../payments/orders.ts';
+import type { Payments } from '../../payments/payments.ts';
+import { refundsOf } from '../../payments/refunds.ts';
+import { walletIds } from '../../payments/wallet.ts';
+import type { Database } from '../../storage/database.ts';
+import type {
+  OrderAnswer,
+  OrderView,
+  Page,
+  OperatorOrder,
+  OrderStateName,
+  RefundView,
+} from '../contract.ts';
+import type { Cursors } from '../cursor.ts';
+import { instant, instantOrNull, yuan } from '../format.ts';
+import { idempotencyKeyIn, moneyInput, pageLimit } from '../input.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { balanceView } from './balance.ts';
+
+/** Orders as their owners see them, in the order given. */
+export async function orderViews(
+  database: Database,
+  orders: readonly Order[],
+): Promise<readonly OrderView[]> {
+  const refunds = await refundsOf(
+    database,
+    orders.flatMap(({ id, refunded, refunding, state }) =>
+      state === 'credited' || refunded + refunding > 0n ? [id] : [],
+    ),
+  );
+  return orders.map((order) => orderView(order, refunds));
+}
+
+/** The same as operators see them. */
+export async function operatorOrders(
+  database: Database,
+  orders: readonly Order[],
+): Promise<readonly OperatorOrder[]> {
+  const views = await orderViews(database, orders);
+  const names = await userNames(
+    database,
+    orders.map(({ account }) => account),
+  );
+  return views.map((view, index) => {
+    const id = orders[index]?.account ?? '';
+    return { ...view, user: { id, name: names.get(id) ?? id } };
+  });
+}
+
+function orderView(order: Order, refunds: readonly OrderRefund[]): OrderView {
+  const { id, amount, wallet, state, method, code, closedAt } = order;
+  const open = state === 'waiting';
+  return {
+    id,
+    amount: yuan(amount),
+    wallet,
+    state: stateOf(order),
+    late: state === 'credited' && closedAt !== undefined,
+    qr: open && method === 'qr' ? (code ?? null) : null,
+    pay_url: open && method === 'page' ? (code ?? null) : null,
+    expires_at: instant(order.expiresAt),
+    created_at: instant(order.createdAt),
+    credited_at: instantOrNull(order.creditedAt),
+    wallet_no: order.number ?? null,
+    transfer: order.transfer ?? null,
+    refunded: yuan(order.refunded),
+    refunds: refunds.filter(({ orderId }) => orderId === id).map(refundView),
+  };
+}
+
+/** Not `expired` before the wallet has said that nobody paid. */
+function stateOf({ state, scanned, closedAt, expiresAt }: Order): OrderStateName {
+  if (state === 'waiting') return scanned ? 'scanned' : 'waiting';
+  return state === 'closed' && closedAt !== undefined && closedAt >= expiresAt ? 'expired' : state;
+}
+
+export const refundView = ({ id, amount, state, reason, createdAt }: OrderRefund): RefundView => ({
+  id,
+  amount: yuan(amount),
+  state,
+  reason,
+  at: instant(createdAt),
+});
+
+export interface OrdersContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  readonly cursors: Cursors;
+  readonly payments: Payments;
+}
+
+const listed = z.object({ limit: pageLimit, after: z.string().optional() });
+const newOrderInput = z.strictObject({
+  amount: moneyInput,
+  wallet: z.enum(walletIds, 'unknown'),
+  page: z.enum(['qr', 'web'], 'unknown').optional(),
+});
+
+/** Top-ups of the user: order, pay, see that it arrived. */
+export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
+  const { database, payments } = rooms;
+  const role = 'user';
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'orders',
+      role,
+      input: listed,
+      handle: ({ user, input, at }) =>
+        ordersPage(rooms, ['orders', user.id], { account: user.id }, input, at, (some) =>
+          orderViews(database, some),
+        ),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'orders',
+      role,
+      input: newOrderInput,
+      perMinute: 20,
+      handle: (visit) => create(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'orders/:id',
+      role,
+      handle: async ({ user, params }): Promise<OrderView> =>
+        viewOf(rooms, await findOrder(database, params['id'] ?? '', user.id)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'orders/:id/check',
+      role,
+      perMinute: 60,
+      handle: async (visit) =>
+        answer(rooms, visit, await payments.check(visit.params['id'] ?? '', visit.user.id)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'orders/:id/close',
+      role,
+      perMinute: 60,
+      handle: async (visit) =>
+        answer(rooms, visit, await payments.closeOrder(visit.params['id'] ?? '', visit.user.id)),
+    }),
+  ];
+}
+
+const changesMax = 100;
+
+/**
+ * For the stream of events: the user's orders that changed at `since` (wall clock, ms) or later,
+ * with when they did.
+ */
+export async function changedOrders(database: Database, account: string, since: number) {
+  const orders = await ordersSince(database, account, since, changesMax);
+  const views = await orderViews(database, orders);
+  return views.map((order, index) => ({ changedAt: orders[index]?.changedAt ?? since, order }));
+}
+
+async function create(
+  rooms: OrdersContext,
+  visit: SignedInRequest<z.output<typeof newOrderInput>>,
+): Promise<OrderAnswer> {
+  const { user, input, headers, reply } = visit;
+  const { amount, wallet, page = 'qr' } = input;
+  const made = await rooms.payments.order({
+    account: user.id,
+    wallet,
+    method: page === 'web' ? 'page' : 'qr',
+    amount,
+    idempotencyKey: idempotencyKeyIn(headers),
+    subject: user.language === 'en' ? 'Balance top-up' : '余额充值',
+  });
+  if (made.kind === 'no such wallet')
+    throwProblem('invalid', { fields: { [page === 'web' ? 'page' : 'wallet']: 'not_offered' } });
+  if (made.kind === 'wrong amount')
+    throwProblem('invalid', { fields: { amount: wrongOf(amount, rooms.payments.amounts) } });
+  if (made.kind === 'key reused')
+    throwProblem('conflict', { message: 'This idempotency-key made another order.' });
+  if (made.kind === 'too many')
+    throwProblem('conflict', {
+      message: 'Too many orders wait to be paid: pay or close one first.',
+    });
+  if (made.kind === 'unavailable' && made.order.state === 'waiting')
+    throwProblem('unavailable', {
+      message: 'The wallet does not answer. Please retry; nothing was charged.',
+      retryAfterMs: 2_000,
+    });
+  reply.status(201);
+  return answer(rooms, visit, made.order);
+}
+
+function wrongOf(amount: bigint, { least, most }: Payments['amounts']): string {
+  if (amount < least) return 'below_minimum';
+  return amount > most ? 'above_maximum' : 'not_payable';
+}
+
+const viewOf = async ({ database }: OrdersContext, order: Order | undefined): Promise<OrderView> =>
+  (await orderViews(database, order === undefined ? [] : [order]))[0] ?? throwProblem('not_found');
+
+async function answer(
+  rooms: OrdersContext,
+  { user }: Pick<SignedInRequest, 'user'>,
+  order: Order | undefined,
+): Promise<OrderAnswer> {
+  const { database, catalog, clock } = rooms;
+  const view = await viewOf(rooms, order);
+  const holder = { userId: user.id, zone: user.zone };
+  return {
+    order: view,
+    balance: await database.snapshot(() => balanceView(holder, catalog(), clock.now())),
+  };
+}
+
+/** A page of orders, newest first; `of` names the list for its cursors. */
+export async function ordersPage<View extends OrderView>(
+  { database, cursors }: Pick<OrdersContext, 'database' | 'cursors'>,
+  of: readonly unknown[],
+  filter: Omit<OrderFilter, 'limit' | 'beyond' | 'newer'>,
+  { limit, after }: z.output<typeof listed>,
+  at: number,
+  views: (orders: readonly Order[]) => Promise<readonly View[]>,
+): Promise<Page<View>> {
+  const place = after === undefined ? undefined : cursors.read(of, after);
+  const newer = place?.towards === 'prev';
+  const found = await listOrders(database, {
+    ...filter,
+    beyond: place?.id,
+    newer,
+    limit: limit + 1,
+  });
+  const more = found.length > limit;
+  const items = await views(newer ? found.slice(-limit) : found.slice(0, limit));
+  const cursor = (towards: 'next' | 'prev', item: View | undefined): string | null =>
+    item === undefined ? null : cursors.write(of, { towards, at: 0, id: item.id });
+  return {
+    items,
+    next: newer || more ? cursor('next', items.at(-1)) : null,
+    prev: (newer ? more : place !== undefined) ? cursor('prev', items[0]) : null,
+    as_of: instant(at),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Principal } from '../../accounts/principal.ts';
+import { principalOfKey } from '../../accounts/user-keys.ts';
+import type { Database } from '../../storage/database.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+
+/** What is tried: each is an endpoint of the interface, with its body and its answer. */
+export type PlaygroundEndpoint = 'chat' | 'images' | 'images/edits' | 'videos';
+
+/**
+ * Runs a request as the interface does for a client whose key this is; resolves when it is
+ * answered. Throws a Refusal.
+ */
+export type PlaygroundCall = (
+  what: PlaygroundEndpoint,
+  who: Principal,
+  visit: Pick<SignedInRequest, 'id' | 'at' | 'headers' | 'body' | 'reply'>,
+) => Promise<void>;
+
+export interface PlaygroundContext {
+  readonly database: Database;
+  readonly play: PlaygroundCall;
+  readonly playBytesMax: number;
+}
+
+const paths: readonly PlaygroundEndpoint[] = ['chat', 'images', 'images/edits', 'videos'];
+
+/**
+ * The playground: the interface itself, paid by one of the user's own keys, which the page knows by
+ * its id alone.
+ */
+export function playgroundRoutes({
+  database,
+  play,
+  playBytesMax,
+}: PlaygroundContext): readonly ConsoleRoute[] {
+  return paths.map((what) =>
+    defineRoute({
+      method: 'POST',
+      path: `play/${what}`,
+      role: 'user',
+      bodyBytesMax: playBytesMax,
+      perMinute: 120,
+      async handle(visit): Promise<undefined> {
+        const { user, headers, at } = visit;
+        const id = headers['x-paying-key'];
+        const who =
+          typeof id === 'string'
+            ? await database.snapshot(() => principalOfKey(user.id, id, at))
+            : undefined;
+        if (who === undefined) return throwProblem('not_found', { param: 'x-paying-key' });
+        await play(what, who, visit);
+        return undefined;
+      },
+    }),
+  );
+}

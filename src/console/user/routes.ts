@@ -1,0 +1,41 @@
+import { type AccountContext, accountRoutes, type ShellContext, shellRoutes } from './account.ts';
+import { type EventsContext, eventRoutes } from './events.ts';
+import { type SearchContext, searchRoutes } from './search.ts';
+import { type KeysContext, keyRoutes } from './keys.ts';
+import { type ModelsContext, modelRoutes } from './models.ts';
+import { type OverviewContext, overviewRoutes } from './overview.ts';
+import { type PlaygroundContext, playgroundRoutes } from './playground.ts';
+import type { ConsoleRoute } from '../route.ts';
+import { type StatementContext, statementRoutes } from './statement-routes.ts';
+import { type TasksContext, taskRoutes } from './tasks.ts';
+import { type UsageContext, usageRoutes } from './usage.ts';
+
+/** What the pages of users need. */
+export type UserContext = ShellContext &
+  AccountContext &
+  OverviewContext &
+  KeysContext &
+  UsageContext &
+  StatementContext &
+  ModelsContext &
+  TasksContext &
+  SearchContext &
+  EventsContext &
+  PlaygroundContext;
+
+/** All that users see and do at the console but sign in and pay. */
+export function userRoutes(rooms: UserContext): readonly ConsoleRoute[] {
+  return [
+    ...shellRoutes(rooms),
+    ...accountRoutes(rooms),
+    ...overviewRoutes(rooms),
+    ...keyRoutes(rooms),
+    ...usageRoutes(rooms),
+    ...statementRoutes(rooms),
+    ...modelRoutes(rooms),
+    ...taskRoutes(rooms),
+    ...searchRoutes(rooms),
+    ...eventRoutes(rooms),
+    ...playgroundRoutes(rooms),
+  ];
+}

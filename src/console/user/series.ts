@@ -1,0 +1,125 @@
+import type { Nano } from '../../base/money.ts';
+import type { ZoneDay } from '../../base/calendar.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { hourMs, type UsageFilter } from '../../usage/ranges.ts';
+import { type SpendingRow, spanIndex, spending } from '../../usage/spending.ts';
+import type { Series, UsageSeries } from '../contract.ts';
+import { keyNamesOf } from './charges.ts';
+import { yuan } from '../format.ts';
+
+/** What a series is told apart by. */
+export type SeriesBy = 'model' | 'key';
+
+/** What one model or key cost on each of the days. */
+export interface Daily {
+  readonly id: string;
+  readonly cost: Nano;
+  readonly requests: number;
+  readonly costs: readonly Nano[];
+  readonly counts: readonly number[];
+}
+
+/** More are shown as one. */
+const seriesMax = 6;
+
+interface DailyQuery {
+  readonly account: string;
+  readonly days: readonly ZoneDay[];
+  readonly by: SeriesBy;
+  readonly filter?: UsageFilter;
+}
+
+/**
+ * Dearest first. At once where all days begin at full hours, else day by day. To be run in a
+ * snapshot.
+ */
+export function* daily({
+  account,
+  days,
+  by,
+  filter = {},
+}: DailyQuery): Transaction<readonly Daily[]> {
+  const column = by === 'key' ? 'key_id' : 'model';
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const found: { readonly day: number; readonly spent: SpendingRow }[] = [];
+  // A day that is cut begins or ends anywhere; those between tell how the zone's days lie.
+  if (days.slice(1).every(({ from }) => from % hourMs === 0)) {
+    const spent = yield* spending({ account, from: first.from, to: last.to, filter }, [
+      'hour',
+      column,
+    ]);
+    for (const one of spent)
+      found.push({ day: Math.max(0, spanIndex(days, Number(one.of.hour))), spent: one });
+  } else {
+    for (const [day, { from, to }] of days.entries())
+      for (const one of yield* spending({ account, from, to, filter }, [column]))
+        found.push({ day, spent: one });
+  }
+  const series = new Map<
+    string,
+    { cost: Nano; requests: number; costs: Nano[]; counts: number[] }
+  >();
+  for (const { day, spent } of found) {
+    const id = spent.of[column] ?? '';
+    const one = series.get(id) ?? {
+      cost: 0n,
+      requests: 0,
+      costs: days.map(() => 0n),
+      counts: days.map(() => 0),
+    };
+    one.cost += spent.cost;
+    one.requests += spent.requests;
+    one.costs[day] = (one.costs[day] ?? 0n) + spent.cost;
+    one.counts[day] = (one.counts[day] ?? 0) + spent.requests;
+    series.set(id, one);
+  }
+  return [...series]
+    .map(([id, one]) => ({ id, ...one }))
+    .sort((a, b) => (a.cost === b.cost ? (a.id < b.id ? -1 : 1) : a.cost < b.cost ? 1 : -1));
+}
+
+/** As the contract has it: six of them, all others together, and their sums. */
+export function* seriesView(
+  userId: string,
+  zone: string,
+  { days, by }: Pick<DailyQuery, 'days' | 'by'>,
+  all: readonly Daily[],
+): Transaction<UsageSeries> {
+  const names =
+    by === 'key'
+      ? yield* keyNamesOf(
+          userId,
+          all.slice(0, seriesMax).map(({ id }) => id),
+        )
+      : new Map<string, string>();
+  const rest = all.slice(seriesMax);
+  const shown = all
+    .slice(0, seriesMax)
+    .map((one) => seriesOf(one, one.id, names.get(one.id) ?? one.id));
+  return {
+    by,
+    zone,
+    days: days.map(({ day }) => day),
+    series:
+      rest.length === 0
+        ? shown
+        : [...shown, seriesOf(sumOfDaily(rest, days.length), null, 'other')],
+    totals: sumOfDaily(all, days.length).costs.map(yuan),
+  };
+}
+
+export function sumOfDaily(all: readonly Daily[], days: number): Daily {
+  const range = Array.from({ length: days }, (_, day) => day);
+  return {
+    id: '',
+    cost: all.reduce((sum, { cost }) => sum + cost, 0n),
+    requests: all.reduce((sum, { requests }) => sum + requests, 0),
+    costs: range.map((day) => all.reduce((sum, { costs }) => sum + (costs[day] ?? 0n), 0n)),
+    counts: range.map((day) => all.reduce((sum, { counts }) => sum + (counts[day] ?? 0), 0)),
+  };
+}
+
+function seriesOf({ cost, costs, counts }: Daily, id: string | null, name: string): Series {
+  return { id, name, cost: yuan(cost), values: costs.map(yuan), requests: counts };
+}

@@ -1,0 +1,280 @@
+import * as z from 'zod';
+import type { Clock } from '../../base/clock.ts';
+import type { Nano } from '../../base/money.ts';
+import { isDay, zoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
+import { compareCharges, transferSum, transfersOf } from '../../ledger/transfers.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { rebuildHours } from '../../usage/rollup.ts';
+import { usagePage } from '../../usage/page.ts';
+import { charged } from '../../usage/spending.ts';
+import { chargeViews } from './charges.ts';
+import type { StatementDay, StatementLine, StatementProof, StatementView } from '../contract.ts';
+import type { Cursors } from '../cursor.ts';
+import { dayInput, pageLimit, timeInput } from '../input.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import {
+  daysBetween,
+  monthSoFar,
+  statement,
+  type StatementQuery,
+  statementCsv,
+} from './statement.ts';
+import { csvType } from './usage.ts';
+import { instant, yuan, yuanOrNull } from '../format.ts';
+
+export interface StatementContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  /** What was held for this user between two moments and let go again without a charge. */
+  readonly released: (userId: string, from: number, to: number) => Promise<readonly ReleasedTask[]>;
+}
+
+/** A task that came to nothing. Times are wall clock, ms. */
+export interface ReleasedTask {
+  readonly id: string;
+  readonly model: string;
+  readonly capability: string;
+  readonly keyName: string;
+  readonly held: Nano;
+  readonly heldAt: number;
+  readonly releasedAt: number;
+  readonly error: string | undefined;
+}
+
+const daysMax = 366;
+const rebuildEveryMs = 600_000;
+const rebuiltMax = 10_000;
+const ranged = z.object({ from: dayInput.optional(), to: dayInput.optional() });
+const saved = ranged.extend({ level: z.enum(['day', 'request', 'line']).default('day') });
+const listed = z.object({
+  from: timeInput.optional(),
+  to: timeInput.optional(),
+  limit: pageLimit,
+  after: z.string().optional(),
+});
+
+/** Where the money went, down to each price line, and that it adds up. */
+export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[] {
+  const { database, clock } = rooms;
+  const mended = new Map<string, number>();
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'statement',
+      role: 'user',
+      input: ranged,
+      handle: ({ user, input }): Promise<StatementView> =>
+        addedUp(rooms, mended, questionOf(user, input, clock.now())),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'statement/verify',
+      role: 'user',
+      input: ranged,
+      perMinute: 6,
+      handle: (visit) => verify(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'statement.csv',
+      role: 'user',
+      input: saved,
+      perMinute: 10,
+      async handle({ user, input, reply }) {
+        const question = questionOf(user, input, clock.now());
+        const name = `statement-${question.first}-${question.last}-${input.level}.csv`;
+        await reply.file({
+          name,
+          type: csvType,
+          text: statementCsv(database, question, input.level),
+        });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'statement/:date',
+      role: 'user',
+      input: listed,
+      handle: (visit) => dayOf(rooms, visit),
+    }),
+  ];
+}
+
+function questionOf(
+  user: { readonly id: string; readonly zone: string },
+  input: z.output<typeof ranged>,
+  now: number,
+): StatementQuery {
+  const today = zoneDayAt(user.zone, now).day;
+  const month = monthSoFar(input.to ?? today);
+  const [first, last] = [input.from ?? month.first, input.to ?? month.last];
+  if (first > last) throwProblem('invalid', { fields: { from: 'after_to' } });
+  if (daysBetween(first, last) > daysMax) throwProblem('invalid', { fields: { from: 'too_long' } });
+  return { account: user.id, zone: user.zone, first, last, now };
+}
+
+/**
+ * Figures that a late record is missing from are made anew, now and then, and then they are right.
+ */
+async function addedUp(
+  { database, clock }: StatementContext,
+  mended: Map<string, number>,
+  question: StatementQuery,
+): Promise<StatementView> {
+  const view = await database.snapshot(() => statement(question));
+  const { account } = question;
+  const now = clock.monotonicMs();
+  if (view.adds_up || now - (mended.get(account) ?? -Infinity) < rebuildEveryMs) return view;
+  if (mended.size >= rebuiltMax) mended.clear();
+  mended.set(account, now);
+  return (await rebuildHours(database, account)) === 0
+    ? view
+    : database.snapshot(() => statement(question));
+}
+
+/** The charges of a day, oldest first; each with the balance after it. */
+async function dayOf(
+  rooms: StatementContext,
+  visit: SignedInRequest<z.output<typeof listed>>,
+): Promise<StatementDay> {
+  const { database, cursors } = rooms;
+  const { user, params, input, at } = visit;
+  const date = params['date'] ?? '';
+  if (!isDay(date)) return throwProblem('not_found');
+  const whole = zoneDay(user.zone, date);
+  const span = {
+    from: Math.max(whole.from, input.from ?? whole.from),
+    to: Math.min(whole.to, input.to ?? whole.to),
+  };
+  const of = ['statement', user.id, user.zone, date, span.from, span.to];
+  const place = input.after === undefined ? undefined : cursors.read(of, input.after);
+  const page = await database.snapshot(function* () {
+    const { rows, next } = yield* usagePage({
+      account: user.id,
+      ...span,
+      order: 'oldest',
+      limit: input.limit,
+      ...(place && { after: { chargedAt: place.at, id: place.id } }),
+    });
+    const first = rows[0];
+    const charges = yield* chargeViews(user.id, rows);
+    const before =
+      first === undefined
+        ? 0n
+        : yield* balanceBefore(user.id, Number(first['finished_at']), String(first['id']));
+    const moves =
+      first === undefined
+        ? []
+        : yield* transfersOf(user.id, { from: Number(first['finished_at']), to: span.to });
+    return { rows, next, charges, before, moves };
+  });
+  let balance = page.before;
+  let moved = 0;
+  const items: StatementLine[] = page.charges.map((charge, index) => {
+    const record = page.rows[index];
+    const chargedAt = Number(record?.['finished_at']);
+    const cost = BigInt(record?.['cost'] ?? 0) - BigInt(record?.['shortfall'] ?? 0);
+    for (; (page.moves[moved]?.at ?? Infinity) <= chargedAt; moved++)
+      balance += page.moves[moved]?.amount ?? 0n;
+    balance -= cost;
+    return { what: 'charge', ...charge, amount: yuan(-cost), balance: yuan(balance) };
+  });
+  return {
+    day: date,
+    zone: user.zone,
+    items:
+      place === undefined
+        ? withReleased(items, await rooms.released(user.id, span.from, span.to))
+        : items,
+    next:
+      page.next === undefined
+        ? null
+        : cursors.write(of, { towards: 'next', at: page.next.chargedAt, id: page.next.id }),
+    prev: null,
+    as_of: instant(at),
+  };
+}
+
+/**
+ * What an account had before the charge at this place, moves of that moment left to `movesSince`.
+ */
+function* balanceBefore(account: string, at: number, id: string): Transaction<Nano> {
+  const moved = yield* transferSum(account, { from: 0, to: at });
+  const { cost } = yield* charged(account, { from: 0, to: at });
+  const [same] = yield {
+    sql: 'SELECT CAST(COALESCE(SUM(cost-shortfall), 0) AS BIGINT) AS cost FROM usage WHERE account=$1 AND finished_at=$2 AND id<$3',
+    params: [account, at, id],
+  };
+  return moved - cost - BigInt(same?.['cost'] ?? 0);
+}
+
+/** What was held and released on the first page, in its order: information, no amount. */
+function withReleased(
+  items: readonly StatementLine[],
+  released: readonly ReleasedTask[],
+): readonly StatementLine[] {
+  const lines = released.map(
+    ({ id, model, capability, keyName, held, heldAt, releasedAt, error }): StatementLine => ({
+      what: 'not_charged',
+      id,
+      at: instant(releasedAt),
+      model,
+      kind: capability,
+      key_name: keyName,
+      held: yuan(held),
+      held_at: instant(heldAt),
+      released_at: instant(releasedAt),
+      error: error ?? null,
+    }),
+  );
+  return [...items, ...lines].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/**
+ * Adds a range up again from the ledger's transfers, day by day: never so many at once that others
+ * wait.
+ */
+async function verify(
+  { database, clock }: StatementContext,
+  { user, input }: SignedInRequest<z.output<typeof ranged>>,
+): Promise<StatementProof> {
+  const started = clock.monotonicMs();
+  const question = questionOf(user, input, clock.now());
+  const view = await database.snapshot(() => statement(question));
+  const asOf = Date.parse(view.as_of);
+  let lines = view.rows.filter(({ kind }) => kind !== 'charges').length;
+  let amount = 0n;
+  let differs: StatementProof['differs'] = null;
+  for (const { from, to } of zoneDays(user.zone, question.first, question.last)) {
+    for (let begin = from; begin < Math.min(to, asOf + 1); begin += stepMs) {
+      const some = await database.snapshot(() =>
+        compareCharges(user.id, { from: begin, to: Math.min(begin + stepMs, to, asOf + 1) }),
+      );
+      lines += some.lines;
+      amount += some.amount;
+      if (some.differs !== undefined)
+        differs ??= {
+          id: some.differs.id,
+          recorded: yuanOrNull(some.differs.recorded),
+          transferred: yuanOrNull(some.differs.transferred),
+        };
+    }
+  }
+  const again =
+    view.charges.amount === yuan(-amount)
+      ? view
+      : await database.snapshot(() => statement(question));
+  return {
+    ok: differs === null && again.adds_up && again.charges.amount === yuan(-amount),
+    lines,
+    opening: view.opening.balance,
+    closing: view.closing.balance,
+    took_ms: Math.round(clock.monotonicMs() - started),
+    differs,
+    as_of: view.as_of,
+  };
+}
+
+const stepMs = 6 * 3_600_000;

@@ -1,0 +1,334 @@
+import { type ZoneDay, zoneDays, localTime } from '../../base/calendar.ts';
+import type { Nano } from '../../base/money.ts';
+import { fundsOf, type AccountTransfer, transferSum, transfersOf } from '../../ledger/transfers.ts';
+import type { Transaction, Database } from '../../storage/database.ts';
+import { type UsagePosition, usagePage } from '../../usage/page.ts';
+import { endOfTime, type TimeRange } from '../../usage/ranges.ts';
+import { linesOf } from '../../usage/record.ts';
+import { charged, chargedBySpan } from '../../usage/spending.ts';
+import type { MoveRow, StatementRow, StatementView } from '../contract.ts';
+import { instant, yuan, csvLine, csvStart, nanoOf } from '../format.ts';
+import { perOf, unitPrice } from '../prices.ts';
+import { keyNamesOf } from './charges.ts';
+
+export interface StatementQuery {
+  readonly account: string;
+  readonly zone: string;
+  /** Both included. */
+  readonly first: string;
+  readonly last: string;
+  readonly now: number;
+}
+
+interface Sum {
+  readonly count: number;
+  readonly amount: Nano;
+}
+
+/**
+ * Where an account's money came from and went, day by day, adding up to the nano. To be run in a
+ * snapshot.
+ */
+export function* statement({
+  account,
+  zone,
+  first,
+  last,
+  now,
+}: StatementQuery): Transaction<StatementView> {
+  const days = zoneDays(zone, first, last);
+  const from = days[0]?.from ?? now;
+  const to = days.at(-1)?.to ?? now;
+  const funds = (yield* fundsOf(account)) ?? { balance: 0n, credited: 0n, held: 0n, holds: 0 };
+  const moves = yield* transfersOf(account, { from, to });
+  const opening =
+    (yield* transferSum(account, { from: 0, to: from })) -
+    (yield* charged(account, { from: 0, to: from })).cost;
+  const spans = days.flatMap((day) => splitDayAt(day, moves));
+  const spent = yield* spentBySpan(account, days, spans);
+  const { rows, balance, charges } = rowsOf(spans, spent, moves, opening);
+  const after =
+    (yield* transferSum(account, { from: to, to: endOfTime })) -
+    (yield* charged(account, { from: to, to: endOfTime })).cost;
+  const sums = sumsOf(moves);
+  const sum = ({ count, amount }: Sum) => ({ count, amount: yuan(amount) });
+  return {
+    from: first,
+    to: last,
+    zone,
+    opening: { at: instant(from), balance: yuan(opening) },
+    top_ups: sum(sums.top_up),
+    charges: sum({ count: charges.count, amount: -charges.amount }),
+    refunds: sum(sums.refund),
+    adjustments: sum(sums.other),
+    closing: { at: instant(Math.min(to, now)), balance: yuan(balance) },
+    adds_up: balance + after === funds.balance,
+    held: yuan(funds.held),
+    available: yuan(funds.balance - funds.held),
+    rows,
+    as_of: instant(now),
+  };
+}
+
+interface DayPart extends TimeRange {
+  readonly day: string;
+}
+
+/**
+ * A day in the pieces between that day's moves: what was charged at a move's own moment comes after
+ * it.
+ */
+export function splitDayAt(
+  { day, from, to }: ZoneDay,
+  moves: readonly AccountTransfer[],
+): readonly DayPart[] {
+  const cuts = [...new Set(moves.map(({ at }) => at).filter((at) => at > from && at < to))];
+  const edges = [from, ...cuts, to];
+  return edges.slice(1).map((end, index) => ({ day, from: edges[index] ?? from, to: end }));
+}
+
+/** Days that are whole at once, those with moves in them piece by piece. */
+function* spentBySpan(
+  account: string,
+  days: readonly ZoneDay[],
+  spans: readonly DayPart[],
+): Transaction<ReadonlyMap<DayPart, { readonly requests: number; readonly cost: Nano }>> {
+  const daily = yield* chargedBySpan(account, days);
+  const whole = new Map(
+    days.map((day, index) => [day.day, { day, spent: daily[index] ?? { requests: 0, cost: 0n } }]),
+  );
+  const spent = new Map<DayPart, { readonly requests: number; readonly cost: Nano }>();
+  for (const span of spans) {
+    const day = whole.get(span.day);
+    const isWhole = day?.day.from === span.from && day.day.to === span.to;
+    // Nothing was charged that day, so nothing in its pieces.
+    const known = isWhole || day?.spent.requests === 0 ? day?.spent : undefined;
+    spent.set(span, known ?? (yield* charged(account, span)));
+  }
+  return spent;
+}
+
+function rowsOf(
+  spans: readonly DayPart[],
+  spent: ReadonlyMap<DayPart, { readonly requests: number; readonly cost: Nano }>,
+  moves: readonly AccountTransfer[],
+  opening: Nano,
+): { readonly rows: readonly StatementRow[]; readonly balance: Nano; readonly charges: Sum } {
+  const rows: StatementRow[] = [];
+  let balance = opening;
+  let [count, amount] = [0, 0n];
+  for (const span of spans) {
+    for (const move of moves.filter(({ at }) => at === span.from))
+      rows.push(moveRow(move, span.day, (balance += move.amount)));
+    const { requests, cost } = spent.get(span) ?? { requests: 0, cost: 0n };
+    if (requests === 0) continue;
+    balance -= cost;
+    count += requests;
+    amount += cost;
+    rows.push({
+      kind: 'charges',
+      day: span.day,
+      from: instant(span.from),
+      to: instant(span.to),
+      requests,
+      amount: yuan(-cost),
+      balance: yuan(balance),
+    });
+  }
+  return { rows, balance, charges: { count, amount } };
+}
+
+const moveRow = (move: AccountTransfer, day: string, balance: Nano): MoveRow => ({
+  kind: moveKind(move),
+  day,
+  at: instant(move.at),
+  id: move.id,
+  // What an operator gives or takes refers to nothing but its reason.
+  ref: move.other === 'grants' ? null : (move.ref ?? null),
+  wallet: move.other.startsWith('wallet:') ? move.other.slice('wallet:'.length) : null,
+  reason: move.other === 'grants' ? (move.ref ?? null) : null,
+  amount: yuan(move.amount),
+  balance: yuan(balance),
+});
+
+export function moveKind({
+  amount,
+  code,
+  other,
+}: Pick<AccountTransfer, 'amount' | 'code' | 'other'>): MoveRow['kind'] {
+  const wallet = other.startsWith('wallet:');
+  if (amount < 0n) return wallet ? 'withdrawal' : 'debit';
+  if (code === 'refund') return 'refund';
+  return wallet ? 'top_up' : 'credit';
+}
+
+function sumsOf(
+  moves: readonly AccountTransfer[],
+): Readonly<Record<'top_up' | 'refund' | 'other', Sum>> {
+  const of = (fits: (kind: MoveRow['kind']) => boolean): Sum => {
+    const some = moves.filter((move) => fits(moveKind(move)));
+    return { count: some.length, amount: some.reduce((total, { amount }) => total + amount, 0n) };
+  };
+  return {
+    top_up: of((kind) => kind === 'top_up'),
+    refund: of((kind) => kind === 'refund'),
+    other: of((kind) => kind !== 'top_up' && kind !== 'refund'),
+  };
+}
+
+/** Days of a statement when none are named: this month so far. */
+export const monthSoFar = (today: string): { readonly first: string; readonly last: string } => ({
+  first: `${today.slice(0, 7)}-01`,
+  last: today,
+});
+
+export const daysBetween = (first: string, last: string): number =>
+  Math.round((Date.parse(last) - Date.parse(first)) / 86_400_000) + 1;
+
+type StatementLevel = 'day' | 'request' | 'line';
+
+const pageRows = 500;
+const dayHeader = ['time', 'utc_offset', 'what', 'id', 'requests', 'amount_yuan', 'balance_yuan'];
+const requestHeader = [
+  'time',
+  'utc_offset',
+  'what',
+  'id',
+  'model',
+  'kind',
+  'key',
+  'status',
+  'amount_yuan',
+];
+const lineHeader = [
+  ...requestHeader.slice(0, -1),
+  'class',
+  'quantity',
+  'price_yuan',
+  'per',
+  'unit',
+  'amount_yuan',
+];
+
+/**
+ * A statement as a table. Whatever the level, its amounts add up from the opening to the closing
+ * balance: a charge of the period that is committed while the table is written is in both.
+ */
+export async function* statementCsv(
+  database: Database,
+  question: StatementQuery,
+  level: StatementLevel,
+): AsyncGenerator<string> {
+  const view = await database.snapshot(() => statement(question));
+  yield csvStart +
+    csvLine(level === 'day' ? dayHeader : level === 'request' ? requestHeader : lineHeader);
+  const write = writerOf(question.zone, level);
+  yield write.edge('opening', Date.parse(view.opening.at), view.opening.balance);
+  let late = 0n;
+  for (const row of view.rows) {
+    if (row.kind !== 'charges') yield write.move(row);
+    else if (level === 'day') yield write.charges(row);
+    else late += (yield* chargesWithin(database, question, level, row)) + nanoOf(row.amount);
+  }
+  yield write.edge(
+    'closing',
+    Date.parse(view.closing.at),
+    yuan(nanoOf(view.closing.balance) - late),
+  );
+}
+
+function writerOf(zone: string, level: StatementLevel) {
+  const when = (at: number): readonly string[] => Object.values(localTime(zone, at));
+  const empty = (count: number): readonly null[] => Array.from({ length: count }, () => null);
+  const gap = level === 'request' ? 4 : 9;
+  const edge = (what: string, at: number, balance: string): string =>
+    csvLine(
+      level === 'day'
+        ? [...when(at), what, null, null, null, balance]
+        : [...when(at), what, null, ...empty(gap), balance],
+    );
+  return {
+    edge,
+    move: (row: MoveRow): string =>
+      csvLine([
+        ...when(Date.parse(row.at)),
+        row.kind,
+        row.id,
+        ...(level === 'day' ? [null, row.amount, row.balance] : [...empty(gap), row.amount]),
+      ]),
+    charges: (row: Extract<StatementView['rows'][number], { readonly kind: 'charges' }>): string =>
+      csvLine([
+        ...when(Date.parse(row.from)),
+        'charges',
+        null,
+        row.requests,
+        row.amount,
+        row.balance,
+      ]),
+  };
+}
+
+/** Returns what they come to. */
+async function* chargesWithin(
+  database: Database,
+  { account, zone, now }: StatementQuery,
+  level: 'request' | 'line',
+  { from, to }: { readonly from: string; readonly to: string },
+): AsyncGenerator<string, Nano> {
+  const span = { from: Date.parse(from), to: Math.min(Date.parse(to), now + 1) };
+  let paid = 0n;
+  let after: UsagePosition | undefined;
+  do {
+    const place = after;
+    const page = await database.snapshot(function* () {
+      const found = yield* usagePage({
+        account,
+        ...span,
+        order: 'oldest',
+        limit: pageRows,
+        ...(place && { after: place }),
+      });
+      const names = yield* keyNamesOf(
+        account,
+        found.rows.map((row) => String(row['key_id'])),
+      );
+      return { ...found, names };
+    });
+    after = page.next;
+    let text = '';
+    for (const row of page.rows) {
+      const id = String(row['id']);
+      const { time, offset } = localTime(zone, Number(row['finished_at']));
+      const head = [time, offset, 'charge', id, String(row['model']), String(row['capability'])];
+      const cells = [...head, page.names.get(String(row['key_id'])) ?? null, String(row['status'])];
+      const shortfall = BigInt(row['shortfall'] ?? 0);
+      const cost = BigInt(row['cost'] ?? 0) - shortfall;
+      paid += cost;
+      if (level === 'request') text += csvLine([...cells, yuan(-cost)]);
+      else text += linesText(cells, String(row['lines']), shortfall);
+    }
+    if (text !== '') yield text;
+  } while (after !== undefined);
+  return paid;
+}
+
+/** Each line of the bill; what was forgiven because the money had ended is a line of its own. */
+function linesText(cells: readonly (string | null)[], written: string, shortfall: bigint): string {
+  const lines = linesOf(written).map((line) => {
+    const { amount, unit } = unitPrice(line.measure, line.rate);
+    return csvLine([
+      ...cells,
+      line.measure,
+      String(line.quantity),
+      amount,
+      perOf(line.measure),
+      unit,
+      yuan(-line.cost),
+    ]);
+  });
+  const forgiven =
+    shortfall === 0n
+      ? ''
+      : csvLine([...cells, 'forgiven', null, null, null, null, yuan(shortfall)]);
+  return lines.join('') + forgiven;
+}

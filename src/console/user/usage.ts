@@ -1,0 +1,351 @@
+import * as z from 'zod';
+import { zoneDayAt, zoneDays, localTime } from '../../base/calendar.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { usagePage, usageRecord, type UsagePosition, type UsageQuery } from '../../usage/page.ts';
+import { dayMs, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
+import { metered, spending, startOfNewest } from '../../usage/spending.ts';
+import type { ChargeDetail, ChargeView, Page, UsageSeries, UsageSummary } from '../contract.ts';
+import type { Cursors } from '../cursor.ts';
+import { instant, ratioOf, yuan, csvLine, csvStart } from '../format.ts';
+import { relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { chargeDetail, chargeViews, mixOf } from './charges.ts';
+import { daily, seriesView } from './series.ts';
+
+export interface UsageContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  readonly cursors: Cursors;
+}
+
+const usualDays = 30;
+const spanDaysMax = 366;
+/** What single requests cost is in records alone: so many are added up, the latest. */
+const addedUpMax = 12_000;
+
+const filtered = z.object({
+  from: relativeTimeInput.optional(),
+  to: relativeTimeInput.optional(),
+  key: z.string().optional(),
+  model: z.string().optional(),
+  kind: z.string().optional(),
+  status: z.enum(['ok', 'cut', 'left', 'length', 'error', 'estimated']).optional(),
+  min_cost: moneyInput.optional(),
+  request: z.string().optional(),
+});
+const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
+const parted = filtered.extend({ by: z.enum(['model', 'key']).default('model') });
+
+export type FilterInput = z.output<typeof filtered>;
+
+/** Every charge of the user's: listed, summed, drawn, opened until it is arithmetic, and saved. */
+export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
+  const { database } = rooms;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'usage',
+      role: 'user',
+      input: listed,
+      handle: (visit) => list(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'usage/summary',
+      role: 'user',
+      input: filtered,
+      handle: (visit) => summary(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'usage/series',
+      role: 'user',
+      input: parted,
+      handle: (visit) => series(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'usage.csv',
+      role: 'user',
+      input: filtered,
+      perMinute: 10,
+      async handle({ user, input, at, reply }) {
+        const question = { account: user.id, ...usageRangeOf(input, at), filter: filterOf(input) };
+        const { day } = zoneDayAt(user.zone, at);
+        await reply.file({
+          name: `usage-${day}.csv`,
+          type: csvType,
+          text: usageCsv(database, question, user.zone),
+        });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'usage/:id',
+      role: 'user',
+      async handle({ user, params }): Promise<ChargeDetail> {
+        const detail = await database.snapshot(() =>
+          chargeDetail(user, params['id'] ?? '', rooms.catalog()),
+        );
+        return detail ?? throwProblem('not_found');
+      },
+    }),
+  ];
+}
+
+export const csvType = 'text/csv; charset=utf-8';
+
+export function filterOf({
+  key,
+  model,
+  kind,
+  status,
+  min_cost: costMin,
+}: FilterInput): UsageFilter {
+  const estimated = status === 'estimated' ? true : undefined;
+  return {
+    keyId: key,
+    model,
+    capability: kind,
+    status: estimated ? undefined : status,
+    estimated,
+    costMin,
+  };
+}
+
+/** A range ends now unless it is said, and is not longer than a year. */
+export function usageRangeOf({ from, to }: FilterInput, now: number): TimeRange {
+  const end = to?.(now) ?? now + 60_000;
+  const begin = from?.(now) ?? end - usualDays * dayMs;
+  if (begin > end) throwProblem('invalid', { fields: { from: 'after_to' } });
+  if (end - begin > spanDaysMax * dayMs) throwProblem('invalid', { fields: { from: 'too_long' } });
+  return { from: begin, to: end };
+}
+
+async function list(
+  { database, cursors }: UsageContext,
+  { user, input, at }: SignedInRequest<z.output<typeof listed>>,
+): Promise<Page<ChargeView>> {
+  const { limit, after, from, to, ...filter } = input;
+  // As it was written: `-7d` moves on, and the cursor stays.
+  const written = [from?.(0), to?.(0)];
+  const of = [
+    'usage',
+    user.id,
+    written,
+    Object.entries(filter).map(([name, value]) => [name, String(value)]),
+  ];
+  if (filter.request !== undefined) return one(database, user.id, filter.request, at);
+  const place = after === undefined ? undefined : cursors.read(of, after);
+  const back = place?.towards === 'prev';
+  return database.snapshot(function* (): Transaction<Page<ChargeView>> {
+    const { rows, next } = yield* usagePage({
+      account: user.id,
+      ...usageRangeOf(input, at),
+      filter: filterOf(input),
+      order: back ? 'oldest' : 'newest',
+      limit,
+      ...(place && { after: { chargedAt: place.at, id: place.id } }),
+    });
+    const shown = back ? [...rows].reverse() : rows;
+    const edge = (
+      towards: 'next' | 'prev',
+      record: (typeof rows)[number] | undefined,
+    ): string | null =>
+      record === undefined
+        ? null
+        : cursors.write(of, {
+            towards,
+            at: Number(record['finished_at']),
+            id: String(record['id']),
+          });
+    const further =
+      next &&
+      cursors.write(of, { towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
+    return {
+      items: yield* chargeViews(user.id, shown),
+      next: back ? edge('next', shown.at(-1)) : (further ?? null),
+      prev: back ? (further ?? null) : place === undefined ? null : edge('prev', shown[0]),
+      as_of: instant(at),
+    };
+  });
+}
+
+/** The page that has one request, or none. */
+async function one(
+  database: Database,
+  userId: string,
+  id: string,
+  at: number,
+): Promise<Page<ChargeView>> {
+  const items = await database.snapshot(function* () {
+    const record = yield* usageRecord(userId, id);
+    return yield* chargeViews(userId, record === undefined ? [] : [record]);
+  });
+  return { items, next: null, prev: null, as_of: instant(at) };
+}
+
+async function summary(
+  { database }: UsageContext,
+  { user, input, at }: SignedInRequest<FilterInput>,
+): Promise<UsageSummary> {
+  const filter = filterOf(input);
+  return database.snapshot(function* (): Transaction<UsageSummary> {
+    const span = usageRangeOf(input, at);
+    const from =
+      filter.costMin === undefined ? span.from : yield* startOfNewest(user.id, span, addedUpMax);
+    const question = { account: user.id, from, to: span.to, filter };
+    const byStatus = yield* spending(question, ['status']);
+    const lines = yield* metered(database, question, []);
+    const requests = byStatus.reduce((sum, spent) => sum + spent.requests, 0);
+    const cut = byStatus
+      .filter(({ of }) => of.status === 'cut' || of.status === 'error')
+      .reduce((sum, spent) => sum + spent.requests, 0);
+    return {
+      from: instant(from),
+      requests,
+      cost: yuan(byStatus.reduce((sum, { cost }) => sum + cost, 0n)),
+      tokens: mixOf(
+        lines.map(({ measure, micros }) => ({ measure, quantity: Number(micros / 1_000_000n) })),
+      ),
+      quantities: lines.map(({ measure, micros, cost }) => ({
+        class: measure,
+        amount: microsText(micros),
+        cost: yuan(cost),
+      })),
+      error_share: ratioOf(BigInt(cut), BigInt(requests)),
+      as_of: instant(at),
+    };
+  });
+}
+
+/** Millionths of a unit as a decimal: `1155`, `1.5`. */
+export function microsText(micros: bigint): string {
+  const fraction = (micros % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
+  const whole = (micros / 1_000_000n).toString();
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+async function series(
+  { database }: UsageContext,
+  { user, input, at }: SignedInRequest<z.output<typeof parted>>,
+): Promise<UsageSeries> {
+  const { by } = input;
+  return database.snapshot(function* (): Transaction<UsageSeries> {
+    const filter = filterOf(input);
+    const span = usageRangeOf(input, at);
+    const from =
+      filter.costMin === undefined ? span.from : yield* startOfNewest(user.id, span, addedUpMax);
+    const [first, last] = [
+      zoneDayAt(user.zone, from),
+      zoneDayAt(user.zone, Math.max(from, Math.min(span.to, at + 1) - 1)),
+    ];
+    // The first and the last day are cut where the range is.
+    const days = zoneDays(user.zone, first.day, last.day).map((one) => ({
+      day: one.day,
+      from: Math.max(one.from, from),
+      to: Math.max(one.from, Math.min(one.to, span.to)),
+    }));
+    const all = yield* daily({ account: user.id, days, by, filter });
+    return yield* seriesView(user.id, user.zone, { days, by }, all);
+  });
+}
+
+const pageRows = 500;
+
+/** Charges a page at a time, oldest first: each page is read when the last one was taken. */
+async function* chargesOf(
+  database: Database,
+  question: Omit<UsageQuery, 'limit' | 'after' | 'order'>,
+): AsyncGenerator<readonly ChargeView[]> {
+  let after: UsagePosition | undefined;
+  do {
+    const from = after;
+    const page = await database.snapshot(function* (): Transaction<{
+      rows: readonly ChargeView[];
+      next: UsagePosition | undefined;
+    }> {
+      const { rows, next } = yield* usagePage({
+        ...question,
+        order: 'oldest',
+        limit: pageRows,
+        ...(from && { after: from }),
+      });
+      return { rows: yield* chargeViews(question.account, rows), next };
+    });
+    yield page.rows;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+const header = [
+  'time',
+  'utc_offset',
+  'request_id',
+  'model',
+  'kind',
+  'key',
+  'group',
+  'status',
+  'estimated',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'quantity',
+  'unit',
+  'first_byte_ms',
+  'total_ms',
+  'cost_yuan',
+];
+
+/** The filter's charges as a table, however many. Times are the account's, with their offset. */
+async function* usageCsv(
+  database: Database,
+  question: Omit<UsageQuery, 'limit' | 'after' | 'order'>,
+  zone: string,
+): AsyncGenerator<string> {
+  yield csvStart + csvLine(header);
+  for await (const rows of chargesOf(database, question)) {
+    if (rows.length > 0) yield rows.map((charge) => csvLine(cellsOf(charge, zone))).join('');
+  }
+}
+
+function cellsOf(
+  { at, tokens, quantity, ...charge }: ChargeView,
+  zone: string,
+): readonly (string | number | null)[] {
+  const { time, offset } = localTime(zone, Date.parse(at));
+  return [
+    ...[
+      time,
+      offset,
+      charge.id,
+      charge.model,
+      charge.kind,
+      charge.key_name,
+      charge.group,
+      charge.status,
+      charge.estimated ? 'yes' : 'no',
+    ],
+    ...[
+      tokens?.input ?? null,
+      tokens?.cached_input ?? null,
+      tokens?.cache_write ?? null,
+      tokens?.output ?? null,
+      tokens?.reasoning ?? null,
+    ],
+    ...[
+      quantity?.amount ?? null,
+      quantity?.unit ?? null,
+      charge.first_byte_ms,
+      charge.total_ms,
+      charge.cost,
+    ],
+  ];
+}

@@ -1,0 +1,291 @@
+import { assert } from '../base/assert.ts';
+import type { Fault } from '../base/fault.ts';
+import { costOf } from '../catalog/price.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type ImageAdapter,
+  type ImageMisfit,
+  type VendorRequest,
+  type BaseAdapter,
+  isPending,
+  type PendingAnswer,
+  type PendingFault,
+} from '../providers/adapter.ts';
+import { type AttemptResult, leftAfterSending, ChannelAttempt } from './attempt.ts';
+import type { ChannelClient } from './channels/clients.ts';
+import type { Exchange } from './exchange.ts';
+import { storeImages } from './media/images.ts';
+import type { GatewayLimits, GatewayParts } from './parts.ts';
+import { hasTokenInput, withTextInput } from './prepare.ts';
+
+/** Parts of one request that are with the vendor at the same time, at most. */
+const partsAtOnce = 8;
+
+/**
+ * One attempt on one channel at what is answered as a whole: in one call, or in as many as the
+ * vendor needs. The first part that fails ends them all, where it is worth nothing without the
+ * others.
+ */
+export async function attemptWhole(
+  exchange: Exchange,
+  adapter: ImageAdapter,
+  asked: VendorCall,
+  client: ChannelClient,
+): Promise<AttemptResult> {
+  const call =
+    adapter.textOnly === true && hasTokenInput(asked.body) ? await withTextInput(asked) : asked;
+  if ('kind' in call) return call;
+  if (exchange.left) return { kind: 'left' };
+  const misfit = adapter.misfit?.(call);
+  if (misfit !== undefined) return notMade(misfit);
+  const parts = adapter.split?.(call);
+  const calls = parts?.calls ?? [call];
+  const waiting = calls.entries();
+  const running = new Set<AsyncJob>();
+  const answers: VendorAnswer[] = [];
+  let ended: AttemptResult | undefined;
+  let sent = false;
+  const finish = (result: AttemptResult): void => {
+    ended ??= result;
+    for (const attempt of running) attempt.finish(result);
+  };
+  const ask = async (): Promise<void> => {
+    for (const [i, part] of waiting) {
+      if (ended !== undefined) return;
+      const attempt = new AsyncJob(adapter, part, exchange.parts, client);
+      running.add(attempt);
+      const result = await attempt.run();
+      running.delete(attempt);
+      if (result.kind === 'left' && result.sent === true) sent = true;
+      if (result.kind === 'answer') answers[i] = result.answer;
+      else if (parts?.independent === true && failsAlone(result)) ended ??= result;
+      else finish(result);
+    }
+  };
+  exchange.attempt = { finish };
+  try {
+    await Promise.all(Array.from({ length: Math.min(partsAtOnce, calls.length) }, ask));
+  } catch (error) {
+    finish({ kind: 'left' });
+    throw error;
+  } finally {
+    exchange.attempt = undefined;
+  }
+  const had = answers.filter((answer) => answer !== undefined);
+  const [first] = had;
+  if (ended !== undefined && (first === undefined || !failsAlone(ended)))
+    return ended.kind === 'left' && sent ? leftAfterSending : ended;
+  assert(first !== undefined, 'a call has an answer or a fault');
+  const answer = parts === undefined ? first : parts.join(had);
+  if (answer.pictures !== undefined) return storeImages(exchange, answer, answer.pictures, client);
+  return { kind: 'answer', answer: withPricedUsage(exchange, answer) };
+}
+
+/** The parts that are with the vendor may still end well. */
+const failsAlone = ({ kind }: AttemptResult): boolean => kind === 'fault';
+
+/** Nobody was asked: another channel may make it. */
+const notMade = ({ param, why }: ImageMisfit): AttemptResult => ({
+  kind: 'fault',
+  stage: 'connecting',
+  fault: { kind: 'bad_request', message: why, param },
+});
+
+/**
+ * A vendor that tells only what the price does not name (searches, where tokens are sold) has told
+ * nothing: its answer would be free.
+ */
+function withPricedUsage({ admitted }: Exchange, answer: VendorAnswer): VendorAnswer {
+  const { quantities } = answer;
+  if (quantities === undefined || costOf(admitted.tariff, quantities).lines.length > 0)
+    return answer;
+  return { ...answer, quantities: undefined };
+}
+
+const nothingYet: VendorAnswer = {
+  body: Buffer.alloc(0),
+  quantities: undefined,
+  upstreamId: undefined,
+  outputText: '',
+};
+const noStream = (): never => {
+  throw new Error('a whole answer is no stream');
+};
+
+/**
+ * One call to one channel, until its answer is there: a vendor that has taken the request and
+ * answers later is asked again, ever less often while it fails, until it says how the work ended or
+ * the time is over. Once taken, nothing makes this a call that another channel may be asked.
+ */
+class AsyncJob {
+  readonly #adapter: ImageAdapter;
+  readonly #call: VendorCall;
+  readonly #parts: Pick<GatewayParts, 'clock' | 'limits'>;
+  readonly #lane: ChannelClient;
+  readonly #answersLater: boolean;
+  #running: Pick<ChannelAttempt, 'finish'> | undefined;
+  #ended: AttemptResult | undefined;
+  #later: PendingAnswer | undefined;
+  #submitting = true;
+  #leave: (result: AttemptResult) => void = () => {};
+
+  constructor(
+    adapter: ImageAdapter,
+    call: VendorCall,
+    parts: Pick<GatewayParts, 'clock' | 'limits'>,
+    client: ChannelClient,
+  ) {
+    this.#adapter = adapter;
+    this.#call = call;
+    this.#parts = parts;
+    this.#lane = client;
+    this.#answersLater = adapter.isAsync?.(call) ?? false;
+  }
+
+  async run(): Promise<AttemptResult> {
+    const asked = this.#ask(this.#lane, this.#adapter, this.#parts.limits);
+    const first = await (this.#answersLater ? Promise.race([asked, this.#left(asked)]) : asked);
+    this.#submitting = false;
+    if (this.#later === undefined) return first;
+    const result = this.#ended ?? (await this.#wait(this.#later));
+    if (result.kind !== 'answer' && !(result.kind === 'fault' && result.fault.ended))
+      this.#cancel();
+    return result;
+  }
+
+  /** Ends it with this result, unless it has ended; the vendor stops where it can be stopped. */
+  finish(result: AttemptResult): void {
+    this.#ended ??= result;
+    if (this.#submitting && this.#answersLater) this.#leave(result);
+    else this.#running?.finish(result);
+  }
+
+  /**
+   * Nobody waits for a submission that is on its way, but it goes on: only what has a name can be
+   * cancelled.
+   */
+  #left(asked: Promise<unknown>): Promise<AttemptResult> {
+    return new Promise((resolve) => {
+      this.#leave = (result) => {
+        resolve(result);
+        void asked.then(() => this.#cancel());
+      };
+    });
+  }
+
+  async #wait(later: PendingAnswer): Promise<AttemptResult> {
+    const { clock, limits } = this.#parts;
+    const { totalMs, goneAfterMs, everyMsMin, everyMsMax } = limits.asyncJobs;
+    const since = clock.monotonicMs();
+    const until = since + totalMs;
+    let last: Fault | undefined;
+    for (let faults = 0; ; ) {
+      const everyMs = Math.max(everyMsMin, later.afterMs) * 2 ** faults;
+      const pauseMs = Math.max(Math.min(everyMs, everyMsMax), last?.retryAfterMs ?? 0);
+      const leftMs = until - clock.monotonicMs();
+      if (leftMs <= 0) return accepted({ kind: 'timeout', message: overdue(totalMs, last) });
+      // Whoever wants to be left alone for longer than that is asked once more at the end.
+      await this.#pause(Math.min(pauseMs, leftMs));
+      if (this.#ended !== undefined) return this.#ended;
+      this.#later = undefined;
+      const result = await this.#again(later);
+      const next: PendingAnswer | undefined = this.#later;
+      this.#later = next ?? later;
+      if (this.#ended !== undefined) return this.#ended;
+      last = undefined;
+      if (next !== undefined) [later, faults] = [next, 0];
+      else if (result.kind !== 'fault') return result;
+      else if (hasEnded(result.fault, clock.monotonicMs() - since >= goneAfterMs))
+        return accepted(result.fault);
+      else [last, faults] = [result.fault, faults + 1];
+    }
+  }
+
+  #again({ ask, read, fault }: PendingAnswer): Promise<AttemptResult> {
+    const { limits } = this.#parts;
+    const patient = { ...limits, whole: limits.asyncJobs.reply };
+    const inquiry = { read, fault: fault ?? this.#adapter.fault };
+    const elsewhere = ask.url === undefined ? undefined : vendorHostOf(this.#lane, ask.url);
+    if (elsewhere === undefined)
+      return this.#ask(this.#lane, { ...inquiry, ask: () => ask }, patient);
+    return this.#ask(
+      elsewhere.lane,
+      { ...inquiry, ask: () => ({ ...ask, path: elsewhere.path }) },
+      patient,
+    );
+  }
+
+  async #ask(
+    client: ChannelClient,
+    adapter: Pick<ImageAdapter, 'ask' | 'read' | 'fault'>,
+    limits: GatewayLimits,
+  ): Promise<AttemptResult> {
+    const read: BaseAdapter['read'] = (reply, contentType, call) => {
+      const said = adapter.read(reply, contentType, call);
+      if (!isPending(said)) return said;
+      this.#later = said;
+      return nothingYet;
+    };
+    const attempt = new ChannelAttempt(
+      { ask: adapter.ask, read, fault: adapter.fault },
+      this.#call,
+      limits,
+      noStream,
+    );
+    this.#running = attempt;
+    attempt.start(client);
+    const result = await attempt.result;
+    this.#running = undefined;
+    return result;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      const finish = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#running = { finish };
+    });
+  }
+
+  /** Nobody waits for what the vendor says to it. */
+  #cancel(): void {
+    const ask: VendorRequest | undefined = this.#later?.cancel;
+    if (ask === undefined) return;
+    const { limits } = this.#parts;
+    const inquiry: BaseAdapter = {
+      ask: () => ask,
+      read: () => nothingYet,
+      fault: this.#adapter.fault,
+    };
+    new ChannelAttempt(
+      inquiry,
+      this.#call,
+      { ...limits, whole: limits.asyncJobs.reply },
+      noStream,
+    ).start(this.#lane);
+  }
+}
+
+/** The vendor has taken it, and may be paid for it. */
+const accepted = (fault: Fault): AttemptResult => ({ kind: 'fault', stage: 'streaming', fault });
+
+const hasEnded = (fault: PendingFault, late: boolean): boolean =>
+  fault.ended === true || (late && fault.gone === true);
+
+const overdue = (totalMs: number, last: Fault | undefined): string =>
+  `no answer within ${totalMs / 1_000} seconds${last === undefined ? '' : `; the last reply: ${last.message}`}`;
+
+function vendorHostOf(
+  client: ChannelClient,
+  address: string,
+): { readonly lane: ChannelClient; readonly path: string } | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  const upstream = client.vendorHost(url);
+  if (upstream === undefined) return undefined;
+  return { lane: { ...client, upstream, place: (path) => path }, path: url.pathname + url.search };
+}

@@ -1,0 +1,245 @@
+import { lookup } from 'node:dns/promises';
+import type { Clock } from '../../base/clock.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import type { Channel } from '../../catalog/snapshot.ts';
+import type { Connection } from '../../http/connection.ts';
+import { decodeResponseBody } from '../../http/content-encoding.ts';
+import { postControl } from '../../http/control-call.ts';
+import type { ResponseHeaders } from '../../http/response-parser.ts';
+import { UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../../http/upstream.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type BaseAdapter,
+  type AuthResult,
+  type Vendor,
+} from '../../providers/adapter.ts';
+import { withoutSecret } from '../error-mapping.ts';
+import { ChannelClients, type ChannelClient } from './clients.ts';
+
+/** What can be asked of a channel for a few tokens, to see whether it answers. */
+export const probeCapabilities = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
+export type ProbeCapability = (typeof probeCapabilities)[number];
+
+export type ProbeStage = 'resolve' | 'connect' | 'first_byte' | 'done';
+
+export interface Probe {
+  readonly channel: Channel;
+  readonly capability: ProbeCapability;
+  readonly model: string;
+  readonly prompt: string;
+}
+
+/** How a vendor has answered, in its own words: for operators, never for clients. */
+export interface ProbeResult {
+  readonly ok: boolean;
+  readonly status: number | undefined;
+  readonly quantities: Quantities | undefined;
+  /** The vendor's error, or why there was no answer. */
+  readonly said: string | undefined;
+  readonly answer: string | undefined;
+}
+
+const times: UpstreamTimes = { firstByteTimeoutMs: 60_000, idleTimeoutMs: 30_000 };
+const replyBytesMax = 4 * 1024 * 1024;
+const errorCharsMax = 4_000;
+
+/**
+ * Asks a vendor something small over a connection of its own, as a client's request would, through
+ * the same adapter; no user is charged and no breaker hears of it. `told` hears when each stage is
+ * over, in milliseconds from the beginning.
+ */
+export async function probe(
+  vendors: ReadonlyMap<string, Vendor>,
+  clock: Clock,
+  asked: Probe,
+  told: (stage: ProbeStage, ms: number) => void,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const begun = clock.monotonicMs();
+  const stage = (name: ProbeStage): void => told(name, Math.round(clock.monotonicMs() - begun));
+  const channelClients = new ChannelClients(vendors, { now: () => clock.now(), post: postControl });
+  try {
+    const client = channelClients.of(asked.channel);
+    const adapter = client.adapter(asked.capability);
+    if (adapter === undefined)
+      return failed(`${asked.channel.vendor} is not asked for ${asked.capability}`);
+    const { hostname } = new URL(client.upstream.urlOf('/'));
+    await lookup(hostname.replace(/^\[|\]$/g, ''));
+    stage('resolve');
+    const result = await ask(client, adapter, probeCallFor(asked, clock), stage, signal);
+    stage('done');
+    return { ...result, said: result.said && errorTextWithout(asked.channel.secret, result.said) };
+  } catch (error) {
+    return failed(
+      errorTextWithout(
+        asked.channel.secret,
+        error instanceof Error ? error.message : String(error),
+      ),
+    );
+  } finally {
+    void channelClients.close();
+  }
+}
+
+/** Vendors repeat a part of a key that they refuse, some of them the whole. */
+const errorTextWithout = (secret: string | undefined, said: string): string =>
+  withoutSecret(secret, said).slice(0, errorCharsMax);
+
+const failed = (said: string): ProbeResult => ({
+  ok: false,
+  status: undefined,
+  quantities: undefined,
+  said,
+  answer: undefined,
+});
+
+const bodies: Readonly<
+  Record<ProbeCapability, (model: string, prompt: string) => Readonly<Record<string, unknown>>>
+> = {
+  chat: (model, prompt) => ({ model, messages: [{ role: 'user', content: prompt }] }),
+  embeddings: (model, prompt) => ({ model, input: prompt }),
+  moderations: (model, prompt) => ({ model, input: prompt }),
+  rerank: (model, prompt) => ({ model, query: prompt, documents: [prompt, 'something else'] }),
+};
+
+function probeCallFor({ channel, capability, model, prompt }: Probe, clock: Clock): VendorCall {
+  const body = bodies[capability](model, prompt);
+  return {
+    body,
+    bytes: Buffer.from(JSON.stringify(body)),
+    publicModel: model,
+    upstreamModel: channel.models.get(model) ?? model,
+    stream: false,
+    includeUsage: false,
+    streamUpstream: false,
+    outputTokensMax: undefined,
+    answerId: 'chatcmpl-test',
+    created: Math.floor(clock.now() / 1_000),
+  };
+}
+
+async function ask(
+  client: ChannelClient,
+  adapter: Reads,
+  call: VendorCall,
+  stage: (name: ProbeStage) => void,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const { path, headers, body, method = 'POST', rest } = adapter.ask(call);
+  const at = client.place(path, call.upstreamModel);
+  const whole = { ...client.sign, ...headers };
+  const proof: AuthResult = (await client.authorize?.({
+    method,
+    url: client.upstream.urlOf(at),
+    headers: whole,
+    body,
+  })) ?? { headers: {} };
+  if ('kind' in proof) return failed(proof.message);
+  const reply = await new Promise<Reply>((resolve, reject) => {
+    const listener = new ReplyListener(stage, resolve, reject);
+    const upstreamCall = new ProbeCall(listener, stage);
+    signal.addEventListener('abort', () => upstreamCall.abort(), { once: true });
+    signal.addEventListener('abort', () => reject(new Error('the browser left')), { once: true });
+    client.upstream.post(
+      { method, path: at, headers: { ...whole, ...proof.headers }, body, rest },
+      times,
+      upstreamCall,
+    );
+  });
+  return read(reply, adapter, call);
+}
+
+type Reads = Omit<BaseAdapter, 'read'> & {
+  read(
+    reply: Buffer,
+    contentType: string,
+    call: VendorCall,
+  ): ReturnType<BaseAdapter['read']> | { afterMs: number };
+};
+
+interface Reply {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly body: Buffer;
+}
+
+function read({ status, headers, body }: Reply, adapter: Reads, call: VendorCall): ProbeResult {
+  const plain = decodeResponseBody(body, headers.get('content-encoding'), replyBytesMax);
+  if (status < 200 || status > 299) {
+    const { message } = adapter.fault(status, headers.toObject(), plain.toString('utf8'));
+    return { ...failed(plain.length === 0 ? message : plain.toString('utf8')), status };
+  }
+  const answer = adapter.read(plain, headers.get('content-type') ?? '', call);
+  if ('kind' in answer) return { ...failed(answer.message), status };
+  if (!('body' in answer))
+    return { ok: true, status, quantities: undefined, said: undefined, answer: undefined };
+  return {
+    ok: true,
+    status,
+    quantities: answer.quantities,
+    said: undefined,
+    answer: errorTextOf(answer),
+  };
+}
+
+/** What a person would read of an answer. */
+function errorTextOf({ body }: VendorAnswer): string {
+  const text = body.toString('utf8');
+  const content = /"content"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
+  return (content === undefined ? text : String(JSON.parse(content))).slice(0, errorCharsMax);
+}
+
+class ProbeCall extends UpstreamCall {
+  readonly #connected: () => void;
+
+  constructor(listener: UpstreamListener, stage: (name: ProbeStage) => void) {
+    super(listener);
+    this.#connected = () => stage('connect');
+  }
+
+  override sent(connection: Connection): void {
+    this.#connected();
+    super.sent(connection);
+  }
+}
+
+class ReplyListener implements UpstreamListener {
+  readonly #stage: (name: ProbeStage) => void;
+  readonly #resolve: (reply: Reply) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  #head: Omit<Reply, 'body'> | undefined;
+
+  constructor(
+    stage: (name: ProbeStage) => void,
+    resolve: (reply: Reply) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#stage = stage;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  head(status: number, headers: ResponseHeaders): void {
+    this.#stage('first_byte');
+    this.#head = { status, headers };
+  }
+
+  data(piece: Buffer): boolean {
+    this.#bytes += piece.length;
+    if (this.#bytes <= replyBytesMax) this.#pieces.push(piece);
+    return true;
+  }
+
+  end(): void {
+    if (this.#head !== undefined)
+      this.#resolve({ ...this.#head, body: Buffer.concat(this.#pieces) });
+    else this.#reject(new Error('the vendor closed the connection without an answer'));
+  }
+
+  failed(_stage: unknown, error: Error): void {
+    this.#reject(error);
+  }
+}

@@ -1,0 +1,133 @@
+import { refuse } from '../base/refusal.ts';
+import type { Candidate, Offer } from '../catalog/snapshot.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { SharedLimiter } from '../limits/limiter.ts';
+import type { VendorAnswer, VendorCall } from '../providers/adapter.ts';
+import { mayRetry } from '../routing/retry.ts';
+import { billableFeatures } from '../providers/billable-features.ts';
+import { offerTo, keyShare } from './models/offers.ts';
+import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
+import { ChannelAttempt, type AttemptResult } from './attempt.ts';
+import { refusalFor } from './error-mapping.ts';
+import { addressesToInline } from './media/inline.ts';
+import type { ClientFormat, ApiRequest } from './accept.ts';
+import { countPrompt } from './pricing/tokens.ts';
+import type { GatewayParts } from './parts.ts';
+
+/**
+ * How many input tokens a request has: asked of a vendor that tells it, for nothing, and else
+ * counted here. `render` writes our own count. Moves no money and leaves no record; counts towards
+ * the group's requests, or has a limit of its own. Throws a Refusal (or LimitReached).
+ */
+export async function countInput(
+  parts: GatewayParts,
+  request: ApiRequest,
+  reply: ClientResponse,
+  format: ClientFormat,
+  render: (tokens: number) => string,
+): Promise<void> {
+  const offer = offerTo(parts.catalog(), request.principal, request.model);
+  if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
+  refuseUnacceptable(offer, request);
+  // A count has no price, but files and prompts that are kept at a vendor are refused here, too.
+  billableFeatures(request.capability, request.body, request.model);
+  const entered = await enter(parts, request, offer);
+  if ('over' in entered) throw new LimitReached(entered, 0);
+  try {
+    format.limitHeaders(entered, reply);
+    const told = await askVendors(parts, request, reply, offer);
+    if (reply.closed) return;
+    const body =
+      told?.body ??
+      render((await countPrompt(request.text())) + request.mediaCount * tokensPerMedium);
+    reply.whole(200, 'application/json', body);
+  } finally {
+    entered.finish(0);
+  }
+}
+
+/**
+ * What costs nothing would otherwise have no end where a group has no limits, and vendors would be
+ * asked without one.
+ */
+function enter(
+  { limiter, limits }: GatewayParts,
+  { principal }: ApiRequest,
+  { group }: Offer,
+): ReturnType<SharedLimiter['enter']> {
+  if (group.limits.rpm !== undefined)
+    return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0, keyShare(principal));
+  return limiter.enter(
+    `counts/${principal.keyId}`,
+    { ...group.limits, rpm: limits.countsPerMinute },
+    0,
+    keyShare(principal),
+  );
+}
+
+/**
+ * The vendor's count; undefined where nobody tells: a channel that does not count may answer all
+ * the same. Throws the Refusal of a fault that is the client's.
+ */
+async function askVendors(
+  parts: GatewayParts,
+  request: ApiRequest,
+  reply: ClientResponse,
+  { candidates }: Offer,
+): Promise<VendorAnswer | undefined> {
+  const tried: Candidate[] = [];
+  while (tried.length < parts.limits.attemptsMax && !reply.closed) {
+    const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random);
+    if (candidate === undefined) return undefined;
+    tried.push(candidate);
+    const result = await askOne(parts, request, reply, candidate);
+    if (result?.kind === 'answer') return result.answer;
+    if (result?.kind !== 'fault') continue;
+    if (!mayRetry(result.fault.kind, result.stage, 1, 'text'))
+      throw refusalFor(result.fault, request.id, undefined, candidate.channel);
+  }
+  return undefined;
+}
+
+async function askOne(
+  parts: GatewayParts,
+  request: ApiRequest,
+  reply: ClientResponse,
+  candidate: Candidate,
+): Promise<AttemptResult | undefined> {
+  const client = parts.channelClients.of(candidate.channel);
+  const inquiry = client.counter(request.capability);
+  if (inquiry === undefined) return undefined;
+  const call = countCallFor(parts, request, candidate);
+  // A count is not worth a download: it is made here.
+  if (
+    request.addresses !== undefined &&
+    addressesToInline(request.addresses, client.adapter(request.capability), call).length > 0
+  )
+    return undefined;
+  const attempt = new ChannelAttempt(inquiry, call, parts.limits, () => {
+    throw new Error('a count is no stream');
+  });
+  reply.onLeave(() => attempt.finish({ kind: 'left' }));
+  attempt.start(client);
+  const result = await attempt.result;
+  reply.onLeave(undefined);
+  return result;
+}
+
+function countCallFor(parts: GatewayParts, request: ApiRequest, candidate: Candidate): VendorCall {
+  const { body, bytes, model, includeUsage, answerId, headers } = request;
+  return {
+    body,
+    bytes,
+    publicModel: model,
+    upstreamModel: candidate.upstreamModel,
+    stream: false,
+    includeUsage,
+    streamUpstream: false,
+    outputTokensMax: undefined,
+    ...(headers === undefined ? {} : { clientHeaders: headers }),
+    answerId,
+    created: Math.floor(parts.clock.now() / 1_000),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Clock } from '../base/clock.ts';
+import { payBack } from '../ledger/ledger.ts';
+import {
+  type IdempotencyStore,
+  type StoredAnswer,
+  openIdempotencyStore,
+  type IdempotentRequest,
+} from '../memory/idempotency.ts';
+import type { Database } from '../storage/database.ts';
+
+/** A submission in the hands of the request that answers it. Ends with `keep` or `forget`. */
+export interface OpenIdempotentRequest {
+  renew(): Promise<void>;
+  /** Remembers the answer. One charge remains for it, whoever else has been at it. */
+  keep(answer: StoredAnswer): Promise<void>;
+  forget(): Promise<void>;
+}
+
+export type ClaimedKey =
+  | { readonly kind: 'mine'; readonly submission: OpenIdempotentRequest }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'answered'; readonly answer: StoredAnswer };
+
+/** Requests of one account that wait in this process for the answer to another. */
+const waitersMax = 100;
+
+/**
+ * Requests that shall happen once, however often they are sent: one charge and one answer for each
+ * of an account's idempotency keys.
+ */
+export class IdempotentRequests {
+  readonly #memory: IdempotencyStore;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, number>();
+
+  constructor(database: Database, clock: Clock) {
+    this.#memory = openIdempotencyStore(database, clock);
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Whether somebody has entered, be it long ago. Throws a `DatabaseError`. */
+  known(submission: IdempotentRequest): Promise<boolean> {
+    return this.#memory.has(submission);
+  }
+
+  /**
+   * Throws a `DatabaseError`. Of a request that died at its submission nobody knows how far it
+   * came: what it was charged is paid back, both before the next try, which needs the money, and
+   * after it, because a process that only seemed dead may have charged it meanwhile.
+   */
+  async enter(submission: IdempotentRequest): Promise<ClaimedKey> {
+    const claim = await this.#memory.claim(submission);
+    if (claim.kind !== 'mine') return claim;
+    const { orphan } = claim;
+    if (orphan !== undefined) await this.#payBack(orphan);
+    return {
+      kind: 'mine',
+      submission: {
+        renew: () => this.#memory.renew(submission),
+        forget: () => this.#memory.forget(submission),
+        keep: async (answer) => {
+          const kept = await this.#memory.keep(submission, answer);
+          if (!kept) await this.#payBack(submission.id);
+          if (orphan !== undefined) await this.#payBack(orphan);
+        },
+      },
+    };
+  }
+
+  /**
+   * Does what takes long for one of this account's requests that wait; undefined, and nothing is
+   * done, when too many do.
+   */
+  async waiting<T>(account: string, work: () => Promise<T>): Promise<T | undefined> {
+    const others = this.#waiting.get(account) ?? 0;
+    if (others >= waitersMax) return undefined;
+    this.#waiting.set(account, others + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#waiting.get(account) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(account);
+      else this.#waiting.set(account, left);
+    }
+  }
+
+  /** For whoever knows that no other process lives. */
+  release(): Promise<void> {
+    return this.#memory.release();
+  }
+
+  expire(): Promise<number> {
+    return this.#memory.expire();
+  }
+
+  #payBack(id: string): Promise<void> {
+    return payBack(this.#database, id, this.#clock.now());
+  }
+}

@@ -1,0 +1,169 @@
+import type { Fault } from '../../base/fault.ts';
+import { refusal } from '../../base/refusal.ts';
+import { fileType, headBytes } from '../../media/content-type.ts';
+import {
+  type FileSource,
+  type Files,
+  isNotStored,
+  type NotStored,
+  type StoredFile,
+} from '../../media/files.ts';
+import type { VendorAnswer, GeneratedImage } from '../../providers/adapter.ts';
+import type { ImageRequest } from '../../providers/media-request.ts';
+import type { AttemptResult } from '../attempt.ts';
+import type { Exchange } from '../exchange.ts';
+import type { ChannelClient } from '../channels/clients.ts';
+import { imageUsageOf } from './usage.ts';
+
+/** How often a picture's address is asked: the vendor has made it, and nobody else will. */
+const triesMax = 3;
+
+/**
+ * The answer with its pictures in it, as the client wants them: as our own addresses, or as bytes.
+ * A picture that cannot be had is the vendor's fault: then nothing is charged, and nobody else is
+ * asked.
+ */
+export async function storeImages(
+  exchange: Exchange,
+  answer: VendorAnswer,
+  pictures: readonly GeneratedImage[],
+  client: ChannelClient,
+): Promise<AttemptResult> {
+  const leaving = new AbortController();
+  exchange.attempt = { finish: () => leaving.abort() };
+  const easel = new ImageStore(exchange, client, leaving.signal);
+  try {
+    const data = await Promise.all(pictures.map((picture) => easel.item(picture)));
+    const had = data.flatMap((item) => ('why' in item ? [] : [item]));
+    const failed = data.find((item) => 'why' in item);
+    // What there is of them is delivered, and nothing else is charged.
+    if (had.length > 0 || failed === undefined) {
+      const { quantities, estimated } = imageUsageOf(
+        exchange,
+        answer.quantities,
+        had.length,
+        pictures.length,
+      );
+      return {
+        kind: 'answer',
+        answer: { ...answer, body: withData(answer.body, had), quantities, estimated },
+      };
+    }
+    return imagesMissing(failed, exchange.request.id);
+  } catch (error) {
+    await easel.clear();
+    if (leaving.signal.aborted) return { kind: 'left' };
+    throw error;
+  } finally {
+    exchange.attempt = undefined;
+  }
+}
+
+/** One member of the client's `data`. */
+interface Item {
+  readonly url?: string;
+  readonly b64_json?: string;
+  readonly revised_prompt?: string;
+}
+
+/** Where the pictures of one answer come together. */
+class ImageStore {
+  readonly #files: Files;
+  readonly #account: string;
+  readonly #host: string | undefined;
+  readonly #returns: ImageRequest['returns'];
+  readonly #home: string;
+  readonly #bytesMax: number;
+  readonly #left: AbortSignal;
+  readonly #stored: StoredFile[] = [];
+
+  constructor({ parts, request }: Exchange, { upstream }: ChannelClient, left: AbortSignal) {
+    this.#files = parts.files;
+    this.#account = request.principal.userId;
+    this.#host = request.headers?.host;
+    this.#returns = request.image?.returns ?? 'b64_json';
+    this.#home = upstream.urlOf('');
+    this.#bytesMax = parts.limits.answerBytesMax;
+    this.#left = left;
+  }
+
+  async item({ from, revisedPrompt }: GeneratedImage): Promise<Item | NotStored> {
+    const had = await this.#had(from);
+    return 'why' in had || revisedPrompt === undefined
+      ? had
+      : { ...had, revised_prompt: revisedPrompt };
+  }
+
+  async #had(from: GeneratedImage['from']): Promise<Item | NotStored> {
+    if (this.#returns === 'url') return this.#address(from);
+    const bytes = await this.#bytes(from);
+    if (this.#returns === 'b64_json' || 'why' in bytes) return bytes;
+    const address = await this.#address({ base64: bytes.b64_json });
+    return 'why' in address ? address : { ...address, ...bytes };
+  }
+
+  async #address(from: GeneratedImage['from']): Promise<Item | NotStored> {
+    const file = { account: this.#account, kind: 'image' } as const;
+    const kept =
+      'url' in from
+        ? await tried(() => this.#files.copy(this.#source(from), file, this.#left))
+        : await this.#files.put(Buffer.from(from.base64, 'base64'), file);
+    if (isNotStored(kept)) return kept;
+    this.#stored.push(kept);
+    return { url: this.#files.urlOf(kept, this.#host) };
+  }
+
+  async #bytes(from: GeneratedImage['from']): Promise<{ readonly b64_json: string } | NotStored> {
+    const source = 'url' in from ? this.#source(from) : undefined;
+    const bytes =
+      source === undefined
+        ? undefined
+        : await tried(() => this.#files.take(source, this.#bytesMax, this.#left));
+    if (bytes !== undefined && 'why' in bytes) return bytes;
+    const base64 = 'base64' in from ? from.base64 : (bytes?.toString('base64') ?? '');
+    const head = Buffer.from(base64.slice(0, headBytes), 'base64');
+    if (fileType(head, 'image') === undefined)
+      return { why: 'wrong type', detail: 'it is no image that we know' };
+    return { b64_json: base64 };
+  }
+
+  #source({ url, headers }: Extract<GeneratedImage['from'], { url: string }>): FileSource {
+    return { url, home: this.#home, ...(headers === undefined ? {} : { headers }) };
+  }
+
+  /** Pictures that no client will see take no room. What cannot be removed now expires. */
+  async clear(): Promise<void> {
+    await Promise.allSettled(
+      this.#stored.map(({ account, id }) => this.#files.remove(account, id)),
+    );
+  }
+}
+
+async function tried<T extends object>(have: () => Promise<T | NotStored>): Promise<T | NotStored> {
+  for (let tries = 1; ; tries++) {
+    const had = await have();
+    if (!('why' in had && had.why === 'unreachable') || tries === triesMax) return had;
+  }
+}
+
+const awayRetryMs = 5_000;
+
+function imagesMissing({ why, detail }: NotStored, id: string): AttemptResult {
+  if (why === 'away')
+    return {
+      kind: 'refused',
+      refusal: refusal('unavailable', { why: 'pictures cannot be kept', id }, awayRetryMs),
+    };
+  if (why === 'full') return { kind: 'refused', refusal: refusal('too_many_files') };
+  const fault: Fault = {
+    kind: why === 'unreachable' ? 'network' : 'protocol',
+    message: `a picture of the answer: ${detail}`,
+  };
+  return { kind: 'fault', stage: 'streaming', fault };
+}
+
+/** `data` after `created`, where clients are used to see it. */
+function withData(body: Buffer, data: readonly Item[]): Buffer {
+  const { created, ...rest }: Record<string, unknown> = JSON.parse(body.toString('utf8'));
+  return Buffer.from(JSON.stringify({ created, data, ...rest }));
+}

@@ -1,0 +1,102 @@
+import { editJsonBytes, jsonText, type JsonPath } from '../../base/json-edit.ts';
+import { refusal } from '../../base/refusal.ts';
+import { type DownloadedMedium, isDownloadFailure } from '../../media/downloads.ts';
+import type {
+  Adapter,
+  VendorCall,
+  ImageAdapter,
+  AudioAdapter,
+  WholeAdapter,
+} from '../../providers/adapter.ts';
+import type { AttemptResult } from '../attempt.ts';
+import type { Exchange } from '../exchange.ts';
+import type { MediaAddress } from '../accept.ts';
+
+/** A call that is not made. */
+export type NotSent = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
+
+/**
+ * The call with the bytes of what its vendor does not read by address; undefined when it reads all.
+ * What cannot be downloaded is the client's to mend: no vendor was asked, and nothing is charged. A
+ * second channel gets what was downloaded for the first.
+ */
+export function inlineMedia(
+  exchange: Exchange,
+  addresses: readonly MediaAddress[],
+  adapter: Adapter,
+  call: VendorCall,
+): Promise<VendorCall | NotSent> | undefined {
+  const wanted = addressesToInline(addresses, adapter, call);
+  return wanted.length === 0 ? undefined : withBytes(exchange, wanted, call);
+}
+
+/** The addresses that this vendor does not read itself. */
+export function addressesToInline(
+  addresses: readonly MediaAddress[],
+  adapter: Adapter | WholeAdapter | ImageAdapter | AudioAdapter | undefined,
+  call: VendorCall,
+): readonly MediaAddress[] {
+  if (adapter === undefined || !('needsBytes' in adapter) || adapter.needsBytes === undefined)
+    return [];
+  const { needsBytes } = adapter;
+  return addresses.filter((address) => needsBytes(address, call));
+}
+
+async function withBytes(
+  exchange: Exchange,
+  wanted: readonly MediaAddress[],
+  call: VendorCall,
+): Promise<VendorCall | NotSent> {
+  const had = exchange.downloaded;
+  const missing = wanted.filter(({ url }) => !had.has(url));
+  if (missing.length === 0) return withContents(call, wanted, had);
+  const leaving = new AbortController();
+  exchange.attempt = { finish: () => leaving.abort() };
+  const got = await exchange.parts.downloads.all(missing, leaving.signal);
+  exchange.attempt = undefined;
+  if (leaving.signal.aborted) return { kind: 'left' };
+  if (isDownloadFailure(got)) {
+    const param = wanted.find(({ url }) => url === got.url)?.param ?? '';
+    return { kind: 'refused', refusal: refusal('invalid_value', { param, why: got.why }) };
+  }
+  exchange.downloaded = new Map([...had, ...got]);
+  return withContents(call, wanted, exchange.downloaded);
+}
+
+function withContents(
+  call: VendorCall,
+  wanted: readonly MediaAddress[],
+  had: ReadonlyMap<string, DownloadedMedium>,
+): VendorCall {
+  const changes = wanted.flatMap((address) => {
+    const content = had.get(address.url);
+    return content === undefined
+      ? []
+      : [{ path: pathOf(address.place), to: address.written(content.type, content.base64) }];
+  });
+  let body: unknown = call.body;
+  for (const { path, to } of changes) body = put(body, path, to);
+  const bytes = editJsonBytes(
+    call.bytes,
+    changes.map(({ path, to }) => ({ path, json: jsonText(to) })),
+  );
+  return { ...call, body: isMembers(body) ? body : call.body, bytes };
+}
+
+/** `messages[0].content[1].image_url.url` → where that is. */
+function pathOf(param: string): JsonPath {
+  return param
+    .split(/[.[\]]+/)
+    .flatMap((step) => (step === '' ? [] : [/^\d+$/.test(step) ? Number(step) : step]));
+}
+
+/** A copy in which the value at `path` is another; all beside it is shared. */
+function put(value: unknown, [step, ...rest]: JsonPath, to: unknown): unknown {
+  if (step === undefined) return to;
+  if (Array.isArray(value))
+    return value.map((item: unknown, i) => (i === step ? put(item, rest, to) : item));
+  return isMembers(value) ? { ...value, [step]: put(value[step], rest, to) } : value;
+}
+
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,451 @@
+import { isImageCapability } from '../base/capability.ts';
+import type { Fault, FaultKind } from '../base/fault.ts';
+import type { RoutingPolicy } from '../base/routing-policy.ts';
+import { Refusal } from '../base/refusal.ts';
+import type { Candidate } from '../catalog/snapshot.ts';
+import type { CallStage } from '../http/upstream.ts';
+import type {
+  Adapter,
+  VendorCall,
+  AudioAdapter,
+  StreamCollector,
+  StreamedImageAdapter,
+  StreamTranslator,
+} from '../providers/adapter.ts';
+import { type Choice, hashTexts } from '../routing/choice.ts';
+import { mayRetry } from '../routing/retry.ts';
+import type { ApiRequest } from './accept.ts';
+import { attemptWhole } from './attempt-whole.ts';
+import { ChannelAttempt, type AttemptResult, VendorRefusal } from './attempt.ts';
+import type { ChannelClient } from './channels/clients.ts';
+import type { Exchange } from './exchange.ts';
+import { type Race, askHedged, hedgeAfter } from './hedge.ts';
+import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
+import { prepareCall } from './prepare.ts';
+import { CollectingReceiver, ForwardingReceiver } from './stream.ts';
+
+type StreamReceiver = ForwardingReceiver | CollectingReceiver;
+/** How the last attempt ended, and what took its stream. */
+export interface AttemptOutcome {
+  readonly result: AttemptResult;
+  readonly receiver: StreamReceiver | undefined;
+}
+
+export interface ChannelOutcome extends AttemptOutcome {
+  readonly candidate: Candidate;
+  /** It failed in a way that lets another channel be asked. */
+  readonly mayContinue: boolean;
+}
+
+/**
+ * The attempt loop: one channel after the other until one delivers, the client leaves, or nothing
+ * is left that may be tried.
+ */
+export async function tryChannels(exchange: Exchange): Promise<AttemptOutcome> {
+  const { parts } = exchange;
+  const trial = new AttemptLoop(exchange);
+  const hedgeMs = hedgeAfter(exchange);
+  if (hedgeMs !== undefined) parts.hedges.earn(exchange.request.model);
+  let last: ChannelOutcome | undefined;
+  let failed: ChannelOutcome | undefined;
+  while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
+    const nowMs = parts.clock.monotonicMs();
+    const candidate = trial.pick(nowMs);
+    if (candidate === undefined) break;
+    const begunMs = nowMs - exchange.startedAtMs;
+    try {
+      last = await (hedgeMs === undefined
+        ? trial.ask(candidate, begunMs)
+        : askHedged(exchange, trial, candidate, begunMs, hedgeMs));
+    } finally {
+      exchange.vendorMs += exchange.elapsedMs() - begunMs;
+    }
+    if (!last.mayContinue) return last;
+    if (last.result.kind === 'fault') failed = last;
+  }
+  if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
+  if (failed === undefined && trial.refusal !== undefined && !trial.isAcceptedElsewhere())
+    return refusedByAll(exchange, trial, trial.refusal);
+  return {
+    result: failed?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
+    receiver: undefined,
+  };
+}
+
+/**
+ * No channel takes the request. A vendor that itself refuses it is asked all the same: our table
+ * may be older than its model.
+ */
+async function refusedByAll(
+  exchange: Exchange,
+  trial: AttemptLoop,
+  why: Refusal,
+): Promise<AttemptOutcome> {
+  if (trial.refusing === undefined)
+    return {
+      result: { kind: 'refused', refusal: withAlternatives(exchange, why) },
+      receiver: undefined,
+    };
+  const begunMs = exchange.elapsedMs();
+  exchange.insists = true;
+  const { result, receiver } = await trial.ask(trial.refusing, begunMs);
+  exchange.vendorMs += exchange.elapsedMs() - begunMs;
+  if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
+    return { result, receiver };
+  const { stage, fault } = result;
+  const message = `${fault.message} ${alternativesFor(exchange, why.param) ?? ''}`.trim();
+  return {
+    result: {
+      kind: 'fault',
+      stage,
+      fault: { kind: 'bad_request', message, param: fault.param ?? why.param },
+    },
+    receiver,
+  };
+}
+
+/** What the attempts of one request have come to so far. */
+export class AttemptLoop {
+  readonly #exchange: Exchange;
+  readonly #candidates: readonly Candidate[];
+  readonly #choice: Choice | undefined;
+  #tried: readonly Candidate[] = noCandidates;
+  #failures: Map<FaultKind, number> | undefined;
+  /** The reason of the first channel that does not take the request. */
+  refusal: Refusal | undefined;
+  /** The first channel whose vendor itself refuses the request. */
+  refusing: Candidate | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#candidates = capableCandidates(exchange);
+    this.#choice =
+      this.#candidates.length > 1
+        ? routingChoice(exchange.request, exchange.admitted.offer.group.policy)
+        : undefined;
+  }
+
+  pick(nowMs: number): Candidate | undefined {
+    const { health, random } = this.#exchange.parts;
+    return health.pick(this.#candidates, this.#tried, nowMs, random, this.#choice);
+  }
+
+  /** One that is well, of another channel than the one that is being asked. */
+  pickSecond(asked: Candidate, nowMs: number): Candidate | undefined {
+    const { health, random } = this.#exchange.parts;
+    const others = this.#candidates.filter(
+      ({ channel, id }) =>
+        channel.name !== asked.channel.name && health.state(id, nowMs).breaker === 'closed',
+    );
+    return health.pick(others, this.#tried, nowMs, random, this.#choice);
+  }
+
+  /** One attempt, and what is told of it. `begunMs`: since the exchange began. */
+  async ask(candidate: Candidate, begunMs: number, contest?: Race): Promise<ChannelOutcome> {
+    const exchange = this.#exchange;
+    const { parts } = exchange;
+    const client = parts.channelClients.of(candidate.channel);
+    let one: AttemptOutcome;
+    client.running += 1;
+    try {
+      one = await attemptChannel(exchange, candidate, client, contest);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return this.#notTaken(candidate, error);
+    } finally {
+      client.running -= 1;
+    }
+    const { result } = one;
+    if (parts.traces !== undefined) traceAttempt(exchange, candidate, client, result, begunMs);
+    const goesOn = result.kind === 'fault' && this.#faulted(candidate, result);
+    if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
+    if (this.#choice?.policy === 'latency') recordLatency(exchange, candidate, result, begunMs);
+    return { result, receiver: one.receiver, candidate, mayContinue: goesOn };
+  }
+
+  /**
+   * The vendor's adapter refuses the request: the vendor was not asked, and another channel's
+   * vendor may take the request.
+   */
+  #notTaken(candidate: Candidate, refusal: Refusal): ChannelOutcome {
+    const exchange = this.#exchange;
+    exchange.attempts -= 1;
+    exchange.attempt = undefined;
+    exchange.candidate = undefined;
+    this.refusal ??= refusal;
+    if (refusal instanceof VendorRefusal) this.refusing ??= candidate;
+    this.#tried = [
+      ...this.#tried,
+      ...this.#candidates.filter(({ channel }) => channel.name === candidate.channel.name),
+    ];
+    return {
+      result: { kind: 'refused', refusal },
+      receiver: undefined,
+      candidate,
+      mayContinue: true,
+    };
+  }
+
+  /** Whether a channel that cannot be asked now takes the request. */
+  isAcceptedElsewhere(): boolean {
+    const others = this.#candidates.filter((candidate) => !this.#tried.includes(candidate));
+    return others.some((candidate) =>
+      isAccepted(
+        this.#exchange,
+        candidate,
+        this.#exchange.vendorCall(candidate, this.#exchange.request.stream),
+      ),
+    );
+  }
+
+  #faulted(
+    candidate: Candidate,
+    { fault, stage }: AttemptResult & { readonly kind: 'fault' },
+  ): boolean {
+    const { parts, request } = this.#exchange;
+    parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
+    reportFailure(this.#exchange, candidate, fault, stage);
+    this.#failures ??= new Map();
+    const count = (this.#failures.get(fault.kind) ?? 0) + 1;
+    this.#failures.set(fault.kind, count);
+    if (
+      !mayRetry(fault.kind, stage, count, isImageCapability(request.capability) ? 'media' : 'text')
+    )
+      return false;
+    // A vendor may close an idle connection in the instant in which we use it: that says nothing of
+    // the channel, so it gets a second chance.
+    if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
+      this.#tried = [...this.#tried, ...excludedAfter(fault.kind, candidate, this.#candidates)];
+    return true;
+  }
+}
+
+const wasAnswered = ({ kind }: AttemptResult): boolean =>
+  kind === 'answer' || kind === 'streamed' || kind === 'length';
+
+function recordLatency(
+  exchange: Exchange,
+  candidate: Candidate,
+  { kind }: AttemptResult,
+  begunMs: number,
+): void {
+  const { parts, request, firstByteMs } = exchange;
+  if (!request.stream && kind === 'answer')
+    parts.health.recordLatency(candidate, false, exchange.elapsedMs() - begunMs);
+  else if (kind === 'outrun')
+    parts.health.recordLatencyAtLeast(candidate, true, exchange.elapsedMs() - begunMs);
+  else if (kind === 'streamed' && firstByteMs !== undefined)
+    parts.health.recordLatency(candidate, true, firstByteMs - begunMs);
+}
+
+function reportFailure(
+  { parts, request }: Exchange,
+  { channel }: Candidate,
+  { kind, message, ofConnection }: Fault,
+  stage: CallStage,
+): void {
+  const why = ofConnection === true ? message : undefined;
+  const key = channel.moreSecrets === undefined ? undefined : (channel.keyNumber ?? 1);
+  parts.failed({
+    id: request.id,
+    channel: channel.name,
+    key,
+    model: request.model,
+    fault: kind,
+    stage,
+    why,
+  });
+}
+
+const noCandidates: readonly Candidate[] = [];
+const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available' };
+
+/** The channels whose vendor can do what is asked. Of a chat model all can chat. */
+function capableCandidates({ parts, admitted, request }: Exchange): readonly Candidate[] {
+  const { candidates } = admitted.offer;
+  if (request.capability === 'chat') return candidates;
+  return parts.channelClients.capableOf(candidates, request.capability);
+}
+
+async function attemptChannel(
+  exchange: Exchange,
+  candidate: Candidate,
+  client: ChannelClient,
+  contest: Race | undefined,
+): Promise<AttemptOutcome> {
+  const { parts, request, funds } = exchange;
+  exchange.attempts += 1;
+  exchange.candidate = candidate;
+  exchange.beforeAttempt(client, candidate);
+  const adapter = client.adapter(request.capability);
+  if (adapter === undefined)
+    throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
+  // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that
+  // is put together here.
+  const plain = exchange.vendorCall(candidate, request.stream || funds.canGrow());
+  if (!('stream' in adapter) || answersWhole(adapter, plain))
+    return {
+      result: await attemptWhole(
+        exchange,
+        adapter,
+        request.image === undefined ? plain : asWholeCall(plain),
+        client,
+      ),
+      receiver: undefined,
+    };
+  const prepared = 'collect' in adapter ? prepareCall(exchange, client, adapter, plain) : plain;
+  const call = prepared instanceof Promise ? await prepared : prepared;
+  if ('kind' in call) return { result: call, receiver: undefined };
+  if (contest?.over !== undefined) return { result: contest.over, receiver: undefined };
+  let receiver: StreamReceiver | undefined;
+  const attempt = new ChannelAttempt(adapter, call, parts.limits, (self) => {
+    receiver =
+      request.stream || !('collect' in adapter)
+        ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType), contest)
+        : collectingReceiver(exchange, self, adapter.collect(call));
+    return receiver;
+  });
+  if (contest === undefined) exchange.attempt = attempt;
+  else contest.enter(attempt);
+  attempt.start(client, exchange.insists);
+  if (contest === undefined) exchange.dropped = attempt.dropped;
+  const result = await attempt.result;
+  if (contest === undefined) exchange.attempt = undefined;
+  return { result, receiver };
+}
+
+/** Who does not show how a picture comes about makes it at once, and that is the stream. */
+const asWholeCall = (call: VendorCall): VendorCall =>
+  call.stream ? { ...call, stream: false, streamUpstream: false } : call;
+
+/**
+ * In one piece, or as pieces that are each whole. Sound is put together from no stream, and a
+ * picture neither.
+ */
+const answersWhole = (
+  adapter: Adapter | AudioAdapter | StreamedImageAdapter,
+  call: VendorCall,
+): boolean => ('collect' in adapter ? adapter.split?.(call) !== undefined : !call.stream);
+
+function collectingReceiver(
+  exchange: Exchange,
+  attempt: ChannelAttempt,
+  collector: StreamCollector,
+): CollectingReceiver {
+  const { parts } = exchange;
+  exchange.collectedMeter = collector.meter;
+  parts.watch.add(exchange);
+  return new CollectingReceiver(exchange, attempt, collector, parts.limits.answerBytesMax);
+}
+
+function forwardingReceiver(
+  exchange: Exchange,
+  attempt: ChannelAttempt,
+  translator: StreamTranslator,
+  contest: Race | undefined,
+): ForwardingReceiver {
+  if (contest !== undefined)
+    return new ForwardingReceiver(contest.contextFor(attempt, translator), attempt, translator);
+  exchange.meter = translator.meter;
+  exchange.streamType = translator.type;
+  return new ForwardingReceiver(exchange, attempt, translator);
+}
+
+/** Of a conversation's beginning so much tells which one it is. */
+const startCharsMax = 1_024;
+
+/** How the channel of this request is chosen among equals. */
+function routingChoice(request: ApiRequest, policy: RoutingPolicy = 'weighted'): Choice {
+  return { policy, affinity: affinityOf(request, policy), streamed: request.stream };
+}
+
+/**
+ * Who names a cache means it, whatever the policy; `sticky` finds what belongs together by itself.
+ * Only of the same account: no other has its cache.
+ */
+function affinityOf({ body, principal }: ApiRequest, policy: RoutingPolicy): number | undefined {
+  const { prompt_cache_key: named, user } = body;
+  if (typeof named === 'string' && named !== '') return hashTexts([principal.userId, 'key', named]);
+  if (policy !== 'sticky') return undefined;
+  if (typeof user === 'string' && user !== '') return hashTexts([principal.userId, 'user', user]);
+  return hashTexts([principal.userId, 'start', startOf(body)]);
+}
+
+/**
+ * How a conversation begins, in any client's format: its instructions and its first words stay when
+ * it goes on, and are what a vendor's cache knows. An answer to a question is not among them: the
+ * first request has none.
+ */
+function startOf({ system, instructions, messages, input, prompt }: ApiRequest['body']): string {
+  const texts: string[] = [];
+  let room = startCharsMax;
+  const read = (value: unknown, depth: number): void => {
+    if (room <= 0 || depth > 4) return;
+    if (typeof value === 'string') {
+      texts.push(value.slice(0, room));
+      room -= value.length;
+    } else if (Array.isArray(value)) for (const one of value.slice(0, 4)) read(one, depth + 1);
+    else if (typeof value === 'object' && value !== null) {
+      if ('content' in value) read(value.content, depth + 1);
+      if ('text' in value) read(value.text, depth + 1);
+    }
+  };
+  for (const said of [system, instructions, prompt]) read(said, 0);
+  for (const said of [messages, input])
+    read(Array.isArray(said) ? untilFirstQuestion(said) : said, 0);
+  return texts.join('\n');
+}
+
+/** What stands before the first question, and the question. */
+function untilFirstQuestion(turns: readonly unknown[]): readonly unknown[] {
+  const first = turns.findIndex(
+    (turn) => typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === 'user',
+  );
+  return turns.slice(0, first + 1 || 1);
+}
+
+/**
+ * What is wrong with one key says nothing of the channel's others; what is wrong with a vendor
+ * does.
+ */
+const faultsOfKeys: ReadonlySet<FaultKind> = new Set(['credentials', 'quota', 'rate_limited']);
+
+/** The candidates that this request asks no more, after a fault of one. */
+function excludedAfter(
+  fault: FaultKind,
+  failed: Candidate,
+  candidates: readonly Candidate[],
+): readonly Candidate[] {
+  if (faultsOfKeys.has(fault) || failed.channel.moreSecrets === undefined) return [failed];
+  return candidates.filter(({ channel }) => channel.name === failed.channel.name);
+}
+
+/** Tells of an attempt that is over. `begunMs`: since the exchange began. */
+function traceAttempt(
+  exchange: Exchange,
+  candidate: Candidate,
+  client: ChannelClient,
+  result: AttemptResult,
+  begunMs: number,
+): void {
+  const { parts, request, startedAtMs, firstByteMs } = exchange;
+  parts.traces?.attempted(request.id, {
+    provider: client.provider,
+    channel: candidate.channel.name,
+    upstreamModel: candidate.upstreamModel,
+    capability: request.capability,
+    stream: request.stream,
+    url: client.upstream.urlOf(''),
+    beganMs: startedAtMs + begunMs,
+    endedMs: startedAtMs + exchange.elapsedMs(),
+    firstByteMs:
+      request.stream && firstByteMs !== undefined && result.kind !== 'outrun'
+        ? firstByteMs - begunMs
+        : undefined,
+    error:
+      result.kind === 'fault' ? result.fault.kind : isUnfinished(result) ? result.kind : undefined,
+  });
+}
+
+const isUnfinished = ({ kind }: AttemptResult): boolean =>
+  kind === 'left' || kind === 'refused' || kind === 'outrun';

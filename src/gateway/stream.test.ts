@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { VendorCall } from '../providers/adapter.ts';
+import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
+import { ChannelAttempt } from './attempt.ts';
+import { lostRace } from './hedge.ts';
+import { gatewayLimits } from './parts.ts';
+import type { ReservedFunds } from './pricing/reserved-funds.ts';
+import { ForwardingReceiver, type StreamContext } from './stream.ts';
+
+const call: VendorCall = {
+  body: { model: 'm', messages: [], stream: true },
+  bytes: Buffer.from('{"model":"m","messages":[],"stream":true}'),
+  publicModel: 'm',
+  upstreamModel: 'up',
+  stream: true,
+  includeUsage: false,
+  streamUpstream: true,
+  outputTokensMax: undefined,
+  answerId: 'chatcmpl-1',
+  created: 1,
+};
+
+const chunk = (content: string): Buffer =>
+  Buffer.from(
+    `data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
+  );
+
+/** A stream whose second half waits for money until `pay` is called. */
+function waitingForMoney() {
+  const adapter = openaiChat();
+  const attempt = new ChannelAttempt(adapter, call, gatewayLimits, () => {
+    throw new Error('no vendor is asked');
+  });
+  let owes = true;
+  let pay = (): void => {};
+  const funds: Partial<ReservedFunds> = {
+    nextLookBytes: 0,
+    isPast: () => false,
+    grow: () => {},
+    exceeded: () => owes,
+    canGrow: () => false,
+    growOrWait: () =>
+      new Promise((resolve) => {
+        pay = () => {
+          owes = false;
+          resolve(true);
+        };
+      }),
+  };
+  const written: string[] = [];
+  const running = {
+    reply: { write: (text: string) => written.push(text) > 0, started: true, onDrain: () => {} },
+    purse: funds,
+    moneyWaitMs: 1_000,
+    costOf: () => 0n,
+    firstByte: () => {},
+    wrote: false,
+  } as unknown as StreamContext;
+  const receiver = new ForwardingReceiver(running, attempt, adapter.stream(call));
+  return { attempt, receiver, written, pay: () => pay() };
+}
+
+test('what waits for money is written once it is paid for', async () => {
+  const { receiver, written, pay } = waitingForMoney();
+  expect(receiver.data(chunk('one'))).toBe(false);
+  expect(written).toEqual([]);
+  pay();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(written.join('')).toContain('one');
+});
+
+test('nothing is written of an attempt that was outrun while it waited for money', async () => {
+  const { attempt, receiver, written, pay } = waitingForMoney();
+  expect(receiver.data(chunk('one'))).toBe(false);
+  attempt.finish(lostRace);
+  pay();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(written).toEqual([]);
+});

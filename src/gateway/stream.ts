@@ -1,0 +1,256 @@
+import type { Nano } from '../base/money.ts';
+import type { Quantities } from '../base/quantities.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
+import { type ChannelAttempt, type AttemptResult, replyFault, type Receiver } from './attempt.ts';
+import type { ReservedFunds } from './pricing/reserved-funds.ts';
+
+/** What the receivers of streams need from the exchange they are part of. */
+export interface StreamContext {
+  readonly reply: ClientResponse;
+  readonly funds: ReservedFunds;
+  readonly moneyWaitMs: number;
+  costOf(quantities: Quantities): Nano;
+  /** The first bytes for the client are here. */
+  firstByte(): void;
+  /** Something was written: the stream is not silent. */
+  wrote: boolean;
+}
+
+/**
+ * Waits for money while the vendor is paused; ends the attempt when there is none. Shared by both
+ * kinds of streams.
+ */
+class Payment {
+  readonly #running: StreamContext;
+  readonly #attempt: ChannelAttempt;
+  readonly #meter: StreamMeter;
+  #waiting = false;
+
+  constructor(running: StreamContext, attempt: ChannelAttempt, meter: StreamMeter) {
+    this.#running = running;
+    this.#attempt = attempt;
+    this.#meter = meter;
+  }
+
+  /**
+   * True when everything up to here is paid for; false when the vendor has to wait, and then `paid`
+   * is called once it is.
+   */
+  settleUp(paid: () => void): boolean {
+    if (this.#waiting) return false;
+    const { funds } = this.#running;
+    if (funds.isPast(this.#meter.outputBytes)) {
+      this.#attempt.finish({ kind: 'length', meter: this.#meter, past: true });
+      return false;
+    }
+    funds.grow();
+    if (!this.#owes()) return true;
+    this.#waiting = true;
+    void this.#wait(paid);
+    return false;
+  }
+
+  /** Takes the vendor's count when there is one: it is exact, and progress by bytes is not. */
+  #owes(): boolean {
+    const { funds } = this.#running;
+    if (this.#meter.quantities !== undefined && this.#meter.finished)
+      return this.#running.costOf(this.#meter.quantities) > funds.reservation.amount;
+    return funds.exceeded(this.#meter.outputBytes);
+  }
+
+  async #wait(paid: () => void): Promise<void> {
+    const { funds, moneyWaitMs } = this.#running;
+    while (this.#owes()) {
+      const grown = await funds.growOrWait(moneyWaitMs);
+      // Another attempt was faster meanwhile, or the client left: the text that was held back is
+      // dropped.
+      if (this.#attempt.over) return;
+      if (!grown) {
+        this.#attempt.finish({ kind: 'length', meter: this.#meter });
+        return;
+      }
+      if (!funds.canGrow()) break;
+    }
+    this.#waiting = false;
+    paid();
+  }
+}
+
+/**
+ * Forwards a stream as it comes. The hottest code of the gateway: one push, one comparison, one
+ * write for each piece.
+ */
+export class ForwardingReceiver implements Receiver {
+  readonly translator: StreamTranslator;
+  readonly #running: StreamContext;
+  readonly #attempt: ChannelAttempt;
+  readonly #payment: Payment;
+  #held = '';
+  #begun = false;
+  #ended = false;
+
+  constructor(running: StreamContext, attempt: ChannelAttempt, translator: StreamTranslator) {
+    this.translator = translator;
+    this.#running = running;
+    this.#attempt = attempt;
+    this.#payment = new Payment(running, attempt, translator.meter);
+  }
+
+  data(piece: Buffer): boolean {
+    const out = this.translator.push(piece);
+    if (this.translator.meter.outputBytes < this.#running.funds.nextLookBytes)
+      return this.#deliver(out);
+    if (this.#payment.settleUp(this.#paid)) return this.#deliver(out);
+    this.#held += out;
+    return false;
+  }
+
+  readonly #paid = (): void => {
+    const held = this.#held;
+    this.#held = '';
+    if (this.#deliver(held)) this.#attempt.upstreamCall.resume();
+    if (this.#ended) this.#attempt.finish(this.#close());
+  };
+
+  #deliver(out: string): boolean {
+    const { reply } = this.#running;
+    let room = true;
+    if (out !== '') {
+      if (!this.#begun) this.#begin();
+      this.#running.wrote = true;
+      room = reply.write(out);
+    }
+    const { meter } = this.translator;
+    if (meter.fault !== undefined || meter.done) {
+      if (meter.fault === undefined) this.#attempt.complete(this.#close());
+      else this.#attempt.finish(this.#close());
+      return true;
+    }
+    if (!room) reply.onDrain(() => this.#attempt.upstreamCall.resume());
+    return room;
+  }
+
+  /** A comment that kept the client waiting may have begun the reply, and is no answer. */
+  #begin(): void {
+    this.#begun = true;
+    this.#running.firstByte();
+  }
+
+  #close(): AttemptResult {
+    const { meter } = this.translator;
+    const tail = meter.fault === undefined ? this.translator.end() : '';
+    if (meter.fault !== undefined) return { kind: 'fault', stage: this.stage, fault: meter.fault };
+    return { kind: 'streamed', meter, tail };
+  }
+
+  get stage(): 'waiting' | 'streaming' {
+    return this.translator.meter.outputBytes > 0 || this.#running.reply.started
+      ? 'streaming'
+      : 'waiting';
+  }
+
+  end(): AttemptResult | undefined {
+    this.#ended = true;
+    return this.#held === '' ? this.#close() : undefined;
+  }
+
+  /**
+   * The client's last events where the money ends. What waited for money is counted and charged, so
+   * it goes before them.
+   */
+  cutShort(quantities: Quantities): string {
+    return this.#held + this.translator.cutShort(quantities);
+  }
+
+  broken(): AttemptResult {
+    const { meter } = this.translator;
+    // A finish reason and a count are a whole answer, whatever became of the connection after them.
+    if (meter.finished && meter.quantities !== undefined) return this.#close();
+    return {
+      kind: 'fault',
+      stage: this.stage,
+      fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
+    };
+  }
+}
+
+/** Puts a stream together for a client that asked for a whole answer. */
+export class CollectingReceiver implements Receiver {
+  readonly collector: StreamCollector;
+  readonly #running: StreamContext;
+  readonly #attempt: ChannelAttempt;
+  readonly #payment: Payment;
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #owed = false;
+  #ended = false;
+
+  constructor(
+    running: StreamContext,
+    attempt: ChannelAttempt,
+    collector: StreamCollector,
+    bytesMax: number,
+  ) {
+    this.collector = collector;
+    this.#running = running;
+    this.#attempt = attempt;
+    this.#payment = new Payment(running, attempt, collector.meter);
+    this.#bytesMax = bytesMax;
+  }
+
+  data(piece: Buffer): boolean {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#bytesMax) {
+      this.#attempt.finish({
+        kind: 'fault',
+        stage: 'waiting',
+        fault: replyFault(`the answer is larger than ${this.#bytesMax} bytes`),
+      });
+      return true;
+    }
+    this.collector.push(piece);
+    const { meter } = this.collector;
+    if (
+      meter.outputBytes >= this.#running.funds.nextLookBytes &&
+      !this.#payment.settleUp(this.#paid)
+    ) {
+      this.#owed = true;
+      return false;
+    }
+    if (meter.fault !== undefined) this.#attempt.finish(this.#close());
+    else if (meter.done) this.#attempt.complete(this.#close());
+    return true;
+  }
+
+  readonly #paid = (): void => {
+    this.#owed = false;
+    const { meter } = this.collector;
+    if (this.#ended || meter.done || meter.fault !== undefined) this.#attempt.finish(this.#close());
+    else this.#attempt.upstreamCall.resume();
+  };
+
+  #close(): AttemptResult {
+    const { meter } = this.collector;
+    const fault =
+      meter.fault ??
+      (meter.finished ? undefined : replyFault('the stream ended without its finish reason'));
+    if (fault !== undefined) return { kind: 'fault', stage: 'waiting', fault };
+    return { kind: 'answer', answer: this.collector.answer() };
+  }
+
+  end(): AttemptResult | undefined {
+    this.#ended = true;
+    return this.#owed ? undefined : this.#close();
+  }
+
+  broken(): AttemptResult {
+    const { meter } = this.collector;
+    if (meter.finished && meter.quantities !== undefined) return this.#close();
+    return {
+      kind: 'fault',
+      stage: 'waiting',
+      fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
+    };
+  }
+}

@@ -1,0 +1,331 @@
+import {
+  type Hold,
+  type HoldEnd,
+  type HoldResult,
+  endHold,
+  openHold,
+} from '../../ledger/transactions/hold.ts';
+import type { Database, Transaction, SqlValue } from '../../storage/database.ts';
+import { skipLocked } from '../../storage/sql.ts';
+import { type NewTask, readTask, type Task, type TaskError, type TaskStatus } from './task.ts';
+
+/** How long an id can be asked for: wall clock, milliseconds. */
+export const taskKeptMs = 86_400_000;
+
+/**
+ * What became of a submission that is to be remembered: `known` is what an earlier one with its
+ * idempotency key became.
+ */
+export type TaskInsertResult =
+  | { readonly kind: 'inserted' | 'insufficient' }
+  | { readonly kind: 'known'; readonly task: Task };
+
+/**
+ * The task and the money for it, in one transaction: before any vendor hears of it, and until
+ * `leaseUntil` nobody's but the submitter's.
+ */
+export function* insertTask(
+  task: NewTask,
+  hold: Hold,
+  leaseUntil: number,
+): Transaction<TaskInsertResult> {
+  const known =
+    task.idempotencyKey === undefined
+      ? undefined
+      : yield* submittedBefore(task, task.idempotencyKey);
+  if (known !== undefined) return { kind: 'known', task: known };
+  if ((yield* openHold(hold)) === 'insufficient') return { kind: 'insufficient' };
+  const values: Readonly<Record<string, SqlValue>> = {
+    id: task.id,
+    account: task.account,
+    key_id: task.keyId,
+    limits: JSON.stringify(
+      task.limits.map(({ id, amount }) => ({ id, amount: amount.toString() })),
+    ),
+    capability: 'video',
+    model: task.model,
+    group_name: task.group,
+    channel: task.channel,
+    upstream_model: task.upstreamModel,
+    idempotency_key: task.idempotencyKey ?? null,
+    state: 'new',
+    seconds: task.seconds,
+    size: task.size ?? null,
+    variants: JSON.stringify(task.variants),
+    bill: task.bill,
+    cost: task.cost,
+    created_at: task.createdAt,
+    next_poll_at: leaseUntil,
+  };
+  const columns = Object.keys(values);
+  yield {
+    sql: `INSERT INTO task (${columns.join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`,
+    params: Object.values(values),
+  };
+  return { kind: 'inserted' };
+}
+
+/**
+ * What an earlier submission with this key became, unless no vendor has it: then this one takes its
+ * place.
+ */
+function* submittedBefore(
+  { account, createdAt }: NewTask,
+  key: string,
+): Transaction<Task | undefined> {
+  const [row] = yield {
+    sql: 'SELECT * FROM task WHERE account=$1 AND idempotency_key=$2 AND created_at>$3 ORDER BY created_at DESC LIMIT 1',
+    params: [account, key, createdAt - taskKeptMs],
+  };
+  const task = row && readTask(row);
+  return task?.state === 'failed' && task.upstreamId === undefined ? undefined : task;
+}
+
+type ChannelAssignment = Pick<Task, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'>;
+
+/** The next channel that is asked. False: somebody else has given the task up meanwhile. */
+export async function assignChannel(
+  database: Database,
+  id: string,
+  pin: ChannelAssignment,
+  leaseUntil: number,
+): Promise<boolean> {
+  const sql = `UPDATE task SET channel=$2, upstream_model=$3, variants=$4, cost=$5, bill=$6, next_poll_at=$7
+    WHERE id=$1 AND state='new' AND claims=0 RETURNING id`;
+  const { channel, upstreamModel, variants, cost, bill } = pin;
+  return (
+    (
+      await database.query(sql, [
+        id,
+        channel,
+        upstreamModel,
+        JSON.stringify(variants),
+        cost,
+        bill,
+        leaseUntil,
+      ])
+    ).length > 0
+  );
+}
+
+/** A vendor has it. False: somebody else has given the task up meanwhile. May be repeated. */
+export async function acceptTask(
+  database: Database,
+  id: string,
+  upstreamId: string,
+  nextPollAt: number,
+): Promise<boolean> {
+  const sql = `UPDATE task SET state=CASE WHEN state='new' THEN 'queued' ELSE state END, upstream_id=$2, next_poll_at=$3
+    WHERE id=$1 AND claims=0 AND (state='new' OR upstream_id=$2) RETURNING id`;
+  return (await database.query(sql, [id, upstreamId, nextPollAt])).length > 0;
+}
+
+/**
+ * No vendor has it and its client is told so: there was no task, and its money is free again.
+ * False: somebody else has given the task up meanwhile.
+ */
+export function* withdrawTask(task: Pick<NewTask, 'id' | 'limits'>): Transaction<boolean> {
+  const rows = yield {
+    sql: "DELETE FROM task WHERE id=$1 AND state='new' AND claims=0 RETURNING id",
+    params: [task.id],
+  };
+  if (rows.length === 0) return false;
+  yield* endHold(task.id, { state: 'voided' }, task.limits);
+  return true;
+}
+
+export interface DueChannel {
+  readonly channel: string;
+  readonly count: number;
+}
+
+/** The channels whose tasks wait to be asked for. */
+export async function dueTasks(database: Database, now: number): Promise<readonly DueChannel[]> {
+  const sql =
+    'SELECT channel, COUNT(*) AS due FROM task WHERE ended_at IS NULL AND next_poll_at<=$1 GROUP BY channel';
+  return (await database.query(sql, [now])).map((row) => ({
+    channel: String(row['channel']),
+    count: Number(row['due']),
+  }));
+}
+
+/**
+ * Takes up to `most` tasks of a channel, those that have waited longest first: until `leaseUntil`
+ * they are whoever claimed them last.
+ */
+export async function claimTasks(
+  database: Database,
+  channel: string,
+  most: number,
+  now: number,
+  leaseUntil: number,
+): Promise<readonly Task[]> {
+  const sql = `UPDATE task SET next_poll_at=$4, claims=claims+1 WHERE id IN (SELECT id FROM task
+    WHERE channel=$1 AND ended_at IS NULL AND next_poll_at<=$2 ORDER BY next_poll_at LIMIT $3${skipLocked(database)}) RETURNING *`;
+  return (await database.query(sql, [channel, now, most, leaseUntil])).map(readTask);
+}
+
+/** Keeps a claim that takes longer. */
+export async function renewClaim(
+  database: Database,
+  { id, claims }: Task,
+  leaseUntil: number,
+): Promise<void> {
+  await database.query(
+    'UPDATE task SET next_poll_at=$3 WHERE id=$1 AND claims=$2 AND ended_at IS NULL',
+    [id, claims, leaseUntil],
+  );
+}
+
+/** All that somebody may have claimed, or was about to submit, is due now. */
+export async function releaseTasks(database: Database): Promise<void> {
+  await database.query('UPDATE task SET next_poll_at=0 WHERE ended_at IS NULL');
+}
+
+/** How a task stands after a poll, and when it is asked for again. */
+export interface PollResult {
+  readonly id: string;
+  readonly claims: bigint;
+  readonly state: Extract<TaskStatus, 'new' | 'queued' | 'running'>;
+  readonly percent: number;
+  readonly faults: number;
+  readonly nextPollAt: number;
+}
+
+const pollResultColumns = 6;
+const batchSizes = [64, 16, 4, 1];
+const batchSql = new Map(batchSizes.map((size) => [size, pollResultsSql(size)]));
+
+/** Writes many in few statements. Those whose claim another has meanwhile change nothing. */
+export async function writePollResults(
+  database: Database,
+  standings: readonly PollResult[],
+): Promise<void> {
+  let from = 0;
+  for (const size of batchSizes) {
+    for (; standings.length - from >= size; from += size) {
+      const some = standings.slice(from, from + size);
+      await database.query(
+        batchSql.get(size) ?? '',
+        some.flatMap(({ id, claims, state, percent, faults, nextPollAt }) => [
+          id,
+          claims,
+          state,
+          percent,
+          faults,
+          nextPollAt,
+        ]),
+      );
+    }
+  }
+}
+
+function pollResultsSql(count: number): string {
+  const types = ['TEXT', 'BIGINT', 'TEXT', 'BIGINT', 'BIGINT', 'BIGINT'];
+  const row = (n: number): string =>
+    `(${types.map((type, i) => `CAST($${n * pollResultColumns + i + 1} AS ${type})`).join(', ')})`;
+  return `WITH s(id, claims, state, percent, faults, next) AS (VALUES ${Array.from({ length: count }, (_, n) => row(n)).join(', ')})
+    UPDATE task SET state=s.state, percent=s.percent, faults=s.faults, next_poll_at=s.next FROM s
+    WHERE task.id=s.id AND task.claims=s.claims AND task.ended_at IS NULL`;
+}
+
+export type TaskEnd =
+  | {
+      readonly state: 'completed';
+      readonly file: string;
+      readonly hold: Extract<HoldEnd, { readonly state: 'posted' }>;
+    }
+  | { readonly state: 'failed'; readonly error: TaskError };
+
+/** The end of a task and of its money. Undefined: it had ended before, or is another's by now. */
+export function* endTask(
+  { id, claims, limits }: Task,
+  end: TaskEnd,
+  at: number,
+): Transaction<HoldResult | undefined> {
+  const file = end.state === 'completed' ? end.file : null;
+  const error = end.state === 'failed' ? end.error : undefined;
+  const ended = yield {
+    sql: `UPDATE task SET state=$3, file=$4, error_code=$5, error=$6, ended_at=$7, percent=CASE WHEN $3='completed' THEN 100 ELSE percent END
+      WHERE id=$1 AND claims=$2 AND ended_at IS NULL RETURNING id`,
+    params: [id, claims, end.state, file, error?.code ?? null, error?.message ?? null, at],
+  };
+  if (ended.length === 0) return undefined;
+  return yield* endHold(id, end.state === 'completed' ? end.hold : { state: 'voided' }, limits);
+}
+
+export interface TaskPage {
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  /** The id of the last task of the page before. */
+  readonly after: string | undefined;
+}
+
+/** Rows outlive their ids: an operator may look for them. */
+const rowsKeptMs = 7 * taskKeptMs;
+const expiredMax = 500;
+
+export async function findTask(
+  database: Database,
+  account: string,
+  id: string,
+  now: number,
+): Promise<Task | undefined> {
+  const sql = 'SELECT * FROM task WHERE id=$1 AND account=$2 AND created_at>$3';
+  const [row] = await database.query(sql, [id, account, now - taskKeptMs]);
+  return row && readTask(row);
+}
+
+/** By the time of their creation, `limit` and one more, if there is one. */
+export async function listTasks(
+  database: Database,
+  account: string,
+  { limit, order, after }: TaskPage,
+  now: number,
+): Promise<readonly Task[] | 'no such task'> {
+  const before = after === undefined ? undefined : await findTask(database, account, after, now);
+  if (after !== undefined && before === undefined) return 'no such task';
+  const beyond =
+    before === undefined ? '' : `AND (created_at, id) ${order === 'asc' ? '>' : '<'} ($4, $5)`;
+  const sql = `SELECT * FROM task WHERE account=$1 AND created_at>$2 ${beyond} ORDER BY created_at ${order}, id ${order} LIMIT $3`;
+  const place = before === undefined ? [] : [before.createdAt, before.id];
+  return (await database.query(sql, [account, now - taskKeptMs, limit + 1, ...place])).map(
+    readTask,
+  );
+}
+
+export async function removeTask(
+  database: Database,
+  account: string,
+  id: string,
+  now: number,
+): Promise<Pick<Task, 'file'> | 'unknown' | 'running'> {
+  const task = await findTask(database, account, id, now);
+  if (task === undefined) return 'unknown';
+  const gone = await database.query(
+    'DELETE FROM task WHERE id=$1 AND account=$2 AND ended_at IS NOT NULL RETURNING id',
+    [id, account],
+  );
+  return gone.length > 0 ? task : 'running';
+}
+
+/** Returns how many rows, `expiredMax` at most at a time. */
+export async function expireTasks(database: Database, now: number): Promise<number> {
+  const sql = `DELETE FROM task WHERE id IN (SELECT id FROM task WHERE created_at<=$1 AND ended_at IS NOT NULL ORDER BY created_at LIMIT ${expiredMax}) RETURNING id`;
+  return (await database.query(sql, [now - rowsKeptMs])).length;
+}
+
+/** Tasks that have not ended, by the name of their channel. */
+export async function openTasksByChannel(database: Database): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.query(
+    'SELECT channel, COUNT(*) AS tasks FROM task WHERE ended_at IS NULL GROUP BY channel',
+  );
+  const open = new Map<string, number>();
+  for (const row of rows) {
+    // Of the name and the revision the name.
+    const pin = String(row['channel']);
+    const name = pin.slice(0, pin.lastIndexOf('@'));
+    open.set(name, (open.get(name) ?? 0) + Number(row['tasks']));
+  }
+  return open;
+}

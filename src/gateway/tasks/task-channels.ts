@@ -1,0 +1,87 @@
+import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Sealer } from '../../storage/seal.ts';
+import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
+
+const secretPurpose = 'task-channel';
+/**
+ * Channels remembered that the catalogue does not have any more; the one met first is forgotten.
+ */
+const rememberedMax = 1_000;
+
+/** The channel as it is now, and the key that the vendor knows the task by. */
+export const taskChannelId = channelId;
+
+/**
+ * Channels as they were when tasks were submitted over them: whoever took a task is asked for it,
+ * at the same address and with the same key.
+ */
+export class TaskChannels {
+  readonly #database: Database;
+  readonly #sealer: Sealer;
+  readonly #clients: ChannelClients;
+  readonly #catalog: () => Snapshot;
+  readonly #written = new Set<string>();
+  readonly #gone = new Map<string, Channel>();
+
+  constructor(
+    database: Database,
+    sealer: Sealer,
+    channelClients: ChannelClients,
+    catalog: () => Snapshot,
+  ) {
+    this.#database = database;
+    this.#sealer = sealer;
+    this.#clients = channelClients;
+    this.#catalog = catalog;
+  }
+
+  /** Before a task names it: the channel can be had from the database as it is now. */
+  async write(channel: Channel): Promise<void> {
+    const id = taskChannelId(channel);
+    if (this.#written.has(id)) return;
+    const secret =
+      channel.secret === undefined ? null : this.#sealer.seal(secretPurpose, channel.secret);
+    await this.#database.query(
+      'INSERT INTO task_channel (id, name, vendor, base_url, secret) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING',
+      [id, channel.name, channel.vendor, channel.baseUrl ?? null, secret],
+    );
+    this.#written.add(id);
+  }
+
+  /**
+   * Throws when the database is away, when its secret cannot be opened, or when its vendor is no
+   * more.
+   */
+  async client(id: string): Promise<ChannelClient> {
+    const known = this.#gone.get(id) ?? this.#sold(id);
+    if (known !== undefined) return this.#clients.of(known);
+    const [row] = await this.#database.query(
+      'SELECT vendor, base_url, secret FROM task_channel WHERE id=$1',
+      [id],
+    );
+    if (row === undefined) throw new Error(`there is no channel ${id}`);
+    const { base_url: baseUrl, secret } = row;
+    const channel: Channel = {
+      name: id,
+      vendor: String(row['vendor']),
+      baseUrl: baseUrl === null ? undefined : String(baseUrl),
+      secret: typeof secret === 'string' ? this.#sealer.unseal(secretPurpose, secret) : undefined,
+      groups: [],
+      priority: 0,
+      weight: 0,
+      models: new Map(),
+      revision: 0,
+    };
+    this.#gone.set(id, channel);
+    for (const first of this.#gone.keys())
+      if (this.#gone.size > rememberedMax) this.#gone.delete(first);
+    return this.#clients.of(channel);
+  }
+
+  /** As it is sold, if it still is. */
+  #sold(id: string): Channel | undefined {
+    const channel = this.#catalog().channels.get(id.slice(0, id.lastIndexOf('@')));
+    return channel && withEachKey(channel).find((keyed) => taskChannelId(keyed) === id);
+  }
+}

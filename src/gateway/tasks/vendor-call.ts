@@ -1,0 +1,170 @@
+import type { Fault } from '../../base/fault.ts';
+import { decodeResponseBody } from '../../http/content-encoding.ts';
+import type { ResponseHeaders } from '../../http/response-parser.ts';
+import {
+  type CallStage,
+  UpstreamCall,
+  type UpstreamListener,
+  type UpstreamTimes,
+} from '../../http/upstream.ts';
+import type { VendorRequest, AuthResult } from '../../providers/adapter.ts';
+import type { TaskAdapter, TaskFault } from '../../providers/task-adapter.ts';
+import { replyFault, transportFault } from '../attempt.ts';
+import type { ChannelClient } from '../channels/clients.ts';
+import { replyMsMax } from './parts.ts';
+
+/**
+ * How far a contact came before it failed. `connecting`: the vendor has heard nothing. `refused`:
+ * it has said no. `waiting`: nobody knows.
+ */
+export interface TaskCallFailure {
+  readonly fault: TaskFault;
+  readonly stage: 'connecting' | 'refused' | 'waiting';
+}
+
+export type TaskCallResult = { readonly reply: Buffer } | TaskCallFailure;
+
+export interface TaskCallLimits {
+  /** Of a reply: an inline video is as long as one. */
+  readonly replyBytesMax: number;
+  readonly times: UpstreamTimes;
+}
+
+/** One question to a vendor and its whole reply, within `limits` and until `stop`. Never throws. */
+export async function callVendor(
+  client: ChannelClient,
+  adapter: Pick<TaskAdapter, 'fault'>,
+  ask: VendorRequest,
+  upstreamModel: string,
+  { replyBytesMax, times }: TaskCallLimits,
+  stop: AbortSignal,
+): Promise<TaskCallResult> {
+  const { upstream, authorize } = client;
+  const method = ask.method ?? 'POST';
+  const path = client.place(ask.path, upstreamModel);
+  let headers = { ...client.sign, ...ask.headers };
+  if (authorize !== undefined) {
+    const proof = await proofOrFault(async () =>
+      authorize({ method, url: upstream.urlOf(path), headers, body: ask.body }),
+    );
+    if ('kind' in proof) return { fault: proof, stage: 'connecting' };
+    headers = { ...headers, ...proof.headers };
+  }
+  if (stop.aborted) return { fault: stopped, stage: 'connecting' };
+  return new Promise((resolve) => {
+    const whole = new WholeReply(replyBytesMax, adapter, resolve);
+    const call = new UpstreamCall(whole);
+    whole.stop = () => call.abort();
+    const leave = (fault: Fault) => (): void => {
+      const stage = call.stage === 'connecting' ? 'connecting' : 'waiting';
+      call.abort();
+      whole.over();
+      resolve({ fault, stage });
+    };
+    const leaving = leave(stopped);
+    // Silence has its own limits; a reply that trickles must not outlive its task's lease either.
+    const late = setTimeout(
+      leave({ kind: 'timeout', message: 'the reply took too long' }),
+      replyMsMax(times),
+    ).unref();
+    whole.over = () => {
+      clearTimeout(late);
+      stop.removeEventListener('abort', leaving);
+    };
+    stop.addEventListener('abort', leaving, { once: true });
+    upstream.post({ method, path, headers, body: ask.body }, times, call);
+  });
+}
+
+const stopped: Fault = { kind: 'timeout', message: 'this process is shutting down' };
+
+async function proofOrFault(authorize: () => Promise<AuthResult>): Promise<AuthResult> {
+  try {
+    return await authorize();
+  } catch (error) {
+    return transportFault(asError(error));
+  }
+}
+
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
+
+class WholeReply implements UpstreamListener {
+  stop: () => void = () => {};
+  over: () => void = () => {};
+  readonly #bytesMax: number;
+  readonly #adapter: Pick<TaskAdapter, 'fault'>;
+  readonly #resolve: (contacted: TaskCallResult) => void;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: ResponseHeaders | undefined;
+
+  constructor(
+    bytesMax: number,
+    adapter: Pick<TaskAdapter, 'fault'>,
+    resolve: (contacted: TaskCallResult) => void,
+  ) {
+    this.#bytesMax = bytesMax;
+    this.#adapter = adapter;
+    this.#resolve = resolve;
+  }
+
+  head(status: number, headers: ResponseHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  data(piece: Buffer): boolean {
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece);
+    else {
+      this.stop();
+      this.#end({
+        fault: replyFault(`the reply is larger than ${this.#bytesMax} bytes`),
+        stage: 'waiting',
+      });
+    }
+    return true;
+  }
+
+  end(): void {
+    this.#end(this.#read());
+  }
+
+  #read(): TaskCallResult {
+    const good = this.#status >= 200 && this.#status < 300;
+    let reply: Buffer;
+    try {
+      reply = decodeResponseBody(
+        Buffer.concat(this.#pieces),
+        this.#headers?.get('content-encoding'),
+        this.#bytesMax,
+      );
+    } catch (error) {
+      if (good) return { fault: replyFault(String(error)), stage: 'waiting' };
+      reply = Buffer.alloc(0); // The status alone has to say it.
+    }
+    if (good) return { reply };
+    return {
+      fault: this.#adapter.fault(
+        this.#status,
+        this.#headers?.toObject() ?? {},
+        reply.toString('utf8'),
+      ),
+      stage: 'refused',
+    };
+  }
+
+  failed(stage: CallStage, error: Error): void {
+    this.#end({
+      fault: transportFault(error),
+      stage: stage === 'connecting' ? 'connecting' : 'waiting',
+    });
+  }
+
+  #end(contacted: TaskCallResult): void {
+    this.over();
+    this.#resolve(contacted);
+  }
+}

@@ -1,0 +1,173 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { ClientResponse } from './client-response.ts';
+import { NodeResponseWriter } from './response-writer.ts';
+
+/** A connection with `requests` sent at once; `serve` gets the response of each. */
+async function open(requests: number, serve: (response: ServerResponse) => void): Promise<Socket> {
+  const server = createServer((_request, response) => serve(response));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const client = connect(
+    typeof address === 'object' && address !== null ? address.port : 0,
+    '127.0.0.1',
+  );
+  client.on('error', () => {});
+  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(requests));
+  onTestFinished(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  return client;
+}
+
+test('who leaves is noticed by every answer of the connection, those included that wait for their turn', async () => {
+  const replies: ClientResponse[] = [];
+  let left = 0;
+  const client = await open(3, (response) => {
+    const reply = new ClientResponse(new NodeResponseWriter(response), []);
+    reply.onLeave(() => left++);
+    replies.push(reply);
+  });
+  await expect.poll(() => replies.length).toBe(3);
+  client.destroy();
+  await expect.poll(() => left).toBe(3);
+  expect(replies.every(({ closed }) => closed)).toBe(true);
+});
+
+test('who had left before anybody asked is told of at once', async () => {
+  let reply: ClientResponse | undefined;
+  const client = await open(1, (response) => {
+    reply = new ClientResponse(new NodeResponseWriter(response), []);
+  });
+  await expect.poll(() => reply).toBeDefined();
+  client.destroy();
+  await expect.poll(() => reply?.closed).toBe(true);
+  let told = '';
+  reply?.onLeave(() => {
+    told += 'left ';
+  });
+  reply?.onOver(() => {
+    told += 'over';
+  });
+  expect(told).toBe('left over');
+});
+
+test('an answer is over when the client has it, not when it is written; who never reads the rest loses the connection', async () => {
+  let over = false;
+  let reply: ClientResponse | undefined;
+  const client = await open(1, (response) => {
+    reply = new ClientResponse(new NodeResponseWriter(response), [], 300);
+    reply.whole(200, 'text/plain', 'x'.repeat(20_000_000));
+    reply.onOver(() => {
+      over = true;
+    });
+  });
+  client.pause();
+  await expect.poll(() => reply?.started).toBe(true);
+  expect(over).toBe(false);
+  await expect.poll(() => over, { timeout: 3_000 }).toBe(true);
+});
+
+test('who reads slowly, but reads, gets all of it', async () => {
+  const length = 5_000_000;
+  const client = await open(1, (response) =>
+    new ClientResponse(new NodeResponseWriter(response), [], 300).whole(
+      200,
+      'text/plain',
+      'x'.repeat(length),
+    ),
+  );
+  let bytes = 0;
+  client.on('data', (piece) => {
+    bytes += piece.length;
+    client.pause();
+    setTimeout(() => client.resume(), 5);
+  });
+  await expect.poll(() => bytes, { timeout: 10_000 }).toBeGreaterThan(length);
+});
+
+/** As many bytes as anybody takes, and whether somebody said that no more are wanted. */
+function endless(): Readable {
+  return new Readable({
+    read() {
+      this.push(Buffer.alloc(65_536));
+    },
+  });
+}
+
+test('what is sent as it comes ends with whoever takes nothing of it, and with whoever leaves', async () => {
+  for (const leaves of [false, true]) {
+    const body = endless();
+    let sent = false;
+    const client = await open(1, (response) => {
+      void new ClientResponse(new NodeResponseWriter(response), ['content-type', 'video/mp4'], 300)
+        .send(200, body)
+        .then(() => {
+          sent = true;
+        });
+    });
+    await new Promise((resolve) => client.once('data', resolve));
+    client.pause();
+    if (leaves) client.destroy();
+    await expect.poll(() => body.destroyed, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => sent).toBe(true);
+  }
+});
+
+test('what is sent as it comes comes whole to whoever reads slowly, and not at all to whoever has left', async () => {
+  const pieces = Array.from({ length: 80 }, (_, i) => Buffer.alloc(65_536, i));
+  const client = await open(
+    1,
+    (response) =>
+      void new ClientResponse(new NodeResponseWriter(response), [], 300).send(
+        200,
+        Readable.from(pieces),
+      ),
+  );
+  let bytes = 0;
+  client.on('data', (piece) => {
+    bytes += piece.length;
+    client.pause();
+    setTimeout(() => client.resume(), 2);
+  });
+  await expect.poll(() => bytes, { timeout: 10_000 }).toBeGreaterThan(80 * 65_536);
+  const body = endless();
+  let reply: ClientResponse | undefined;
+  const leaver = await open(1, (response) => {
+    reply = new ClientResponse(new NodeResponseWriter(response), []);
+  });
+  await expect.poll(() => reply).toBeDefined();
+  leaver.destroy();
+  await expect.poll(() => reply?.closed).toBe(true);
+  await reply?.send(200, body);
+  expect(body.destroyed).toBe(true);
+});
+
+test('a source that breaks off breaks the connection: the client must not take a part for the whole', async () => {
+  const broken = Readable.from(
+    (async function* () {
+      yield Buffer.alloc(10);
+      throw new Error('the disk is gone');
+    })(),
+  );
+  let text = '';
+  const client = await open(
+    1,
+    (response) =>
+      void new ClientResponse(new NodeResponseWriter(response), ['content-length', '20']).send(
+        200,
+        broken,
+      ),
+  );
+  client.on('data', (piece) => {
+    text += String(piece);
+  });
+  await new Promise((resolve) => client.once('close', resolve));
+  expect(text).toContain('content-length: 20');
+});

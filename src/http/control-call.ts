@@ -1,0 +1,63 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { request } from 'undici';
+
+/** A reply to a call of our own: a token, an order, a status. */
+export interface ControlReply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One small call that is not on the hot path. */
+export interface ControlCall {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** A reply that is larger is an error; 256 KiB unless told. */
+  readonly bytesMax?: number;
+  /** Breaks the call off, beside its own limit of ten seconds. */
+  readonly signal?: AbortSignal;
+}
+
+/** The same with what some callers have to verify: the bytes as they came, and the headers. */
+export interface ControlResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
+const timeoutMs = 10_000;
+const replyBytesMax = 256 * 1024;
+
+/**
+ * Rejects when there is no whole reply within ten seconds, or one that is larger than such replies
+ * are. Redirects are not followed.
+ */
+export async function callControl(url: string, call: ControlCall): Promise<ControlResponse> {
+  const { method, headers, body, bytesMax = replyBytesMax, signal } = call;
+  const late = AbortSignal.timeout(timeoutMs);
+  const reply = await request(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+  });
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of reply.body) {
+    if (!Buffer.isBuffer(piece)) continue;
+    bytes += piece.length;
+    if (bytes > bytesMax) throw new Error(`a reply of more than ${bytesMax} bytes`);
+    pieces.push(piece);
+  }
+  return { status: reply.statusCode, headers: reply.headers, bytes: Buffer.concat(pieces) };
+}
+
+/** One small POST that is not on the hot path. Rejects as `callControl` does. */
+export async function postControl(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<ControlReply> {
+  const { status, bytes } = await callControl(url, { method: 'POST', headers, body });
+  return { status, text: bytes.toString('utf8') };
+}

@@ -1,0 +1,113 @@
+import { createServer } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { client, listening, plain } from '../../test/support/raw-client.ts';
+import { systemClock } from '../base/clock.ts';
+import { FastPath } from './fast-path.ts';
+import { ClientResponse } from './client-response.ts';
+import { NodeResponseWriter, type ResponseWriter } from './response-writer.ts';
+
+/** A lane whose requests wait for the test, before a node:http that refuses all. */
+async function open(): Promise<{ port: number; lane: FastPath; wires: ResponseWriter[] }> {
+  const server = createServer((_request, response) =>
+    response.writeHead(401, { 'content-length': 0 }).end(),
+  );
+  const wires: ResponseWriter[] = [];
+  const lane = new FastPath(server, {
+    paths: new Map([['/v1/plain', true]]),
+    clock: systemClock,
+    keepAliveTimeoutMs: 75_000,
+    bodyBytesMax: 1_000_000,
+    serve: (_request, wire) => wires.push(wire),
+  });
+  onTestFinished(() => lane.closeAll());
+  return { port: await listening(server), lane, wires };
+}
+
+test('who has sent ahead and then leaves is noticed while the answer is made', async () => {
+  const { port, wires } = await open();
+  const { socket } = client(port);
+  socket.write(plain('{}'));
+  await expect.poll(() => wires.length).toBe(1);
+  const told: boolean[] = [];
+  wires[0]?.onClosed((complete) => told.push(complete));
+  for (let i = 0; i < 8; i += 1) {
+    socket.write('x');
+    await wait(5);
+  }
+  socket.destroy();
+  await expect.poll(() => told).toEqual([false]);
+});
+
+test('who asks after the end is told of it at once', async () => {
+  const { port, wires } = await open();
+  const { socket } = client(port);
+  socket.write(plain('{}'));
+  await expect.poll(() => wires.length).toBe(1);
+  const [wire] = wires;
+  if (wire === undefined) throw new Error('nobody was served');
+  const first = new ClientResponse(wire, []);
+  socket.destroy();
+  await expect.poll(() => first.closed).toBe(true);
+  expect(new ClientResponse(wire, []).closed).toBe(true);
+
+  let response: ResponseWriter | undefined;
+  const server = createServer((_request, opened) => {
+    response = new NodeResponseWriter(opened);
+  });
+  const other = client(await listening(server));
+  other.socket.write(plain('{}'));
+  await expect.poll(() => response).toBeDefined();
+  if (response === undefined) throw new Error('nobody was served');
+  const second = new ClientResponse(response, []);
+  other.socket.destroy();
+  await expect.poll(() => second.closed).toBe(true);
+  expect(new ClientResponse(response, []).closed).toBe(true);
+});
+
+test('what is said behind the end of an answer never reaches the client, who would take it for the next one', async () => {
+  const { port, wires } = await open();
+  const { socket, text } = client(port);
+  socket.write(plain('{}'));
+  await expect.poll(() => wires.length).toBe(1);
+  wires[0]?.head(200, []);
+  wires[0]?.end('last');
+  wires[0]?.write('late');
+  wires[0]?.end('later');
+  await expect.poll(text).toMatch(/4\r\nlast\r\n0\r\n\r\n$/);
+});
+
+test('beginnings of requests are kept up to a limit of all connections together; beyond, node:http asks who it is', async () => {
+  const { port, lane } = await open();
+  const head = plain('x'.repeat(60_000)).slice(0, 30_000);
+  const before = client(port);
+  before.socket.write(head);
+  await expect.poll(() => lane.keptBytes).toBeGreaterThan(1_000);
+  expect(before.text()).toBe('');
+  before.socket.destroy();
+  await expect.poll(() => lane.keptBytes).toBe(0);
+
+  lane.keptBytes = 16 * 1024 * 1024;
+  const after = client(port);
+  after.socket.write(head);
+  await expect.poll(after.text).toMatch(/^HTTP\/1\.1 401 /);
+  expect(lane.keptBytes).toBe(16 * 1024 * 1024);
+});
+
+test('a connection is kept for as long as its answers say, and none is taken that would outlive the lane', async () => {
+  const { port, lane } = await open();
+  // Looks are 5 s apart, and the first one may come at once.
+  expect((lane.idleLooks - 1) * 5_000).toBe(75_000);
+  lane.close();
+  const late = client(port);
+  await expect.poll(late.ended).toBe(true);
+});
+
+test('what cannot become a plain request is not waited for', async () => {
+  const { port } = await open();
+  for (const begun of ['\x16\x03\x01\x02\x00', 'GIT']) {
+    const { socket, text } = client(port);
+    socket.write(begun, 'latin1');
+    await expect.poll(text).toMatch(/^HTTP\/1\.1 400 /);
+  }
+});

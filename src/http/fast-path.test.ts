@@ -1,0 +1,472 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { client, listening, plain } from '../../test/support/raw-client.ts';
+import { systemClock } from '../base/clock.ts';
+import { seededRandom } from '../base/random.ts';
+import { collectBody } from './request-body.ts';
+import { FastPath } from './fast-path.ts';
+import type { FastPathRequest } from './fast-path-request.ts';
+import { NodeResponseWriter, type ResponseWriter } from './response-writer.ts';
+
+interface Heard {
+  readonly by: 'lane' | 'node';
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+type Serve = (request: FastPathRequest, wire: ResponseWriter) => void;
+
+const answerOf = (heard: Heard): string => JSON.stringify(heard);
+
+/** Tells what it was asked. */
+const echo: Serve = ({ url, headers, body }, wire) => {
+  const answer = answerOf({
+    by: 'lane',
+    method: 'POST',
+    url,
+    headers,
+    body: body.toString('latin1'),
+  });
+  wire.whole(200, ['content-length', String(Buffer.byteLength(answer))], answer);
+};
+
+function echoNode(request: IncomingMessage, response: ServerResponse): void {
+  collectBody(request, (body) => {
+    const { method = '', url = '', headers } = request;
+    const answer = answerOf({ by: 'node', method, url, headers, body: body.toString('latin1') });
+    response.writeHead(200, { 'content-length': Buffer.byteLength(answer) }).end(answer);
+  });
+}
+
+async function open(
+  serve: Serve = echo,
+): Promise<{ port: number; lane: FastPath; server: Server }> {
+  const server = createServer(echoNode);
+  const paths = new Map([['/v1/plain', true]]);
+  const lane = new FastPath(server, {
+    paths,
+    clock: systemClock,
+    keepAliveTimeoutMs: 75_000,
+    bodyBytesMax: 1_000_000,
+    serve,
+  });
+  onTestFinished(() => lane.closeAll());
+  return { port: await listening(server), lane, server };
+}
+
+/** What was heard of each request, by the answers on one connection. */
+const heard = (text: string): Heard[] =>
+  text
+    .split('HTTP/1.1 200 OK\r\n')
+    .slice(1)
+    .map((answer) => answer.slice(answer.indexOf('\r\n\r\n') + 4))
+    .filter((body) => body.endsWith('}'))
+    .map((body): Heard => JSON.parse(Buffer.from(body, 'latin1').toString()));
+
+async function say(port: number, pieces: readonly string[], answers: number): Promise<Heard[]> {
+  const { socket, text } = client(port);
+  for (const piece of pieces) {
+    socket.write(piece, 'latin1');
+    if (pieces.length > 1) await wait(15);
+  }
+  await expect.poll(() => heard(text()).length, { timeout: 3_000 }).toBe(answers);
+  return heard(text());
+}
+
+test('plain requests are read and answered, one after the other on one connection', async () => {
+  const { port } = await open();
+  const { socket, text } = client(port);
+  for (const body of ['{"a":1}', '', 'é'.repeat(3)]) {
+    const before = heard(text()).length;
+    socket.write(plain(body, 'X-Mixed-Case:  two  words \r\n'), 'latin1');
+    await expect.poll(() => heard(text()).length).toBe(before + 1);
+    expect(heard(text()).at(-1)).toEqual({
+      by: 'lane',
+      method: 'POST',
+      url: '/v1/plain',
+      headers: {
+        host: 'x',
+        'content-type': 'application/json',
+        'x-mixed-case': 'two  words',
+        'content-length': String(body.length),
+      },
+      body,
+    });
+  }
+  expect(text()).toMatch(
+    /^HTTP\/1\.1 200 OK\r\n[^]*?\r\ndate: \w{3}, [^]*?\r\nconnection: keep-alive\r\nkeep-alive: timeout=75\r\n\r\n/,
+  );
+});
+
+test('a request in two pieces is still plain; one that dribbles in is somebody else’s', async () => {
+  const { port } = await open();
+  const request = plain('{"a":1}');
+  const [first] = await say(port, [request.slice(0, 40), request.slice(40)], 1);
+  expect(first?.by).toBe('lane');
+  const [second] = await say(
+    port,
+    Array.from({ length: 10 }, (_, i) => request.slice(i * 10, i === 9 ? undefined : i * 10 + 10)),
+    1,
+  );
+  expect(second).toMatchObject({ by: 'node', body: '{"a":1}' });
+});
+
+test('requests that were sent before the answer to the one before them are answered in their order', async () => {
+  let serve: (() => void) | undefined;
+  const { port } = await open((request, wire) => {
+    serve = () => echo(request, wire);
+    if (request.body.toString() !== 'one') serve();
+  });
+  const bodies = ['one', 'two', 'three', 'four'];
+  const all = bodies.map((body) => plain(body)).join('');
+  const { socket, text } = client(port);
+  socket.write(plain('one'));
+  await expect.poll(() => serve).toBeDefined();
+  for (const body of ['two', 'three']) socket.write(plain(body));
+  await wait(30);
+  serve?.();
+  await expect.poll(() => heard(text()).map(({ body }) => body)).toEqual(['one', 'two', 'three']);
+  for (const cut of [all.length, 5, 60, 130, 200]) {
+    const { socket: other, text: answers } = client(port);
+    other.write(all.slice(0, cut));
+    await wait(15);
+    serve?.();
+    other.write(all.slice(cut));
+    await wait(15);
+    serve?.();
+    await expect.poll(() => heard(answers()).map(({ body }) => body)).toEqual(bodies);
+  }
+});
+
+test('what is not plain goes to node:http as it came, and so does the rest of its connection', async () => {
+  const { port } = await open();
+  const get = 'GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n';
+  const chunked =
+    'POST /v1/plain HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n';
+  const long = plain('x'.repeat(100_000));
+  for (const other of [get, chunked, long]) {
+    const { socket, text } = client(port);
+    for (const request of [plain('first'), other, plain('last')]) {
+      const before = heard(text()).length;
+      socket.write(request);
+      await expect.poll(() => heard(text()).length).toBe(before + 1);
+    }
+    expect(heard(text()).map(({ by }) => by)).toEqual(['lane', 'node', 'node']);
+    expect(heard(text()).map(({ body }) => body.length)).toEqual([
+      5,
+      { [get]: 0, [chunked]: 3, [long]: 100_000 }[other],
+      4,
+    ]);
+  }
+});
+
+test('what asks more of the connection, or might be read in two ways, is not decided here', async () => {
+  const { port } = await open();
+  const body = '{}';
+  const head = (lines: string): string => `POST /v1/plain HTTP/1.1\r\n${lines}\r\n${body}`;
+  const others = [
+    head('Host: x\r\nContent-Length: 2\r\nConnection: close\r\n'),
+    head('Host: x\r\nContent-Length: 2\r\nX-Twice: a\r\nX-Twice: b\r\n'),
+    head('Host: x\r\nContent-Length: 2\r\nContent-Length: 2\r\n'),
+    head('Host: x\r\nContent-Length: +2\r\n'),
+    head('Host: x\r\nContent-Length : 2\r\n'),
+    head('Host: x\r\nX-Folded: a\r\n b\r\nContent-Length: 2\r\n'),
+    head('Host: x\r\nX-Bare: a\nContent-Length: 2\r\n'),
+    head('Host: x\r\nX-Return: a\rb\r\nContent-Length: 2\r\n'),
+    head('Host: x\r\nContent-Length: 2\r\n__proto__: a\r\n'),
+    head('Host: x\r\nContent-Length: 2\r\nX-Null: a\0b\r\n'),
+    head('Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n'),
+    head('Content-Length: 2\r\n'),
+    head('Host: x\r\nContent-Length: 2\r\n').replace('HTTP/1.1', 'HTTP/1.0'),
+    head('Host: x\r\nContent-Length: 2\r\n').replace('/v1/plain', '/v1/plain?a'),
+    head('Host: x\r\nContent-Length: 2\r\n').replace('POST', 'post'),
+    head('Host: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n'),
+    head('Host: x\r\nContent-Length: 2\r\nUpgrade: h2c\r\nConnection: upgrade\r\n'),
+    `\r\n${head('Host: x\r\nContent-Length: 2\r\n')}`,
+  ];
+  for (const other of others) {
+    const { socket, text, ended } = client(port);
+    socket.write(other, 'latin1');
+    await expect.poll(() => text() !== '' || ended(), { timeout: 3_000 }).toBe(true);
+    expect(text(), other).not.toContain('"by":"lane"');
+  }
+});
+
+/** Both ways in: the second request is too long for the lane. */
+const waysIn = [
+  { way: 'lane', request: plain('{}') },
+  { way: 'node', request: plain(' '.repeat(100_000)) },
+] as const;
+
+/** A server that answers, both ways, once it is told to. */
+async function openWaiting(): Promise<{
+  port: number;
+  told: boolean[];
+  asked: () => boolean;
+  answer: (stream: boolean) => void;
+}> {
+  const told: boolean[] = [];
+  let answer: ((stream: boolean) => void) | undefined;
+  const serve = (wire: ResponseWriter): void => {
+    wire.onClosed((complete) => told.push(complete));
+    answer = (stream) => {
+      if (!stream) return wire.whole(200, ['content-length', '6'], 'answer');
+      wire.head(200, []);
+      wire.write('ans');
+      wire.end('wer');
+    };
+  };
+  const server = createServer((request, response) =>
+    collectBody(request, () => serve(new NodeResponseWriter(response))),
+  );
+  const paths = new Map([['/v1/plain', true]]);
+  const lane = new FastPath(server, {
+    paths,
+    clock: systemClock,
+    keepAliveTimeoutMs: 75_000,
+    bodyBytesMax: 1_000_000,
+    serve: (_request, wire) => serve(wire),
+  });
+  onTestFinished(() => lane.closeAll());
+  return {
+    port: await listening(server),
+    told,
+    asked: () => answer !== undefined,
+    answer: (stream) => answer?.(stream),
+  };
+}
+
+test.each(waysIn)(
+  'who leaves before the answer begins is noticed within a second ($way)',
+  async ({ request }) => {
+    for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+      const { port, told, asked } = await openWaiting();
+      const { socket } = client(port);
+      socket.write(request);
+      await expect.poll(asked).toBe(true);
+      socket[leave]();
+      await expect.poll(() => told, { timeout: 1_000 }).toEqual([false]);
+    }
+  },
+);
+
+test.each(waysIn)(
+  'R9: who only stops sending gets the answer, whole or as a stream ($way)',
+  async ({ request }) => {
+    for (const stream of [false, true])
+      for (const waitMs of [20, 1_200]) {
+        const { port, told, asked, answer } = await openWaiting();
+        const { socket, text, ended } = client(port);
+        socket.end(request);
+        await expect.poll(asked).toBe(true);
+        await wait(waitMs);
+        expect(told).toEqual([]);
+        answer(stream);
+        await expect.poll(ended, { timeout: 5_000 }).toBe(true);
+        const answers = text().replaceAll('HTTP/1.1 100 Continue\r\n\r\n', '');
+        expect(answers).toMatch(
+          stream
+            ? /^HTTP\/1.1 200 OK\r\n[^]*\r\n3\r\nans\r\n3\r\nwer\r\n0\r\n\r\n$/
+            : /^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nanswer$/,
+        );
+        expect(told).toEqual([true]);
+      }
+  },
+);
+
+test('R9: who stops sending behind two requests gets both answers', async () => {
+  const { port } = await open();
+  const { socket, text, ended } = client(port);
+  socket.write(plain('one'));
+  socket.end(plain('two'));
+  await expect.poll(ended).toBe(true);
+  expect(heard(text()).map(({ body }) => body)).toEqual(['one', 'two']);
+});
+
+test('an answer in pieces: each leaves at once, and the client has it when it is over', async () => {
+  const told: boolean[] = [];
+  let wire: ResponseWriter | undefined;
+  const { port } = await open((_request, opened) => {
+    wire = opened;
+    opened.onClosed((complete) => told.push(complete));
+    opened.head(200, ['content-type', 'text/event-stream']);
+  });
+  const { socket, text } = client(port);
+  socket.write(plain('{}'));
+  await expect.poll(() => wire).toBeDefined();
+  wire?.write('data: 1\n\n');
+  await expect.poll(text).toMatch(/transfer-encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n$/);
+  wire?.write('data: 2\n\n');
+  await expect.poll(text).toMatch(/9\r\ndata: 2\n\n\r\n$/);
+  wire?.end('');
+  await expect.poll(text).toMatch(/\r\n0\r\n\r\n$/);
+  expect(told).toEqual([true]);
+});
+
+test('who never reads the rest loses the connection; who reads slowly gets all of it', async () => {
+  const told: boolean[] = [];
+  const body = Buffer.alloc(20_000_000, 'x');
+  const { port } = await open((_request, wire) => {
+    wire.onClosed((complete) => told.push(complete));
+    wire.whole(200, ['content-length', String(body.length)], body);
+    wire.limitRemainingTime(300);
+  });
+  const never = client(port);
+  never.socket.pause();
+  never.socket.write(plain('{}'));
+  await expect.poll(() => told, { timeout: 3_000 }).toEqual([false]);
+  const slow = client(port);
+  slow.socket.on('data', () => {
+    slow.socket.pause();
+    setTimeout(() => slow.socket.resume(), 2);
+  });
+  slow.socket.write(plain('{}'));
+  await expect.poll(() => slow.text().length, { timeout: 10_000 }).toBeGreaterThan(body.length);
+  await expect.poll(() => told).toEqual([false, true]);
+});
+
+test('a writer is told to wait, and to go on', async () => {
+  let wire: ResponseWriter | undefined;
+  const { port } = await open((_request, opened) => {
+    wire = opened;
+    opened.head(200, []);
+  });
+  const { socket } = client(port);
+  socket.pause();
+  socket.write(plain('{}'));
+  await expect.poll(() => wire).toBeDefined();
+  while (wire?.write('x'.repeat(100_000)) === true) continue;
+  let drained = false;
+  wire?.onDrain(() => {
+    drained = true;
+  });
+  await wait(30);
+  expect(drained).toBe(false);
+  socket.resume();
+  await expect.poll(() => drained).toBe(true);
+});
+
+test('a header that would be two is refused', async () => {
+  let thrown: unknown;
+  const { port } = await open((request, wire) => {
+    try {
+      wire.whole(200, ['x-name', 'a\r\nx-smuggled: b'], '');
+    } catch (error) {
+      thrown = error;
+      echo(request, wire);
+    }
+  });
+  await say(port, [plain('{}')], 1);
+  expect(String(thrown)).toContain('x-name');
+});
+
+test('closing ends idle connections at once and the others with their answers', async () => {
+  let wire: ResponseWriter | undefined;
+  const { port, lane, server } = await open((request, opened) => {
+    if (request.body.length > 2) wire = opened;
+    else echo(request, opened);
+  });
+  const idle = client(port);
+  idle.socket.write(plain('{}'));
+  const busy = client(port);
+  busy.socket.write(plain('{"wait":1}'));
+  await expect.poll(() => heard(idle.text()).length === 1 && wire !== undefined).toBe(true);
+  lane.close();
+  let closed = false;
+  server.close(() => {
+    closed = true;
+  });
+  await expect.poll(idle.ended).toBe(true);
+  expect(busy.ended()).toBe(false);
+  wire?.whole(200, ['content-length', '2'], '{}');
+  await expect.poll(busy.ended).toBe(true);
+  expect(busy.text()).toMatch(/connection: close\r\n\r\n\{\}$/);
+  await expect.poll(() => closed).toBe(true);
+});
+
+/** Pieces that requests are put together from, well formed and not. */
+const words = [
+  'POST ',
+  '/v1/plain',
+  ' HTTP/1.1',
+  '\r\n',
+  'Host: x\r\n',
+  'Content-Length: 4\r\n',
+  'content-length: 4\r\n',
+  'X-A: b\r\n',
+  'x-a: c\r\n',
+  ' ',
+  '\t',
+  ':',
+];
+const oddWords = [
+  '\n',
+  '\r',
+  '\0',
+  '\x7f',
+  'é',
+  'GET ',
+  '?',
+  '0',
+  '-',
+  ',',
+  'Transfer-Encoding: chunked\r\n',
+  'Connection: keep-alive\r\n',
+  'Connection: Close\r\n',
+  '4',
+  'abcd',
+];
+
+/**
+ * What is said of a request that was changed in a few places: the answer without what tells who
+ * gave it.
+ */
+async function saidOf(port: number, request: string): Promise<string> {
+  const { socket, text, ended } = client(port);
+  socket.write(request, 'latin1');
+  await expect
+    .poll(() => heard(text()).length > 0 || ended() || /^HTTP\/1\.1 [1345]/.test(text()), {
+      timeout: 150,
+      interval: 2,
+    })
+    .toBe(true)
+    .catch(() => {});
+  const [said] = heard(text());
+  socket.destroy();
+  return said === undefined
+    ? (text().split('\r\n')[0] ?? '')
+    : JSON.stringify({ ...said, by: '', headers: Object.entries(said.headers).sort() });
+}
+
+test('what the lane makes of a request is what node:http makes of it, or it leaves it to node:http', async () => {
+  const { port, lane } = await open();
+  // What never ends is not waited for here.
+  const giving = setInterval(() => lane.handOverPartial(), 15);
+  onTestFinished(() => clearInterval(giving));
+  const reference = await listening(createServer(echoNode));
+  const seed = Number(process.env['SEED'] ?? 20_261_121);
+  const random = seededRandom(seed);
+  const pick = <T>(all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)];
+  const request =
+    'POST /v1/plain HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nabcd';
+  const rounds = Number(process.env['FUZZ_ROUNDS'] ?? 250);
+  for (let round = 0; round < rounds; round += 1) {
+    let changed = request;
+    for (let changes = 1 + Math.floor(random() * 2); changes > 0; changes -= 1) {
+      const at = Math.floor(random() * (changed.length + 1));
+      const word = pick(random() < 0.6 ? words : oddWords) ?? '';
+      changed = changed.slice(0, at) + word + changed.slice(at + Math.floor(random() * 3));
+    }
+    const [ours, theirs] = await Promise.all([saidOf(port, changed), saidOf(reference, changed)]);
+    expect(ours, `seed ${seed}, round ${round}: ${JSON.stringify(changed)}`).toBe(theirs);
+  }
+}, 60_000);

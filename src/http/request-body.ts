@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { refuse } from '../base/refusal.ts';
+
+/**
+ * Whether the head says how long the body is, and that it is no longer than `bytesMax`. Node holds
+ * the client to it.
+ */
+export function hasBoundedLength({ headers }: IncomingMessage, bytesMax: number): boolean {
+  return (
+    headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= bytesMax
+  );
+}
+
+/**
+ * Calls `done` with the whole body; never, when the client leaves before its end. For bodies of a
+ * told length.
+ */
+export function collectBody(request: IncomingMessage, done: (body: Buffer) => void): void {
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => {
+    const [only] = pieces;
+    done(only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces));
+  });
+}
+
+/**
+ * The whole body of a request that its endpoint reads itself; `left`: the client went away before
+ * its end. Throws the Refusal of one that is too large.
+ */
+export async function readBody(
+  body: unknown,
+  headers: IncomingHttpHeaders,
+  bytesMax: number,
+): Promise<Buffer | 'left'> {
+  if (!(body instanceof Readable)) throw new Error('the endpoint reads its body itself');
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const tooLarge = (): never => {
+    // What is still coming is read and forgotten, so that the client hears the answer.
+    body.on('error', () => {}).resume();
+    return refuse('request_too_large', { limit: bytesMax });
+  };
+  if (Number(headers['content-length'] ?? 0) > bytesMax) tooLarge();
+  return new Promise((resolve, reject) => {
+    body
+      .on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes <= bytesMax) pieces.push(piece);
+        else
+          try {
+            pieces.length = 0;
+            tooLarge();
+          } catch (error) {
+            reject(error);
+          }
+      })
+      .on('end', () => resolve(Buffer.concat(pieces)))
+      .on('close', () => resolve('left'))
+      .on('error', () => resolve('left'));
+  });
+}
+
+/**
+ * Smaller bodies are not counted: the fast path reads them, or they cost less than counting them.
+ */
+export const uncountedBytes = 65_536;
+
+/**
+ * Counts for each account the bytes of large bodies in memory, from the head of the request to the
+ * end of the answer, and limits them.
+ */
+export class BodyBudget {
+  readonly #held = new Map<string, number>();
+  readonly #bytesMax: number;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /**
+   * Adds a body; false where the account's bodies would be too many bytes. A single body always
+   * fits.
+   */
+  enter(account: string, bytes: number): boolean {
+    const held = this.#held.get(account) ?? 0;
+    if (held > 0 && held + bytes > this.#bytesMax) return false;
+    this.#held.set(account, held + bytes);
+    return true;
+  }
+
+  leave(account: string, bytes: number): void {
+    const left = (this.#held.get(account) ?? 0) - bytes;
+    if (left > 0) this.#held.set(account, left);
+    else this.#held.delete(account);
+  }
+}
+
+/** One task of each account at a time; the others wait in the order in which they came. */
+export class AccountQueue {
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  /** Calls `task` when it is its turn, which lasts until it calls `over`. */
+  take(account: string, task: (over: () => void) => void): void {
+    const start = (): void => task(() => this.#next(account));
+    const waiting = this.#waiting.get(account);
+    if (waiting !== undefined) return void waiting.push(start);
+    this.#waiting.set(account, []);
+    start();
+  }
+
+  #next(account: string): void {
+    const next = this.#waiting.get(account)?.shift();
+    if (next === undefined) this.#waiting.delete(account);
+    // Many that are over at once would be as deep a stack.
+    else setImmediate(next);
+  }
+}

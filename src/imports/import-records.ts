@@ -1,0 +1,64 @@
+import type { Migration, Transaction } from '../storage/database.ts';
+
+export const importsMigrations: readonly Migration[] = [
+  {
+    id: '0032-imports',
+    statements: [
+      // What came from where: `origin` is the name under which an installation was imported,
+      // `theirs` its own id, `ours` what it became. `was` tells whether it is still the same.
+      `CREATE TABLE imported (
+        origin TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        theirs TEXT NOT NULL,
+        ours TEXT NOT NULL,
+        was TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (origin, kind, theirs)
+      )`,
+    ],
+  },
+];
+
+type Kind = 'user' | 'channel' | 'group' | 'model';
+
+interface ImportRecord {
+  readonly ours: string;
+  readonly was: string;
+}
+
+/** What was imported under one name before, and what is now. */
+export class EarlierImports {
+  readonly #origin: string;
+  readonly #at: number;
+  readonly #known: Map<string, ImportRecord>;
+
+  constructor(origin: string, at: number, known: Map<string, ImportRecord>) {
+    this.#origin = origin;
+    this.#at = at;
+    this.#known = known;
+  }
+
+  before(kind: Kind, theirs: string): ImportRecord | undefined {
+    return this.#known.get(`${kind} ${theirs}`);
+  }
+
+  *remember(kind: Kind, theirs: string, ours: string, was: string): Transaction<void> {
+    this.#known.set(`${kind} ${theirs}`, { ours, was });
+    yield {
+      sql: 'INSERT INTO imported (origin, kind, theirs, ours, was, at) VALUES ($1, $2, $3, $4, $5, $6)',
+      params: [this.#origin, kind, theirs, ours, was, this.#at],
+    };
+  }
+}
+
+export function* earlierImports(origin: string, at: number): Transaction<EarlierImports> {
+  const rows = yield {
+    sql: 'SELECT kind, theirs, ours, was FROM imported WHERE origin=$1',
+    params: [origin],
+  };
+  const known = rows.map((row): [string, ImportRecord] => [
+    `${String(row['kind'])} ${String(row['theirs'])}`,
+    { ours: String(row['ours']), was: String(row['was']) },
+  ]);
+  return new EarlierImports(origin, at, new Map(known));
+}

@@ -1,0 +1,112 @@
+import { byCommand, writeAudit } from '../accounts/audit.ts';
+import { assert } from '../base/assert.ts';
+import { formatYuan } from '../base/money.ts';
+import type { Bundled } from '../catalog/bundled.ts';
+import type { VendorFacts } from '../catalog/configuration.ts';
+import { lockCatalogVersion } from '../catalog/editing.ts';
+import type { Database, Transaction } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
+import type { ForeignInstallation, UnitWorth } from './new-api.ts';
+import { readRatios } from './ratios.ts';
+import { earlierImports } from './import-records.ts';
+import { changed, type ImportSummary, newReport, importParts } from './report.ts';
+import { importGroups, importModels } from './model-importer.ts';
+import { importChannels } from './channel-importer.ts';
+import { importKeys, type ImportedUsers, importUsers } from './user-importer.ts';
+
+export interface ImportOptions {
+  /** What this installation is called, so that it is taken in once. */
+  readonly origin: string;
+  readonly worth: UnitWorth;
+  /** False: everything is done, looked at, and undone. */
+  readonly apply: boolean;
+  readonly sealer: Sealer;
+  readonly vendors: readonly VendorFacts[];
+  /** Its prices converted at the same rate. */
+  readonly bundled: Bundled;
+  /** Wall clock, ms. */
+  readonly at: number;
+}
+
+/** Ends a transaction of which nothing is to stay. */
+class DryRunRollback extends Error {}
+
+/**
+ * Takes in what another gateway's database says: all of it in one transaction, or nothing. What was
+ * taken before is left alone, so that a second run brings what is new and changes nothing else.
+ */
+export async function runImport(
+  database: Database,
+  foreign: ForeignInstallation,
+  wish: ImportOptions,
+): Promise<ImportSummary> {
+  let report: ImportSummary | undefined;
+  try {
+    await database.transact(function* () {
+      report = yield* importAll(foreign, wish);
+      if (!wish.apply) throw new DryRunRollback();
+    });
+  } catch (error) {
+    if (!(error instanceof DryRunRollback)) throw error;
+  }
+  assert(report !== undefined, 'an import ends with its report');
+  return report;
+}
+
+function* importAll(
+  foreign: ForeignInstallation,
+  { origin, worth, sealer, vendors, bundled, at }: ImportOptions,
+): Transaction<ImportSummary> {
+  // The catalogue's lock first: whoever imports at the same time waits, and finds everything there.
+  yield* lockCatalogVersion();
+  const report = newReport();
+  const imported = yield* earlierImports(origin, at);
+  const by = { source: 'import', reason: `imported from ${origin}`, at } as const;
+  const ratios = readRatios(foreign, worth);
+  report.notes.push(...ratios.notes);
+  const desk = { sealer, vendors, bundled, by, imported, report, ratios };
+  yield* importGroups(foreign, desk);
+  yield* importChannels(foreign, yield* importModels(foreign, desk), desk);
+  const people = { origin, imported, report, worth, at };
+  const users = yield* importUsers(foreign, people);
+  const names = yield { sql: 'SELECT name FROM model_groups', params: [] };
+  yield* importKeys(foreign, users, new Set(names.map(({ name }) => String(name))), people);
+  yield* prove(origin, users, report);
+  if (changed(report))
+    yield* writeAudit(at, {
+      ...byCommand,
+      action: 'import.apply',
+      target: `import:${origin}`,
+      after: summary(report),
+    });
+  return report;
+}
+
+function summary(report: ImportSummary): Readonly<Record<string, unknown>> {
+  return {
+    ...Object.fromEntries(importParts.map((part) => [part, report[part].taken])),
+    transferred: formatYuan(report.sums.transferred),
+  };
+}
+
+/**
+ * Every balance that was to come is a transfer now, and somebody's balance, whoever else stayed
+ * behind.
+ */
+function* prove(origin: string, users: ImportedUsers, { sums }: ImportSummary): Transaction<void> {
+  const rows = yield {
+    sql: `SELECT a.id, t.amount, a.credits-a.debits AS balance FROM transfer t JOIN account a ON a.id=t.credit
+      WHERE t.debit='grants' AND t.code='opening' AND t.ref=$1`,
+    params: [origin],
+  };
+  const made = new Map(rows.map((row) => [row['id'], row]));
+  for (const { ours, opening } of users.values()) {
+    if (opening === undefined) continue;
+    const { amount, balance } = made.get(ours) ?? {};
+    assert(
+      amount === opening && balance === opening,
+      `balances add up: ${opening} there, a transfer of ${amount} and a balance of ${balance} here`,
+    );
+    sums.compared++;
+  }
+}

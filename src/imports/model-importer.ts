@@ -1,0 +1,208 @@
+import type { Bundled } from '../catalog/bundled.ts';
+import { decimalText, roundedUp } from '../catalog/decimal.ts';
+import type { ChannelEditContext } from '../catalog/edit-channels.ts';
+import { addGroup, changeGroup } from '../catalog/edit-groups.ts';
+import { modelFrom, putModel } from '../catalog/edit-models.ts';
+import { reportWithoutLines, type WrittenMembers, catalogTopic } from '../catalog/editing.ts';
+import { publishPrice } from '../catalog/price-versions.ts';
+import { readStoredCatalog, type StoredCatalog } from '../catalog/stored-catalog.ts';
+import type { ModelKind } from '../catalog/snapshot.ts';
+import { priceText } from '../catalog/price-json.ts';
+import { bump } from '../storage/changes.ts';
+import type { Transaction } from '../storage/database.ts';
+import kinds from './data/model-kinds.json' with { type: 'json' };
+import type { ForeignInstallation } from './new-api.ts';
+import type { Ratios } from './ratios.ts';
+import type { EarlierImports } from './import-records.ts';
+import { type ImportSummary, leaveOut } from './report.ts';
+
+/** What is needed to write into the catalogue, and what has been found there. */
+export interface ImportContext extends ChannelEditContext {
+  readonly imported: EarlierImports;
+  readonly report: ImportSummary;
+  readonly ratios: Ratios;
+}
+
+const multiplierPlaces = 6;
+
+/**
+ * Groups that users, keys or channels name, or that have a ratio. One that is here already keeps
+ * what it costs, unless nobody has ever touched it.
+ */
+export function* importGroups(
+  foreign: ForeignInstallation,
+  { imported, report, ratios, by }: ImportContext,
+): Transaction<void> {
+  const { groups: present } = yield* readStoredCatalog();
+  const ours = new Map(present.map((group) => [group.name, group]));
+  for (const name of groupsOf(foreign, ratios)) {
+    if (imported.before('group', name) !== undefined) {
+      report.groups.before++;
+      continue;
+    }
+    const ratio = ratios.groups.get(name);
+    const multiplierPpm = ratio === undefined ? 1_000_000n : roundedUp(ratio, multiplierPlaces);
+    const multiplier = decimalText(multiplierPpm, multiplierPlaces);
+    const own = ours.get(name);
+    const written = { name, price_multiplier: multiplier };
+    const untouched = own !== undefined && own.origin === 'console' && own.version === 1;
+    const done =
+      own === undefined
+        ? yield* addGroup(written, by.at)
+        : untouched
+          ? yield* changeGroup({ name, version: undefined }, written, by.at)
+          : undefined;
+    if (done !== undefined && done.kind !== 'done')
+      leaveOut(
+        report,
+        'groups',
+        `group ${name}`,
+        done.kind === 'wrong' ? messages(done.problems) : done.kind,
+      );
+    else if (done === undefined && own?.multiplierPpm !== multiplierPpm)
+      leaveOut(
+        report,
+        'groups',
+        `group ${name}`,
+        `it costs ${multiplier} there, and is here already with ${decimalText(own?.multiplierPpm ?? 0n, multiplierPlaces)}, which stays`,
+      );
+    else {
+      report.groups.taken++;
+      report.multipliers.push({ group: name, multiplier });
+      yield* imported.remember('group', name, name, multiplier);
+    }
+    const what = `group ${name}`;
+    if (ratio === undefined)
+      report.notes.push({ what, note: 'no ratio is saved for it: prices are not multiplied' });
+    if (multiplierPpm === 0n)
+      report.notes.push({ what, note: 'everything is free there, and here' });
+    if (ratios.usable?.has(name) === false)
+      report.notes.push({
+        what,
+        note: 'users could not choose it there (UserUsableGroups); here everybody may make a key of it',
+      });
+  }
+}
+
+function groupsOf(
+  { users, keys, channels }: ForeignInstallation,
+  { groups }: Ratios,
+): readonly string[] {
+  const named = [
+    ...users.map(({ group }) => group),
+    ...keys.map(({ group }) => group),
+    ...channels.flatMap((channel) => channel.groups),
+  ];
+  return [...new Set([...groups.keys(), ...named])].filter(
+    (name) => name !== '' && name !== 'auto',
+  );
+}
+
+export const messages = (
+  problems: readonly { readonly path: string; readonly message: string }[],
+): string => problems.map(({ path, message }) => `${path} ${message}`).join('; ');
+
+/**
+ * Models that channels sell, with their prices. Gives those that are sold here from now on, or were
+ * before.
+ */
+export function* importModels(
+  foreign: ForeignInstallation,
+  desk: ImportContext,
+): Transaction<ReadonlySet<string>> {
+  const { imported, report } = desk;
+  const recorded = yield* readStoredCatalog();
+  const sold = new Set(recorded.models.filter(({ active }) => active).map(({ id }) => id));
+  let changed = false;
+  for (const id of new Set(foreign.channels.flatMap(({ models }) => models))) {
+    if (imported.before('model', id) !== undefined) {
+      report.models.before++;
+      continue;
+    }
+    const done = yield* importModel(id, sold.has(id), recorded, desk);
+    if (done === undefined) continue;
+    sold.add(id);
+    report.models.taken++;
+    changed = true;
+    yield* imported.remember('model', id, id, done);
+  }
+  if (changed) yield bump(catalogTopic);
+  return sold;
+}
+
+/** Its price as the database has it now; undefined: it stayed behind. */
+function* importModel(
+  id: string,
+  isSold: boolean,
+  { models }: StoredCatalog,
+  desk: ImportContext,
+): Transaction<string | undefined> {
+  const { report, ratios, bundled, by } = desk;
+  const known = bundled.get(id);
+  const own = models.find((model) => model.id === id);
+  const kind = own?.kind ?? known?.facts.kind ?? kindNamed(id);
+  const ratio = ratios.priceOf(id, kind, known);
+  if (typeof ratio === 'string') {
+    const stays = isSold ? own?.price : known?.facts.price;
+    if (stays === undefined) {
+      leaveOut(report, 'models', `model ${id}`, `${ratio}; name a price and import again`);
+      return undefined;
+    }
+    report.notes.push({
+      what: `model ${id}`,
+      note: `${ratio}: it costs what ${isSold ? 'it costs here' : 'the bundled list says'}`,
+    });
+    return isSold ? priceText(stays) : yield* begin(id, known?.facts, desk);
+  }
+  const problems = reportWithoutLines();
+  const facts = modelFrom(writtenModel(id, kind, known, ratio.price), known?.facts, problems);
+  if (facts === undefined || !problems.clean) {
+    leaveOut(report, 'models', `model ${id}`, messages(problems.problems));
+    return undefined;
+  }
+  report.prices.push({ model: id, price: ratio.price });
+  report.notes.push(...ratio.notes.map((note) => ({ what: `model ${id}`, note })));
+  if (Object.values(ratio.price).every((yuan) => yuan === '0'))
+    report.notes.push({ what: `model ${id}`, note: 'it is free there, and here' });
+  if (!isSold) return yield* begin(id, facts, desk);
+  if (own !== undefined && priceText(own.price) !== priceText(facts.price))
+    yield* publishPrice(id, facts.price, by);
+  return priceText(facts.price);
+}
+
+function* begin(
+  id: string,
+  facts: Parameters<typeof putModel>[0] | undefined,
+  { by }: ImportContext,
+): Transaction<string | undefined> {
+  if (facts === undefined) return undefined;
+  const [row] = yield { sql: 'SELECT * FROM models WHERE id=$1', params: [id] };
+  yield* putModel(facts, row, by);
+  return priceText(facts.price);
+}
+
+function writtenModel(
+  id: string,
+  kind: ModelKind,
+  known: ReturnType<Bundled['get']>,
+  price: Readonly<Record<string, string>>,
+): WrittenMembers {
+  const { ownedBy, context, outputTokensMax, modalities, topSpeed, durations, shutdownDate } =
+    known?.facts ?? {};
+  const facts = {
+    context,
+    max_output: outputTokensMax,
+    modalities,
+    top_speed: topSpeed,
+    durations,
+    shutdown_date: shutdownDate,
+  };
+  return { id, kind, owned_by: ownedBy, ...facts, price };
+}
+
+/** What a model does that no list knows, as its name says. */
+function kindNamed(id: string): ModelKind {
+  const found = kinds.find(({ named }) => new RegExp(named, 'i').test(id));
+  // Checked by this room's tests.
+  return found === undefined ? 'chat' : (found.kind as ModelKind);
+}

@@ -1,0 +1,254 @@
+import { fraction, product } from '../base/fraction.ts';
+import { importKey } from '../accounts/keys.ts';
+import { namedMax } from '../accounts/principal.ts';
+import { isEmail, plainName } from '../accounts/text-fields.ts';
+import { linkIdentity } from '../accounts/identities.ts';
+import { setUserState } from '../accounts/users.ts';
+import type { Nano } from '../base/money.ts';
+import { formatYuan, nanoPerYuan } from '../base/money.ts';
+import { isNetwork } from '../http/client-address.ts';
+import { creditTx } from '../ledger/transactions/account.ts';
+import { enrol } from '../signin/enrol.ts';
+import type { Transaction } from '../storage/database.ts';
+import type { ForeignInstallation, ForeignKey, ForeignUser, UnitWorth } from './new-api.ts';
+import { divided, roundedUp } from '../catalog/decimal.ts';
+import type { EarlierImports } from './import-records.ts';
+import { type ImportSummary, leaveOut } from './report.ts';
+
+export interface UserImportContext {
+  /** The name of the installation: opening transfers are made once for each. */
+  readonly origin: string;
+  readonly imported: EarlierImports;
+  readonly report: ImportSummary;
+  readonly worth: UnitWorth;
+  /** Wall clock, ms. */
+  readonly at: number;
+}
+
+const yuanPlaces = 9;
+const signsInWith = 'github';
+
+/** Units → nano-yuan, rounded up: nobody loses by moving. */
+export const worthOf = (units: bigint, { perDollar, rate }: UnitWorth): Nano =>
+  roundedUp(divided(product(fraction(units), rate), perDollar), yuanPlaces);
+
+/** What one import brings at most, in all: far below what the sums of a ledger can hold. */
+const openingsMax: Nano = 1_000_000_000n * nanoPerYuan;
+
+/** A user of theirs, and ours. `opening`: the balance that was made now. */
+interface ImportedUser extends ForeignUser {
+  readonly ours: string;
+  readonly opening: Nano | undefined;
+}
+
+/** By their ids. */
+export type ImportedUsers = ReadonlyMap<string, ImportedUser>;
+
+/** Users with their balances. */
+export function* importUsers(
+  { users }: ForeignInstallation,
+  people: UserImportContext,
+): Transaction<ImportedUsers> {
+  const { imported, report } = people;
+  const opened = yield* openings(people.origin);
+  const ours = new Map<string, ImportedUser>();
+  let brought = [...opened.values()].reduce((sum, amount) => sum + amount, 0n);
+  for (const user of users) {
+    const what = `user ${user.id} (${user.name})`;
+    addUp(user, people);
+    if (user.deleted) {
+      leaveOut(report, 'users', what, 'deleted there');
+      continue;
+    }
+    const before = imported.before('user', user.id);
+    if (before !== undefined && before.was !== user.name) {
+      leaveOut(
+        report,
+        'users',
+        what,
+        `was ${before.was} when it was imported: another installation is imported with another --as`,
+      );
+      continue;
+    }
+    const now = user.quota > 0n ? worthOf(user.quota, people.worth) : 0n;
+    if (before === undefined) {
+      if (brought + now > openingsMax) {
+        leaveOut(
+          report,
+          'users',
+          what,
+          `has ${formatYuan(now)} yuan there, and an import brings ${formatYuan(openingsMax)} yuan at most in all`,
+        );
+        continue;
+      }
+      brought += now;
+      ours.set(user.id, {
+        ...user,
+        ours: yield* importUser(user, now, what, people),
+        opening: now > 0n ? now : undefined,
+      });
+      continue;
+    }
+    report.users.before++;
+    ours.set(user.id, { ...user, ours: before.ours, opening: undefined });
+    const then = opened.get(openingId(people.origin, user.id)) ?? 0n;
+    if (then !== now)
+      report.notes.push({
+        what,
+        note: `came with ${formatYuan(then)} yuan, and has ${formatYuan(now)} there now: a balance is taken once`,
+      });
+  }
+  report.sums.transferred = [...(yield* openings(people.origin)).values()].reduce(
+    (sum, amount) => sum + amount,
+    0n,
+  );
+  return ours;
+}
+
+const openingId = (origin: string, theirs: string): string => `opening_${origin}_${theirs}`;
+
+/** Opening transfers made under this name, by their ids. */
+function* openings(origin: string): Transaction<ReadonlyMap<string, Nano>> {
+  const begins = openingId(origin, '');
+  const rows = yield {
+    sql: "SELECT id, amount FROM transfer WHERE debit='grants' AND code='opening' AND ref=$1",
+    params: [origin],
+  };
+  return new Map(
+    rows
+      .filter(({ id }) => String(id).startsWith(begins))
+      .map(({ id, amount }) => [String(id), BigInt(amount ?? 0)]),
+  );
+}
+
+function addUp(
+  { deleted, quota, rewards }: ForeignUser,
+  { report: { sums }, worth }: UserImportContext,
+): void {
+  sums.rewardUnits += rewards;
+  if (deleted) sums.deletedUnits += quota;
+  else if (quota < 0n) sums.owedUnits -= quota;
+  else {
+    sums.units += quota;
+    sums.worth += worthOf(quota, worth);
+  }
+}
+
+function* importUser(
+  user: ForeignUser,
+  opening: Nano,
+  what: string,
+  { origin, imported, report, at }: UserImportContext,
+): Transaction<string> {
+  const { id } = yield* enrol(
+    plainName(user.name) || `user ${user.id}`,
+    user.operator ? 'operator' : 'user',
+    user.createdAt ?? at,
+  );
+  if (!user.enabled) yield* setUserState(id, 'suspended');
+  if (user.github !== undefined) {
+    const linked = yield* linkIdentity(
+      id,
+      { provider: signsInWith, subject: user.github, name: user.name },
+      at,
+    );
+    if (linked !== 'linked')
+      report.notes.push({ what, note: 'signs in here as somebody else already: not linked' });
+  } else report.withoutSignIn++;
+  if (user.email !== undefined && isEmail(user.email))
+    yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [id, user.email] };
+  else if (user.email !== undefined)
+    report.notes.push({ what, note: 'its e-mail address is none' });
+  if (opening > 0n) {
+    const done = yield* creditTx({
+      id: openingId(origin, user.id),
+      account: id,
+      from: 'grants',
+      amount: opening,
+      code: 'opening',
+      ref: origin,
+      at,
+    });
+    if (done !== 'created')
+      throw new Error(`the opening transfer of ${what} is there, and its user is not`);
+  } else if (user.quota < 0n)
+    report.notes.push({
+      what,
+      note: `owes ${-user.quota} units there, and begins with nothing here`,
+    });
+  report.users.taken++;
+  yield* imported.remember('user', user.id, id, user.name);
+  return id;
+}
+
+/** Keys that go on working: of each the hash is kept, never the key. */
+export function* importKeys(
+  { keys }: ForeignInstallation,
+  users: ImportedUsers,
+  groups: ReadonlySet<string>,
+  people: UserImportContext,
+): Transaction<void> {
+  const { report, worth, at } = people;
+  for (const key of keys) {
+    const what = `key ${key.id} (${key.name})`;
+    const user = users.get(key.userId);
+    if (key.deleted || user === undefined) {
+      leaveOut(report, 'keys', what, key.deleted ? 'deleted there' : 'its user is not here');
+      continue;
+    }
+    const group = groupOf(key, user);
+    if (!groups.has(group)) {
+      leaveOut(report, 'keys', what, `there is no group ${group}`);
+      continue;
+    }
+    const tooMuch = unconfined(key);
+    if (tooMuch !== undefined) {
+      leaveOut(report, 'keys', what, tooMuch);
+      continue;
+    }
+    const done = yield* importKey({
+      models: key.models,
+      addresses: key.addresses,
+      userId: user.ours,
+      name: plainName(key.name),
+      group,
+      secret: key.secret,
+      enabled: key.enabled,
+      limit: limitOf(key, worth),
+      expiresAt: key.expiresAt,
+      at: key.createdAt ?? at,
+      lastUsedAt: key.lastUsedAt,
+    });
+    if (done === 'there') report.keys.before++;
+    else if (done === 'others') leaveOut(report, 'keys', what, "it is somebody else's here");
+    else if (done === 'shapeless')
+      leaveOut(report, 'keys', what, 'a key has 16 to 125 letters, digits, - and _ after its sk-');
+    else {
+      report.keys.taken++;
+      if (key.group === 'auto')
+        report.notes.push({
+          what,
+          note: `chose its group by itself there; here it is of ${group}`,
+        });
+    }
+  }
+}
+
+/** What its user could never pay is no limit. */
+function limitOf({ remaining }: ForeignKey, worth: UnitWorth): Nano | undefined {
+  const limit = remaining === undefined ? undefined : worthOf(remaining, worth);
+  return limit === undefined || limit > openingsMax ? undefined : limit;
+}
+
+/** Why a key cannot be confined here as it was there: then it would open more than it did. */
+function unconfined({ models, addresses }: ForeignKey): string | undefined {
+  if (models.length > namedMax || addresses.length > namedMax)
+    return `it names more than ${namedMax} models or addresses`;
+  const wrong = addresses.find((address) => !isNetwork(address));
+  return wrong === undefined
+    ? undefined
+    : `it may be used from '${wrong}', which is no address and no network`;
+}
+
+const groupOf = (key: ForeignKey, user: ForeignUser): string =>
+  key.group === '' || key.group === 'auto' ? user.group : key.group;

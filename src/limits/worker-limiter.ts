@@ -1,0 +1,130 @@
+import {
+  type Allowance,
+  type Limiter,
+  type Overrun,
+  type Pass,
+  type Share,
+  type SharedLimiter,
+  isUnlimited,
+  unlimited,
+} from './limiter.ts';
+
+/** What a process asks of the one that keeps the limits of all; plain data. */
+export type LimitQuestion =
+  | {
+      readonly limit: 'enter';
+      readonly id: number;
+      readonly subject: string;
+      readonly allowance: Allowance;
+      readonly tokens: number;
+      readonly also: Share | undefined;
+    }
+  | { readonly limit: 'finish'; readonly id: number; readonly tokens: number };
+
+/** Its answer to `enter`: an overrun, or a pass without its `finish`. */
+export interface LimitAnswer {
+  readonly id: number;
+  readonly entered: Overrun | Pick<Pass, 'requests' | 'tokens'>;
+}
+
+/**
+ * The limits of one process of several on one machine: they are kept in another, which is asked.
+ * What arrives here together is asked together: a message between processes costs as much as a good
+ * part of a request, whatever it says.
+ */
+export class WorkerLimiter implements SharedLimiter {
+  readonly #ask: (questions: readonly LimitQuestion[]) => void;
+  readonly #waiting = new Map<number, (entered: Pass | Overrun) => void>();
+  #asked = 0;
+  #unsent: LimitQuestion[] = [];
+
+  constructor(ask: (questions: readonly LimitQuestion[]) => void) {
+    this.#ask = ask;
+  }
+
+  enter(
+    subject: string,
+    allowance: Allowance,
+    tokens: number,
+    also?: Share,
+  ): Pass | Promise<Pass | Overrun> {
+    if (isUnlimited(allowance) && (also === undefined || isUnlimited(also.allowance)))
+      return unlimited;
+    const id = ++this.#asked;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#tell({ limit: 'enter', id, subject, allowance, tokens, also });
+    });
+  }
+
+  receive(answers: readonly LimitAnswer[]): void {
+    for (const { id, entered } of answers) {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      waiting?.('over' in entered ? entered : { ...entered, finish: this.#finishOf(id) });
+    }
+  }
+
+  #finishOf(id: number): Pass['finish'] {
+    let running = true;
+    return (tokens) => {
+      if (running) this.#tell({ limit: 'finish', id, tokens });
+      running = false;
+    };
+  }
+
+  #tell(question: LimitQuestion): void {
+    if (this.#unsent.push(question) === 1) setImmediate(this.#send);
+  }
+
+  readonly #send = (): void => {
+    const questions = this.#unsent;
+    this.#unsent = [];
+    this.#ask(questions);
+  };
+}
+
+/** Keeps the limits for one of those processes. */
+export class LimitKeeper {
+  readonly #limiter: Limiter;
+  readonly #answer: (answers: readonly LimitAnswer[]) => void;
+  readonly #running = new Map<number, { readonly pass: Pass; readonly tokens: number }>();
+  #gone = false;
+
+  constructor(limiter: Limiter, answer: (answers: readonly LimitAnswer[]) => void) {
+    this.#limiter = limiter;
+    this.#answer = answer;
+  }
+
+  asked(questions: readonly LimitQuestion[]): void {
+    // Its last questions may be read after its end has been heard of.
+    if (this.#gone) return;
+    const answers = questions.flatMap((question) => this.#answerTo(question) ?? []);
+    if (answers.length > 0) this.#answer(answers);
+  }
+
+  #answerTo(question: LimitQuestion): LimitAnswer | undefined {
+    const { id, tokens } = question;
+    if (question.limit === 'finish') {
+      this.#running.get(id)?.pass.finish(tokens);
+      this.#running.delete(id);
+      return undefined;
+    }
+    const entered = this.#limiter.enter(
+      question.subject,
+      question.allowance,
+      tokens,
+      question.also,
+    );
+    if ('over' in entered) return { id, entered };
+    this.#running.set(id, { pass: entered, tokens });
+    return { id, entered: { requests: entered.requests, tokens: entered.tokens } };
+  }
+
+  /** The process has ended: what it ran runs no more, and counts as it was estimated. */
+  gone(): void {
+    this.#gone = true;
+    for (const { pass, tokens } of this.#running.values()) pass.finish(tokens);
+    this.#running.clear();
+  }
+}

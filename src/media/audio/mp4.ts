@@ -1,0 +1,182 @@
+import { type AudioSource, stepsMax } from './source.ts';
+
+interface Box {
+  readonly type: string;
+  /** Of what is inside. */
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Track {
+  /** Parts of a second. */
+  scale: number;
+  /**
+   * Parts that its head tells, that its table of times comes to, and where its last fragment ends:
+   * files that were recorded live have nothing else.
+   */
+  told: number;
+  timed: number;
+  fragments: number;
+  /** Of a sample of its fragments. */
+  usual: number;
+  /**
+   * Of AAC, whose samples are as long as they are, whatever is told of their times: samples a
+   * second, and how many there are.
+   */
+  aacHz: number;
+  samples: number;
+}
+
+/** What is known of a film so far. `track`: what is being read is of this one. */
+interface Movie {
+  readonly tracks: Map<number, Track>;
+  track: Track;
+  steps: number;
+}
+
+const inside = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf']);
+const aacSamples = 1_024;
+const aacHzMax = 96_000;
+/** Of the first samples and of the last one, something is left out. */
+const leftOutSeconds = 1;
+
+const newTrack = (): Track => ({
+  scale: 0,
+  told: 0,
+  timed: 0,
+  fragments: 0,
+  usual: 0,
+  aacHz: 0,
+  samples: 0,
+});
+
+/**
+ * Seconds of an MP4 or M4A file (ISO 14496-12): of its longest track, by whatever makes that the
+ * longest.
+ */
+export async function mp4Seconds(source: AudioSource): Promise<number | undefined> {
+  const film: Movie = { tracks: new Map(), track: newTrack(), steps: 0 };
+  await look(source, 0, source.size, film);
+  const seconds = Math.max(0, ...[...film.tracks.values()].map(secondsOf));
+  return seconds === 0 ? undefined : seconds;
+}
+
+function secondsOf({ scale, told, timed, fragments, aacHz, samples }: Track): number {
+  const said = scale === 0 ? 0 : Math.max(told, timed, fragments) / scale;
+  const decoded = aacHz === 0 ? 0 : (samples * aacSamples) / aacHz;
+  return decoded > said + leftOutSeconds ? decoded : said;
+}
+
+async function look(source: AudioSource, from: number, to: number, film: Movie): Promise<void> {
+  for (let at = from; at + 8 <= to; ) {
+    if (++film.steps > stepsMax) return;
+    const box = await boxAt(source, at, to);
+    if (box === undefined) return;
+    if (box.type === 'trak') film.track = newTrack();
+    if (inside.has(box.type)) await look(source, box.start, box.end, film);
+    else await read(source, box, film);
+    at = box.end;
+  }
+}
+
+async function boxAt(source: AudioSource, at: number, to: number): Promise<Box | undefined> {
+  const head = await source.bytes(at, 16);
+  const short = head.readUInt32BE(0);
+  const length = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? to - at : short;
+  const headBytes = short === 1 ? 16 : 8;
+  if (length < headBytes) return undefined;
+  return {
+    type: head.toString('latin1', 4, 8),
+    start: at + headBytes,
+    end: Math.min(to, at + length),
+  };
+}
+
+function trackOf(film: Movie, id: number): Track {
+  let track = film.tracks.get(id);
+  if (track === undefined) film.tracks.set(id, (track = newTrack()));
+  return track;
+}
+
+async function read(source: AudioSource, box: Box, film: Movie): Promise<void> {
+  const { type, start, end } = box;
+  const bytes = await source.bytes(start, 48);
+  const long = bytes[0] === 1;
+  const { track } = film;
+  if (type === 'tkhd') film.tracks.set(bytes.readUInt32BE(long ? 20 : 12), track);
+  if (type === 'mdhd') {
+    track.scale = bytes.readUInt32BE(long ? 20 : 12);
+    const told = long ? Number(bytes.readBigUInt64BE(24)) : bytes.readUInt32BE(16);
+    track.told = told >= 0xffffffff ? 0 : told;
+  }
+  if (type === 'stsd' && bytes.toString('latin1', 12, 16) === 'mp4a')
+    track.aacHz = Math.min(aacHzMax, bytes.readUInt16BE(40));
+  if (type === 'stsz' || type === 'stz2')
+    track.samples += Math.min(samplesMax, bytes.readUInt32BE(8));
+  if (type === 'stts') track.timed += await timesIn(source, start, end);
+  if (type === 'trex') trackOf(film, bytes.readUInt32BE(4)).usual = bytes.readUInt32BE(12);
+  if (type === 'tfhd') {
+    film.track = trackOf(film, bytes.readUInt32BE(4));
+    const flags = bytes.readUIntBE(1, 3);
+    const at = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
+    if (flags & 8) film.track.usual = bytes.readUInt32BE(at);
+  }
+  if (type === 'tfdt')
+    track.fragments = Math.max(
+      track.fragments,
+      long ? Number(bytes.readBigUInt64BE(4)) : bytes.readUInt32BE(4),
+    );
+  if (type === 'trun') await run(source, box, track);
+}
+
+const samplesMax = 10_000_000;
+const runMax = 100_000;
+const windowBytes = 64 * 1024;
+
+/** A table of so many samples and how long each of them is. */
+async function timesIn(source: AudioSource, start: number, stop: number): Promise<number> {
+  const told = (await source.bytes(start, 8)).readUInt32BE(4);
+  let sum = 0;
+  await entries(source, { from: start + 8, stop, told, bytes: 8 }, (table, at) => {
+    sum += table.readUInt32BE(at) * table.readUInt32BE(at + 4);
+  });
+  return sum;
+}
+
+async function run(source: AudioSource, { start, end }: Box, track: Track): Promise<void> {
+  const head = await source.bytes(start, 8);
+  const flags = head.readUIntBE(1, 3);
+  const told = Math.min(runMax, head.readUInt32BE(4));
+  track.samples += told;
+  if (!(flags & 0x100)) {
+    track.fragments += told * track.usual;
+    return;
+  }
+  const bytes = [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
+  const from = start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
+  await entries(source, { from, stop: end, told, bytes }, (table, at) => {
+    track.fragments += table.readUInt32BE(at);
+  });
+}
+
+interface Table {
+  readonly from: number;
+  readonly stop: number;
+  readonly told: number;
+  /** Of an entry. */
+  readonly bytes: number;
+}
+
+async function entries(
+  source: AudioSource,
+  { from, stop, told, bytes }: Table,
+  each: (table: Buffer, at: number) => void,
+): Promise<void> {
+  const count = Math.min(runMax, told, Math.floor((stop - from) / bytes));
+  for (let i = 0; i < count; ) {
+    const some = Math.min(count - i, Math.floor(windowBytes / bytes));
+    const table = await source.bytes(from + i * bytes, some * bytes);
+    for (let j = 0; j < some; j++) each(table, j * bytes);
+    i += some;
+  }
+}

@@ -1,0 +1,127 @@
+import type { AudioSource } from './source.ts';
+
+const tailBytes = 128 * 1024;
+/** More than a page has. */
+const windowBytes = 128 * 1024;
+/** `OpusHead` and `OpusTags` are no sound. */
+const headBegins = 0x4f;
+const headBytes = 27;
+const opusHz = 48_000;
+/**
+ * What the last page says may be less than its packets: of the last of them, and of silence at the
+ * start, something is left out.
+ */
+const leftOutSeconds = 1;
+
+/**
+ * Seconds by the last page's granule position (RFC 3533), in the first stream's samples; of Opus at
+ * least what its packets say.
+ */
+export async function oggSeconds(source: AudioSource): Promise<number | undefined> {
+  const first = await source.bytes(0, headBytes + 255 + 64);
+  const codec = codecOf(first.subarray(headBytes + (first[26] ?? 0)));
+  if (codec === undefined) return undefined;
+  const told = await secondsByGranule(source, first.readUInt32LE(14), codec);
+  if (told === undefined || !codec.opus) return told;
+  const heard = await opusSeconds(source);
+  return heard > told + leftOutSeconds ? heard : told;
+}
+
+async function secondsByGranule(
+  source: AudioSource,
+  serial: number,
+  { rate, skip }: Codec,
+): Promise<number | undefined> {
+  const from = Math.max(0, source.size - tailBytes);
+  const tail = await source.bytes(from, Math.min(tailBytes, source.size));
+  for (
+    let at = tail.lastIndexOf('OggS');
+    at >= 0;
+    at = at === 0 ? -1 : tail.lastIndexOf('OggS', at - 1)
+  ) {
+    if (at + headBytes > tail.length || tail.readUInt32LE(at + 14) !== serial) continue;
+    const granule = tail.readBigInt64LE(at + 6);
+    if (granule > 0n) return Math.max(0, Number(granule) - skip) / rate;
+  }
+  return undefined;
+}
+
+interface Codec {
+  readonly rate: number;
+  readonly skip: number;
+  readonly opus: boolean;
+}
+
+/** What a stream's first packet says. */
+function codecOf(packet: Buffer): Codec | undefined {
+  if (packet.toString('latin1', 0, 8) === 'OpusHead')
+    return { rate: opusHz, skip: packet.readUInt16LE(10), opus: true };
+  if (packet.toString('latin1', 1, 7) === 'vorbis') return some(packet.readUInt32LE(12));
+  if (packet.toString('latin1', 0, 8) === 'Speex   ') return some(packet.readUInt32LE(36));
+  // FLAC in Ogg: its STREAMINFO stands behind a head of 17 bytes.
+  if (packet.toString('latin1', 1, 5) === 'FLAC') return some(packet.readUIntBE(27, 3) >> 4);
+  return undefined;
+}
+
+const some = (rate: number): Codec | undefined =>
+  rate === 0 ? undefined : { rate, skip: 0, opus: false };
+
+/** Of every page, whatever it says of itself: decoders play the packets that there are. */
+async function opusSeconds(source: AudioSource): Promise<number> {
+  let seconds = 0;
+  for (let from = 0; from + headBytes < source.size; ) {
+    const window = await source.bytes(from, Math.min(windowBytes, source.size - from));
+    let read = 0;
+    for (;;) {
+      const at = window.indexOf('OggS', read);
+      read = Math.max(read, at < 0 ? window.length - 3 : at);
+      if (at < 0) break;
+      const body = at + headBytes + (window[at + 26] ?? 0);
+      const laces = window.subarray(at + headBytes, body);
+      const end = laces.reduce((sum, lace) => sum + lace, body);
+      // What is cut by the window stands at the start of the next one.
+      if (end > window.length && at > 0) break;
+      seconds += pageSeconds(window, body, laces, ((window[at + 5] ?? 0) & 1) === 0);
+      read = Math.min(end, window.length);
+    }
+    from += read;
+  }
+  return seconds;
+}
+
+/** Packets that begin on a page; a last one of 255 goes on on the next. */
+function pageSeconds(window: Buffer, body: number, laces: Buffer, fresh: boolean): number {
+  let seconds = 0;
+  let at = body;
+  let begins = fresh;
+  for (const lace of laces) {
+    if (
+      begins &&
+      lace > 0 &&
+      at < window.length &&
+      (window[at] !== headBegins || window.toString('latin1', at, at + 4) !== 'Opus')
+    )
+      seconds += opusPacketSeconds(window[at] ?? 0, window[at + 1] ?? 1);
+    begins = lace < 255;
+    at += lace;
+  }
+  return seconds;
+}
+
+const framesMs = [10, 20, 40, 60];
+const shortMs = [2.5, 5, 10, 20];
+/** No packet has more. */
+const packetMsMax = 120;
+
+/**
+ * Seconds of a packet of Opus (RFC 6716 §3.1): its first byte tells how long a frame is and how
+ * many there are; its second, where there may be more than two.
+ */
+export function opusPacketSeconds(first: number, second: number): number {
+  const config = first >> 3;
+  const ms =
+    config < 12 ? framesMs[config & 3] : config < 16 ? framesMs[config & 1] : shortMs[config & 3];
+  const code = first & 3;
+  const frames = code === 0 ? 1 : code < 3 ? 2 : second & 63;
+  return Math.min(packetMsMax, frames * (ms ?? 0)) / 1_000;
+}

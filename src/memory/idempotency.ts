@@ -1,0 +1,131 @@
+import type { Clock } from '../base/clock.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { expiredAtOnceMax } from './expiry.ts';
+
+/**
+ * A request that shall happen once: `key` is the client's word for it, `digest` what was asked,
+ * `id` the request's and so its charge's.
+ */
+export interface IdempotentRequest {
+  readonly account: string;
+  readonly key: string;
+  readonly digest: string;
+  readonly id: string;
+}
+
+/** An answer as the client was given it, status 200. */
+export interface StoredAnswer {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/**
+ * `mine`: to be answered by whoever asks; with `orphan`, after another request of this id has begun
+ * it and was not heard of again. `running`: somebody else is at it. `other`: the key was used for
+ * another request.
+ */
+export type IdempotencyClaim =
+  | { readonly kind: 'mine'; readonly orphan?: string }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'answered'; readonly answer: StoredAnswer };
+
+/** Which submissions run, and what the finished ones were answered, for a day and on every node. */
+export interface IdempotencyStore {
+  /** Whether this key has been used. */
+  has(submission: IdempotentRequest): Promise<boolean>;
+  claim(submission: IdempotentRequest): Promise<IdempotencyClaim>;
+  /** Whoever runs a submission says so every now and then. */
+  renew(submission: IdempotentRequest): Promise<void>;
+  /** False when another has taken the submission over. */
+  keep(submission: IdempotentRequest, answer: StoredAnswer): Promise<boolean>;
+  /** There was no answer worth keeping: the next with this key begins anew. */
+  forget(submission: IdempotentRequest): Promise<void>;
+  /** For whoever knows that no other process lives: nobody is at any submission. */
+  release(): Promise<void>;
+  /** Forgets what has expired, `expiredMax` at most; returns how many. */
+  expire(): Promise<number>;
+}
+
+export const answerRetentionMs = 86_400_000;
+/** Who runs a submission and was not heard of for so long is gone. */
+export const answerLeaseMs = 30_000;
+
+export function openIdempotencyStore(database: Database, clock: Clock): IdempotencyStore {
+  return {
+    async has({ account, key }) {
+      return (
+        (
+          await database.query('SELECT 1 AS one FROM answer WHERE account=$1 AND key=$2', [
+            account,
+            key,
+          ])
+        ).length > 0
+      );
+    },
+    claim: (submission) => database.transact(() => claim(submission, clock.now())),
+    async renew({ account, key, id }) {
+      await database.query(
+        'UPDATE answer SET lease_until=$4 WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL',
+        [account, key, id, clock.now() + answerLeaseMs],
+      );
+    },
+    async keep({ account, key, id }, { contentType, body }) {
+      const sql = `UPDATE answer SET lease_until=NULL, content_type=$4, body=$5
+        WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL RETURNING holder`;
+      return (await database.query(sql, [account, key, id, contentType, body])).length > 0;
+    },
+    async forget({ account, key, id }) {
+      await database.query(
+        'DELETE FROM answer WHERE account=$1 AND key=$2 AND holder=$3 AND lease_until IS NOT NULL',
+        [account, key, id],
+      );
+    },
+    async release() {
+      await database.query('UPDATE answer SET lease_until=0 WHERE lease_until IS NOT NULL');
+    },
+    async expire() {
+      const sql = `DELETE FROM answer WHERE (account, key) IN
+        (SELECT account, key FROM answer WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnceMax}) RETURNING key`;
+      return (await database.query(sql, [clock.now()])).length;
+    },
+  };
+}
+
+function* claim(submission: IdempotentRequest, now: number): Transaction<IdempotencyClaim> {
+  const { account, key, digest, id } = submission;
+  const inserted = yield {
+    sql: `INSERT INTO answer (account, key, digest, holder, lease_until, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (account, key) DO NOTHING RETURNING key`,
+    params: [account, key, digest, id, now + answerLeaseMs, now + answerRetentionMs],
+  };
+  if (inserted.length > 0) return { kind: 'mine' };
+  const [row] = yield {
+    sql: 'SELECT digest, holder, lease_until, content_type, body, expires_at FROM answer WHERE account=$1 AND key=$2',
+    params: [account, key],
+  };
+  if (row === undefined) return { kind: 'running' };
+  const expired = timeOf(row, 'expires_at') <= now;
+  if (!expired && row['digest'] !== digest) return { kind: 'other' };
+  const holder = String(row['holder']);
+  if (!expired && row['lease_until'] === null)
+    return {
+      kind: 'answered',
+      answer: { contentType: String(row['content_type']), body: String(row['body']) },
+    };
+  if (!expired && timeOf(row, 'lease_until') > now) return { kind: 'running' };
+  const taken = yield {
+    sql: `UPDATE answer SET digest=$3, holder=$4, lease_until=$5, expires_at=$6, content_type=NULL, body=NULL
+      WHERE account=$1 AND key=$2 AND holder=$7 AND expires_at=$8 AND (lease_until=$9 OR (lease_until IS NULL AND $9=0)) RETURNING key`,
+    params: [
+      ...[account, key, digest, id, now + answerLeaseMs, now + answerRetentionMs],
+      ...[holder, timeOf(row, 'expires_at'), timeOf(row, 'lease_until')],
+    ],
+  };
+  if (taken.length === 0) return { kind: 'running' };
+  return expired ? { kind: 'mine' } : { kind: 'mine', orphan: holder };
+}
+
+function timeOf(row: Row, column: string): number {
+  return Number(row[column] ?? 0);
+}

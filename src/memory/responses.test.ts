@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import type { Clock } from '../base/clock.ts';
+import { memoryMigrations } from './migrations.ts';
+import {
+  type StoredResponse,
+  responseRetentionMs,
+  responseLeaseMs,
+  openResponseStore,
+} from './responses.ts';
+
+const migrations = [...memoryMigrations];
+
+class TurnedClock implements Clock {
+  at = 1_000;
+  now(): number {
+    return this.at;
+  }
+  monotonicMs(): number {
+    return this.at;
+  }
+}
+
+const message = (id: string, text: string) => ({
+  id,
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+});
+
+function turn(
+  id: string,
+  previous?: string,
+  status: StoredResponse['status'] = 'completed',
+): StoredResponse {
+  const output = [
+    {
+      id: `msg_${id}`,
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: `Héllo 你好 from ${id}` }],
+    },
+  ];
+  return {
+    id,
+    status,
+    previous,
+    input: [message(`in_${id}`, id)],
+    body: { id, status, background: true, output },
+  };
+}
+
+forEachDatabase((_, openFresh, fresh) => {
+  test('a response is found by its account at once, on every node', async () => {
+    const { open } = await fresh(migrations);
+    const [here, there] = [await open(), await open()];
+    const clock = new TurnedClock();
+    await openResponseStore(here, clock).keep('ada', turn('a'));
+    const other = openResponseStore(there, clock);
+    expect(await other.find('ada', 'a')).toEqual(turn('a'));
+    expect(await other.find('bob', 'a')).toBeUndefined();
+    expect(await other.conversation('bob', 'a')).toBeUndefined();
+    expect(await other.items('bob', ['msg_a'])).toEqual(new Map());
+    expect(await other.forget('bob', 'a')).toBe(false);
+    expect(await other.cancel('bob', 'a')).toBeUndefined();
+  });
+
+  test('a conversation is every turn up to a response, oldest first; a missing turn breaks it', async () => {
+    const memory = openResponseStore(await openFresh({ migrations }), new TurnedClock());
+    await memory.keep('ada', turn('a'));
+    await memory.keep('ada', turn('b', 'a'));
+    await memory.keep('ada', turn('c', 'b'));
+    await memory.keep('ada', turn('d', 'a'));
+    const said = await memory.conversation('ada', 'c');
+    expect(said?.map((item) => item['id'])).toEqual([
+      'in_a',
+      'msg_a',
+      'in_b',
+      'msg_b',
+      'in_c',
+      'msg_c',
+    ]);
+    expect((await memory.conversation('ada', 'd'))?.map((item) => item['id'])).toEqual([
+      'in_a',
+      'msg_a',
+      'in_d',
+      'msg_d',
+    ]);
+    expect(await memory.forget('ada', 'b')).toBe(true);
+    expect(await memory.conversation('ada', 'c')).toBeUndefined();
+    expect(await memory.items('ada', ['msg_b', 'msg_c', 'in_a', 'nothing'])).toEqual(
+      new Map([
+        ['msg_c', said?.at(-1)],
+        ['in_a', turn('a').input[0]],
+      ]),
+    );
+  });
+
+  test('a response is forgotten after its time, and its items with it', async () => {
+    const database = await openFresh({ migrations });
+    const clock = new TurnedClock();
+    const memory = openResponseStore(database, clock);
+    await memory.keep('ada', turn('old'));
+    clock.at += responseRetentionMs - 1;
+    await memory.keep('ada', turn('new', 'old'));
+    expect(await memory.find('ada', 'old')).toBeDefined();
+    clock.at += 1;
+    expect(await memory.find('ada', 'old')).toBeUndefined();
+    expect(await memory.conversation('ada', 'new')).toBeUndefined();
+    expect(await memory.expire()).toBe(1);
+    expect(await memory.expire()).toBe(0);
+    expect(await memory.find('ada', 'new')).toBeDefined();
+    expect(await database.query('SELECT DISTINCT response FROM response_item')).toEqual([
+      { response: 'new' },
+    ]);
+  });
+
+  test('what runs in the background ends once: finished, cancelled, or failed with its node', async () => {
+    const clock = new TurnedClock();
+    const memory = openResponseStore(await openFresh({ migrations }), clock);
+    const queued = (id: string): StoredResponse => ({
+      ...turn(id, undefined, 'queued'),
+      body: { id, status: 'queued', background: true, output: [] },
+    });
+    for (const id of ['a', 'b', 'c']) await memory.begin('ada', queued(id));
+    expect(await memory.conversation('ada', 'a')).toBeUndefined();
+    expect(await memory.renew('a', 'in_progress')).toBe(true);
+    expect(await memory.find('ada', 'a')).toMatchObject({
+      status: 'in_progress',
+      body: { status: 'in_progress' },
+    });
+    await memory.finish('ada', turn('a'));
+    expect(await memory.find('ada', 'a')).toEqual(turn('a'));
+    expect((await memory.conversation('ada', 'a'))?.length).toBe(2);
+    expect(await memory.cancel('ada', 'a')).toMatchObject({ status: 'completed' });
+    expect(await memory.cancel('ada', 'b')).toMatchObject({
+      status: 'cancelled',
+      body: { status: 'cancelled' },
+    });
+    expect(await memory.renew('b', 'in_progress')).toBe(false);
+    await memory.finish('ada', turn('b'));
+    expect(await memory.find('ada', 'b')).toMatchObject({
+      status: 'cancelled',
+      body: { output: [] },
+    });
+    clock.at += responseLeaseMs + 1;
+    expect(await memory.find('ada', 'c')).toMatchObject({
+      status: 'failed',
+      body: { status: 'failed', error: { code: 'server_error' } },
+    });
+  });
+});

@@ -1,0 +1,298 @@
+import type { Clock } from '../base/clock.ts';
+import type { Database, Row, Transaction } from '../storage/database.ts';
+import { expiredAtOnceMax } from './expiry.ts';
+
+export type StoredResponseStatus =
+  | 'queued'
+  | 'in_progress'
+  | 'completed'
+  | 'incomplete'
+  | 'failed'
+  | 'cancelled';
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * A response as it is remembered: what was asked in this turn, and the response object as the
+ * client was given it.
+ */
+export interface StoredResponse {
+  readonly id: string;
+  readonly status: StoredResponseStatus;
+  readonly previous: string | undefined;
+  readonly input: readonly Item[];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Stored responses of all accounts. Whoever asks names the account; what belongs to another is not
+ * there.
+ */
+export interface ResponseStore {
+  /** Remembers a response that has ended. */
+  keep(account: string, response: StoredResponse): Promise<void>;
+  /**
+   * Remembers one that runs in the background; whoever runs it says every now and then that it
+   * still does.
+   */
+  begin(account: string, response: StoredResponse): Promise<void>;
+  /** Still running: false when it was cancelled or deleted meanwhile. */
+  renew(id: string, status: StoredResponseStatus): Promise<boolean>;
+  /**
+   * The end of one that ran in the background; nothing when it was cancelled or deleted meanwhile.
+   */
+  finish(account: string, response: StoredResponse): Promise<void>;
+  find(account: string, id: string): Promise<StoredResponse | undefined>;
+  /**
+   * All that was said up to and with this response, oldest first; undefined when a part of it is no
+   * longer there.
+   */
+  conversation(account: string, id: string): Promise<readonly Item[] | undefined>;
+  /** The items that have these ids. */
+  items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>>;
+  /** Whether there was one. */
+  forget(account: string, id: string): Promise<boolean>;
+  /** Ends a response that is running; undefined when there is none of that id. */
+  cancel(account: string, id: string): Promise<StoredResponse | undefined>;
+  /** Forgets what has expired; returns how many. */
+  expire(): Promise<number>;
+}
+
+const dayMs = 86_400_000;
+export const responseRetentionMs = 30 * dayMs;
+/**
+ * A background response whose node has not been heard of for so long has failed. It is told every
+ * two seconds, so that nodes' clocks may differ by far.
+ */
+export const responseLeaseMs = 30_000;
+/** Turns of one conversation. */
+const turnsMax = 1_000;
+
+const running: ReadonlySet<string> = new Set(['queued', 'in_progress']);
+
+export function openResponseStore(
+  database: Database,
+  clock: Clock,
+  forMs: number = responseRetentionMs,
+): ResponseStore {
+  return new DatabaseResponseStore(database, clock, forMs);
+}
+
+class DatabaseResponseStore implements ResponseStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #forMs: number;
+
+  constructor(database: Database, clock: Clock, forMs: number) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#forMs = forMs;
+  }
+
+  keep(account: string, response: StoredResponse): Promise<void> {
+    return this.#database.transact(() =>
+      insert(account, response, this.#clock.now(), this.#forMs, null),
+    );
+  }
+
+  begin(account: string, response: StoredResponse): Promise<void> {
+    const at = this.#clock.now();
+    return this.#database.transact(() =>
+      insert(account, response, at, this.#forMs, at + responseLeaseMs),
+    );
+  }
+
+  async renew(id: string, status: StoredResponseStatus): Promise<boolean> {
+    const rows = await this.#database.query(
+      "UPDATE response SET lease_until=$2, status=$3 WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
+      [id, this.#clock.now() + responseLeaseMs, status],
+    );
+    return rows.length > 0;
+  }
+
+  finish(account: string, response: StoredResponse): Promise<void> {
+    return this.#database.transact(() => finish(account, response));
+  }
+
+  async find(account: string, id: string): Promise<StoredResponse | undefined> {
+    const [row] = await this.#database.query(
+      'SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3',
+      [id, account, this.#clock.now()],
+    );
+    return row && this.#read(row);
+  }
+
+  /** As it stands now: one whose node is gone has failed, whatever its row says. */
+  #read(row: Row): StoredResponse {
+    const response = read(row);
+    const orphaned =
+      running.has(response.status) &&
+      typeof row['lease_until'] === 'bigint' &&
+      row['lease_until'] < this.#clock.now();
+    if (!orphaned) return response;
+    const error = { code: 'server_error', message: 'The response was interrupted.' };
+    return { ...response, status: 'failed', body: { ...response.body, status: 'failed', error } };
+  }
+
+  async conversation(account: string, id: string): Promise<readonly Item[] | undefined> {
+    const rows = await this.#database.query(
+      `WITH RECURSIVE turn (id, status, previous, input, body, depth) AS (
+         SELECT id, status, previous, input, body, 0 FROM response WHERE id=$1 AND account=$2 AND expires_at>$3
+         UNION ALL
+         SELECT r.id, r.status, r.previous, r.input, r.body, turn.depth+1 FROM response r JOIN turn ON r.id=turn.previous
+         WHERE r.account=$2 AND r.expires_at>$3 AND turn.depth<${turnsMax}
+       ) SELECT id, status, previous, input, body FROM turn ORDER BY depth DESC`,
+      [id, account, this.#clock.now()],
+    );
+    const turns = rows.map(read);
+    const [first] = turns;
+    if (
+      first === undefined ||
+      first.previous !== undefined ||
+      turns.some(({ status }) => running.has(status))
+    )
+      return undefined;
+    return turns.flatMap(({ input, body }) => [...input, ...outputOf(body)]);
+  }
+
+  async items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>> {
+    if (ids.length === 0) return new Map();
+    const places = ids.map((_, i) => `$${i + 3}`).join(', ');
+    const rows = await this.#database.query(
+      `SELECT * FROM response WHERE expires_at>$2 AND id IN (SELECT response FROM response_item WHERE account=$1 AND id IN (${places}))`,
+      [account, this.#clock.now(), ...ids],
+    );
+    const found = new Map<string, Item>();
+    for (const { input, body } of rows.map(read))
+      for (const item of [...input, ...outputOf(body)])
+        if (typeof item['id'] === 'string' && ids.includes(item['id'])) found.set(item['id'], item);
+    return found;
+  }
+
+  async forget(account: string, id: string): Promise<boolean> {
+    const rows = await this.#database.query(
+      'DELETE FROM response WHERE id=$1 AND account=$2 AND expires_at>$3 RETURNING id',
+      [id, account, this.#clock.now()],
+    );
+    return rows.length > 0;
+  }
+
+  cancel(account: string, id: string): Promise<StoredResponse | undefined> {
+    return this.#database.transact(() => cancel(account, id, this.#clock.now()));
+  }
+
+  async expire(): Promise<number> {
+    const rows = await this.#database.query(
+      `DELETE FROM response WHERE id IN (SELECT id FROM response WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnceMax}) RETURNING id`,
+      [this.#clock.now()],
+    );
+    return rows.length;
+  }
+}
+
+function* insert(
+  account: string,
+  response: StoredResponse,
+  at: number,
+  forMs: number,
+  leaseUntil: number | null,
+): Transaction<void> {
+  const { id, status, previous = null, input, body } = response;
+  yield {
+    sql: `INSERT INTO response (id, account, status, previous, input, body, created_at, expires_at, lease_until)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    params: [
+      id,
+      account,
+      status,
+      previous,
+      JSON.stringify(input),
+      JSON.stringify(body),
+      at,
+      at + forMs,
+      leaseUntil,
+    ],
+  };
+  yield* index(account, response);
+}
+
+/** Items that one statement indexes. Few sizes, because each is a statement of its own. */
+const rowsAtOnce = [64, 8, 1];
+
+function* index(account: string, { id, input, body }: StoredResponse): Transaction<void> {
+  const ids = new Set(
+    [...input, ...outputOf(body)]
+      .map((item) => item['id'])
+      .filter((one) => typeof one === 'string'),
+  );
+  const items = [...ids];
+  let from = 0;
+  for (const rows of rowsAtOnce) {
+    const places = Array.from({ length: rows }, (_, i) => `($1, $${i + 3}, $2)`).join(', ');
+    for (; items.length - from >= rows; from += rows)
+      yield {
+        sql: `INSERT INTO response_item (account, id, response) VALUES ${places}
+          ON CONFLICT (account, id) DO UPDATE SET response=excluded.response`,
+        params: [account, id, ...items.slice(from, from + rows)],
+      };
+  }
+}
+
+function* finish(account: string, response: StoredResponse): Transaction<void> {
+  const rows = yield {
+    sql: "UPDATE response SET status=$2, body=$3, lease_until=NULL WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
+    params: [response.id, response.status, JSON.stringify(response.body)],
+  };
+  if (rows.length > 0) yield* index(account, response);
+}
+
+function* cancel(account: string, id: string, at: number): Transaction<StoredResponse | undefined> {
+  const [row] = yield {
+    sql: 'SELECT * FROM response WHERE id=$1 AND account=$2 AND expires_at>$3',
+    params: [id, account, at],
+  };
+  if (row === undefined) return undefined;
+  const response = read(row);
+  if (!running.has(response.status)) return response;
+  const body = { ...response.body, status: 'cancelled' };
+  const done = yield {
+    sql: "UPDATE response SET status='cancelled', body=$2, lease_until=NULL WHERE id=$1 AND status IN ('queued', 'in_progress') RETURNING id",
+    params: [id, JSON.stringify(body)],
+  };
+  return done.length > 0 ? { ...response, status: 'cancelled', body } : response;
+}
+
+function read(row: Row): StoredResponse {
+  const body = objectOf(row['body']);
+  return {
+    id: String(row['id']),
+    status: statusOf(row['status']),
+    previous: typeof row['previous'] === 'string' ? row['previous'] : undefined,
+    input: itemsOf(JSON.parse(String(row['input']))),
+    body: { ...body, status: statusOf(row['status']) },
+  };
+}
+
+function objectOf(text: unknown): Item {
+  const value: unknown = JSON.parse(String(text));
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+const statuses: readonly StoredResponseStatus[] = [
+  'queued',
+  'in_progress',
+  'completed',
+  'incomplete',
+  'failed',
+  'cancelled',
+];
+
+function statusOf(value: unknown): StoredResponseStatus {
+  return statuses.find((status) => status === value) ?? 'failed';
+}
+
+const itemsOf = (value: unknown): Item[] =>
+  Array.isArray(value)
+    ? value.filter((item): item is Item => typeof item === 'object' && item !== null)
+    : [];
+
+const outputOf = (body: Item): Item[] => itemsOf(body['output']);

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import type { Clock } from '../base/clock.ts';
+import { openSealer } from '../storage/seal.ts';
+import { migrations } from '../app/schema.ts';
+import { openSignatureStore, signatureLimits } from './signatures.ts';
+
+class TurnedClock implements Clock {
+  at = 1_763_700_000_000;
+  now(): number {
+    return this.at;
+  }
+  monotonicMs(): number {
+    return this.at;
+  }
+}
+
+const sealer = openSealer(randomBytes(32));
+const signed = new Map([
+  ['call a', '{"extra_content":"Schluß"}'],
+  ['call b', '{"reasoning_details":["thought"]}'],
+]);
+
+forEachDatabase((_, openFresh, fresh) => {
+  test('what one node remembers another knows at once, for that account and that signer alone', async () => {
+    const { open } = await fresh(migrations);
+    const [here, there] = [await open(), await open()];
+    const clock = new TurnedClock();
+    await openSignatureStore(here, clock, sealer).keep('ada', 'm1', signed);
+    const other = openSignatureStore(there, clock, sealer);
+    expect(await other.find('ada', 'm1', ['call a', 'nothing', 'call b'])).toEqual(signed);
+    expect(await other.find('bob', 'm1', ['call a'])).toEqual(new Map());
+    expect(await other.find('ada', 'm2', ['call a'])).toEqual(new Map());
+  });
+
+  test('what this process knows, or knows to be missing, is not asked for again', async () => {
+    const database = await openFresh({ migrations });
+    const clock = new TurnedClock();
+    const [memory, other] = [
+      openSignatureStore(database, clock, sealer),
+      openSignatureStore(database, clock, sealer),
+    ];
+    await memory.keep('ada', 'm1', signed);
+    expect(memory.find('ada', 'm1', ['call a', 'call b'])).toEqual(signed);
+    const asked = other.find('ada', 'm1', ['call a', 'nothing']);
+    expect(asked).toBeInstanceOf(Promise);
+    await asked;
+    expect(other.find('ada', 'm1', ['call a', 'nothing'])).toEqual(
+      new Map([['call a', signed.get('call a')]]),
+    );
+    await memory.keep('ada', 'm1', new Map([['nothing', 'something']]));
+    clock.at += signatureLimits.absentForMs;
+    expect(await other.find('ada', 'm1', ['nothing'])).toEqual(new Map([['nothing', 'something']]));
+  });
+
+  test('a call that comes again has the newer signature', async () => {
+    const database = await openFresh({ migrations });
+    const clock = new TurnedClock();
+    await openSignatureStore(database, clock, sealer).keep('ada', 'm1', signed);
+    await openSignatureStore(database, clock, sealer).keep(
+      'ada',
+      'm1',
+      new Map([['call a', 'newer']]),
+    );
+    expect(await openSignatureStore(database, clock, sealer).find('ada', 'm1', ['call a'])).toEqual(
+      new Map([['call a', 'newer']]),
+    );
+  });
+
+  test('it is forgotten after its time', async () => {
+    const database = await openFresh({ migrations });
+    const clock = new TurnedClock();
+    const memory = openSignatureStore(database, clock, sealer);
+    await memory.keep('ada', 'm1', signed);
+    clock.at += signatureLimits.keptForMs - 1;
+    await memory.keep('ada', 'm1', new Map([['call c', 'late']]));
+    expect(memory.find('ada', 'm1', ['call a'])).toHaveProperty('size', 1);
+    clock.at += 1;
+    expect(await memory.find('ada', 'm1', ['call a', 'call c'])).toEqual(
+      new Map([['call c', 'late']]),
+    );
+    expect(await memory.expire()).toBe(2);
+    expect(await memory.expire()).toBe(0);
+    expect(await database.query('SELECT call FROM signature')).toEqual([{ call: 'call c' }]);
+  });
+
+  test('thoughts are sealed at rest', async () => {
+    const database = await openFresh({ migrations });
+    await openSignatureStore(database, new TurnedClock(), sealer).keep('ada', 'm1', signed);
+    const rows = await database.query('SELECT sealed FROM signature ORDER BY call');
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows)).not.toContain('thought');
+    const stranger = openSignatureStore(database, new TurnedClock(), openSealer(randomBytes(32)));
+    await expect(stranger.find('ada', 'm1', ['call a'])).rejects.toThrow('master key');
+  });
+
+  test('what is too much is not remembered, and a process keeps as much as it may', async () => {
+    const database = await openFresh({ migrations });
+    const clock = new TurnedClock();
+    const limits = { ...signatureLimits, answerCharsMax: 100, nearCharsMax: 200 };
+    const memory = openSignatureStore(database, clock, sealer, limits);
+    await memory.keep('ada', 'm1', new Map([['large', 'x'.repeat(101)]]));
+    expect(await memory.find('ada', 'm1', ['large'])).toEqual(new Map());
+    for (const call of ['one', 'two', 'three'])
+      await memory.keep('ada', 'm1', new Map([[call, 'x'.repeat(80)]]));
+    expect(memory.find('ada', 'm1', ['three'])).toHaveProperty('size', 1);
+    const oldest = memory.find('ada', 'm1', ['one']);
+    expect(oldest).toBeInstanceOf(Promise);
+    expect(await oldest).toHaveProperty('size', 1);
+  });
+});

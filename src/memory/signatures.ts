@@ -1,0 +1,179 @@
+import type { Clock } from '../base/clock.ts';
+import type { Database } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
+import { expiredAtOnceMax } from './expiry.ts';
+
+/** Which call → what was signed with it. */
+type Signatures = ReadonlyMap<string, string>;
+
+/**
+ * What vendors signed with their tool calls, for clients that do not bring it back. It belongs to
+ * an account and to who signed it: whoever asks names both. It may hold a model's thoughts, so it
+ * is sealed at rest.
+ */
+export interface SignatureStore {
+  /**
+   * What is remembered of these calls: at once where this process knows it, else asked of the
+   * database.
+   */
+  find(account: string, signer: string, calls: readonly string[]): Signatures | Promise<Signatures>;
+  keep(account: string, signer: string, signatures: Signatures): Promise<void>;
+  /** Forgets what has expired; returns how many. */
+  expire(): Promise<number>;
+}
+
+export interface SignatureLimits {
+  /** A conversation that rests longer goes on without. */
+  readonly keptForMs: number;
+  /** What is signed with one answer, in characters; more is not remembered. */
+  readonly answerCharsMax: number;
+  /** What this process keeps of it all, in characters. */
+  readonly nearCharsMax: number;
+  /** How long a process believes that there is nothing: another one may be about to write it. */
+  readonly absentForMs: number;
+}
+
+export const signatureLimits: SignatureLimits = {
+  keptForMs: 86_400_000,
+  answerCharsMax: 1024 * 1024,
+  nearCharsMax: 32 * 1024 * 1024,
+  absentForMs: 60_000,
+};
+
+export function openSignatureStore(
+  database: Database,
+  clock: Clock,
+  sealer: Sealer,
+  limits: SignatureLimits = signatureLimits,
+): SignatureStore {
+  return new DatabaseSignatureStore(database, clock, sealer, limits);
+}
+
+const purpose = 'signatures';
+
+class DatabaseSignatureStore implements SignatureStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #sealer: Sealer;
+  readonly #limits: SignatureLimits;
+  readonly #near: SignatureCache;
+
+  constructor(database: Database, clock: Clock, sealer: Sealer, limits: SignatureLimits) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#sealer = sealer;
+    this.#limits = limits;
+    this.#near = new SignatureCache(limits.nearCharsMax);
+  }
+
+  find(
+    account: string,
+    signer: string,
+    calls: readonly string[],
+  ): Signatures | Promise<Signatures> {
+    const found = new Map<string, string>();
+    const now = this.#clock.now();
+    const missing = calls.filter((call) => {
+      const known = this.#near.get(placeOf(account, signer, call), now);
+      if (known) found.set(call, known);
+      return known === undefined;
+    });
+    return missing.length === 0 ? found : this.#ask(account, signer, missing, found);
+  }
+
+  async #ask(
+    account: string,
+    signer: string,
+    missing: readonly string[],
+    found: Map<string, string>,
+  ): Promise<Signatures> {
+    const now = this.#clock.now();
+    const places = missing.map((_, i) => `$${i + 4}`).join(', ');
+    const rows = await this.#database.query(
+      `SELECT call, sealed, expires_at FROM signature WHERE account=$1 AND signer=$2 AND expires_at>$3 AND call IN (${places})`,
+      [account, signer, now, ...missing],
+    );
+    for (const call of missing)
+      this.#near.set(placeOf(account, signer, call), '', now + this.#limits.absentForMs);
+    for (const row of rows) {
+      const call = String(row['call']);
+      const signature = this.#sealer.unseal(purpose, String(row['sealed']));
+      found.set(call, signature);
+      this.#near.set(placeOf(account, signer, call), signature, Number(row['expires_at']));
+    }
+    return found;
+  }
+
+  async keep(account: string, signer: string, signatures: Signatures): Promise<void> {
+    let chars = 0;
+    for (const signature of signatures.values()) chars += signature.length;
+    if (chars > this.#limits.answerCharsMax) return;
+    const expiresAt = this.#clock.now() + this.#limits.keptForMs;
+    const rows = [...signatures].map(
+      ([call, signature]) => [call, this.#sealer.seal(purpose, signature)] as const,
+    );
+    const values = rows.map((_, i) => `($1, $2, $${2 * i + 4}, $${2 * i + 5}, $3)`).join(', ');
+    await this.#database.query(
+      `INSERT INTO signature (account, signer, call, sealed, expires_at) VALUES ${values}
+        ON CONFLICT (account, signer, call) DO UPDATE SET sealed=excluded.sealed, expires_at=excluded.expires_at`,
+      [account, signer, expiresAt, ...rows.flat()],
+    );
+    for (const [call, signature] of signatures)
+      this.#near.set(placeOf(account, signer, call), signature, expiresAt);
+  }
+
+  async expire(): Promise<number> {
+    const rows = await this.#database.query(
+      `DELETE FROM signature WHERE (account, signer, call) IN
+        (SELECT account, signer, call FROM signature WHERE expires_at<=$1 ORDER BY expires_at LIMIT ${expiredAtOnceMax}) RETURNING call`,
+      [this.#clock.now()],
+    );
+    return rows.length;
+  }
+}
+
+const placeOf = (account: string, signer: string, call: string): string =>
+  `${account} ${signer} ${call}`;
+
+interface CachedSignatures {
+  /** `''`: there is nothing. */
+  readonly signature: string;
+  readonly until: number;
+}
+
+/** What this process has seen lately, as much of it as fits. */
+class SignatureCache {
+  readonly #charsMax: number;
+  readonly #kept = new Map<string, CachedSignatures>();
+  #chars = 0;
+
+  constructor(charsMax: number) {
+    this.#charsMax = charsMax;
+  }
+
+  /** Undefined when it is not known here. */
+  get(place: string, now: number): string | undefined {
+    const known = this.#kept.get(place);
+    if (known === undefined || known.until <= now) return undefined;
+    this.#kept.delete(place);
+    this.#kept.set(place, known);
+    return known.signature;
+  }
+
+  set(place: string, signature: string, until: number): void {
+    this.#forget(place);
+    this.#kept.set(place, { signature, until });
+    this.#chars += place.length + signature.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#chars <= this.#charsMax) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(place: string): void {
+    const known = this.#kept.get(place);
+    if (known === undefined) return;
+    this.#kept.delete(place);
+    this.#chars -= place.length + known.signature.length;
+  }
+}

@@ -1,0 +1,286 @@
+import { isEmail } from '../accounts/text-fields.ts';
+import type { UserLanguage } from '../accounts/users.ts';
+import { randomText } from '../base/id.ts';
+import { formatYuan } from '../base/money.ts';
+import type { StoredChannel } from '../catalog/stored-catalog.ts';
+import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.ts';
+import type { Transaction } from '../storage/database.ts';
+import type { NotificationSettings } from './settings.ts';
+
+/** Users that are told in one look; the others in the next. */
+const usersMax = 500;
+/** What comes and goes is told of so often at most. */
+const againAfterMs = 3_600_000;
+
+export interface AlertContext {
+  readonly settings: NotificationSettings;
+  /** Where the console is, for links; undefined: not known. */
+  readonly home: string | undefined;
+  /** Wall clock, ms. */
+  readonly at: number;
+}
+
+/**
+ * Puts what is to be said where the sender finds it: operators hear of everything by webhook, and
+ * by mail of channels; a user by mail of his own balance.
+ */
+function* enqueueAlert(
+  event: AlertEvent,
+  mails: readonly { readonly to: string; readonly language: UserLanguage | undefined }[],
+  teller: AlertContext,
+): Transaction<void> {
+  const { settings, home, at } = teller;
+  const id = `ntc_${at.toString(36).padStart(9, '0')}${randomText(13)}`;
+  const sql =
+    'INSERT INTO notice (id, way, target, content, created_at, next_at) VALUES ($1, $2, $3, $4, $5, $5)';
+  if (settings.webhook !== undefined) {
+    const { type, ...data } = event;
+    const content = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+    yield { sql, params: [id, 'webhook', 'operator', content, at] };
+  }
+  if (settings.email === undefined) return;
+  for (const [index, { to, language }] of mails.entries())
+    yield {
+      sql,
+      params: [`${id}_${index}`, 'email', to, JSON.stringify(mailOf(event, language, home)), at],
+    };
+}
+
+const balanceOf =
+  'a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
+
+/**
+ * Whoever has less than he asked to be told of, once, until there is as much again. Once an hour at
+ * most, too: whoever turns his own amount up and down writes nobody letters.
+ */
+export function* checkBalances(teller: AlertContext): Transaction<void> {
+  const rows = yield {
+    sql: `SELECT u.id, u.name, u.email, u.language, u.low_balance, ${balanceOf} AS balance FROM users u JOIN account a ON a.id=u.id
+      WHERE u.low_balance IS NOT NULL AND u.frozen=0 AND ${balanceOf}<u.low_balance
+        AND NOT EXISTS (SELECT 1 FROM notice_matter m WHERE m.about='balance ' || u.id AND (m.well_at IS NULL OR m.told_at>$1))
+      ORDER BY u.id LIMIT ${usersMax}`,
+    params: [teller.at - againAfterMs],
+  };
+  for (const row of rows) {
+    const [user, name] = [String(row['id']), String(row['name'])];
+    const { email, language } = row;
+    const [balance, threshold] = [row['balance'], row['low_balance']].map((nano) =>
+      formatYuan(BigInt(nano ?? 0)),
+    );
+    yield {
+      sql: 'INSERT INTO notice_matter (about, since, told_at) VALUES ($1, $2, $2) ON CONFLICT (about) DO UPDATE SET since=excluded.since, told_at=excluded.told_at, well_at=NULL',
+      params: [`balance ${user}`, teller.at],
+    };
+    const to =
+      typeof email === 'string' && isEmail(email)
+        ? [{ to: email, language: readLanguage(language) }]
+        : [];
+    yield* enqueueAlert(
+      { type: 'balance.low', user, name, balance: balance ?? '', threshold: threshold ?? '' },
+      to,
+      teller,
+    );
+  }
+  yield {
+    sql: `UPDATE notice_matter SET well_at=$1 WHERE about LIKE 'balance %' AND well_at IS NULL AND NOT EXISTS (SELECT 1 FROM users u JOIN account a ON a.id=u.id
+      WHERE u.id=substr(notice_matter.about, 9) AND u.low_balance IS NOT NULL AND ${balanceOf}<u.low_balance)`,
+    params: [teller.at],
+  };
+  yield {
+    sql: "DELETE FROM notice_matter WHERE about LIKE 'balance %' AND well_at IS NOT NULL AND told_at<=$1",
+    params: [teller.at - againAfterMs],
+  };
+}
+
+const readLanguage = (value: unknown): UserLanguage | undefined =>
+  value === 'zh' || value === 'en' ? value : undefined;
+
+interface AlertState {
+  readonly since: number;
+  readonly toldAt: number | undefined;
+  readonly wellAt: number | undefined;
+}
+
+/**
+ * Channels in use that fail or are shut out: what a vendor refuses for our key or our account is
+ * told at once, the rest after a while. One that is well again is told of, too, if its trouble was;
+ * one that comes and goes once an hour.
+ */
+export function* checkChannels(
+  channels: readonly StoredChannel[],
+  reports: readonly NodeReport[],
+  teller: AlertContext,
+): Transaction<void> {
+  const rows = yield {
+    sql: "SELECT * FROM notice_matter WHERE about LIKE 'channel %'",
+    params: [],
+  };
+  const known = new Map(
+    rows.map((row): [string, AlertState] => [
+      String(row['about']),
+      {
+        since: Number(row['since']),
+        toldAt: timeOf(row['told_at']),
+        wellAt: timeOf(row['well_at']),
+      },
+    ]),
+  );
+  const inUse = new Set<string>();
+  for (const { name, state } of channels) {
+    if (state !== 'active') continue;
+    inUse.add(`channel ${name}`);
+    yield* checkChannel(
+      name,
+      channelAcrossNodes(reports, name),
+      known.get(`channel ${name}`),
+      teller,
+    );
+  }
+  for (const about of known.keys())
+    if (!inUse.has(about))
+      yield { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] };
+}
+
+const timeOf = (value: unknown): number | undefined =>
+  typeof value === 'bigint' ? Number(value) : undefined;
+
+function* checkChannel(
+  channel: string,
+  seen: ReturnType<typeof channelAcrossNodes>,
+  matter: AlertState | undefined,
+  teller: AlertContext,
+): Transaction<void> {
+  const { settings, at } = teller;
+  const about = `channel ${channel}`;
+  const mails = (settings.email?.to ?? []).map((to) => ({ to, language: undefined }));
+  if (seen.state === 'healthy') {
+    if (matter === undefined) return;
+    const recent = matter.toldAt !== undefined && at < matter.toldAt + againAfterMs;
+    if (matter.toldAt !== undefined && matter.wellAt === undefined)
+      yield* enqueueAlert({ type: 'channel.recovered', channel }, mails, teller);
+    if (!recent) yield { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] };
+    else if (matter.wellAt === undefined)
+      yield { sql: 'UPDATE notice_matter SET well_at=$2 WHERE about=$1', params: [about, at] };
+    return;
+  }
+  // Its trouble begins anew where it had been well in between.
+  const since = matter === undefined || matter.wellAt !== undefined ? at : matter.since;
+  if (matter === undefined)
+    yield {
+      sql: 'INSERT INTO notice_matter (about, since) VALUES ($1, $2) ON CONFLICT (about) DO NOTHING',
+      params: [about, at],
+    };
+  else if (matter.wellAt !== undefined && at >= (matter.toldAt ?? 0) + againAfterMs)
+    yield {
+      sql: 'UPDATE notice_matter SET since=$2, told_at=NULL, well_at=NULL WHERE about=$1',
+      params: [about, at],
+    };
+  const told =
+    matter?.toldAt !== undefined &&
+    (matter.wellAt === undefined || at < matter.toldAt + againAfterMs);
+  const ours = seen.why === 'credentials' || seen.why === 'quota';
+  if (told || (!ours && at < since + settings.troubleMs)) return;
+  yield* enqueueAlert(
+    {
+      type: 'channel.trouble',
+      channel,
+      why: seen.why ?? 'unknown',
+      since: new Date(since).toISOString(),
+    },
+    mails,
+    teller,
+  );
+  yield {
+    sql: 'UPDATE notice_matter SET told_at=$2, well_at=NULL WHERE about=$1',
+    params: [about, at],
+  };
+}
+
+/** Something that somebody is told. Amounts are yuan, times ISO 8601. */
+type AlertEvent =
+  | {
+      readonly type: 'balance.low';
+      readonly user: string;
+      readonly name: string;
+      readonly balance: string;
+      readonly threshold: string;
+    }
+  | {
+      readonly type: 'channel.trouble';
+      readonly channel: string;
+      readonly why: string;
+      readonly since: string;
+    }
+  | { readonly type: 'channel.recovered'; readonly channel: string };
+
+interface Mail {
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Why a channel is in trouble, by what its last attempts said. */
+const reasons: Readonly<Record<string, { readonly zh: string; readonly en: string }>> = {
+  credentials: { zh: '供应商拒绝了密钥', en: 'the vendor refuses its key' },
+  quota: { zh: '在供应商处的账户余额已用完', en: 'its account at the vendor is empty' },
+  rate_limited: { zh: '供应商要求暂停请求', en: 'the vendor asks us to stay away' },
+};
+const otherReason = { zh: '供应商没有正常应答', en: 'the vendor does not answer as it should' };
+
+/**
+ * Nothing that a user can write stands in it: the address may be somebody else's. In the reader's
+ * language; in both, where it is not known.
+ */
+function mailOf(
+  event: AlertEvent,
+  language: UserLanguage | undefined,
+  home: string | undefined,
+): Mail {
+  const both = language === undefined ? (['zh', 'en'] as const) : ([language] as const);
+  const mails = both.map((one) => mailTexts[one](event, home));
+  return {
+    subject: mails.map(({ subject }) => subject).join(' · '),
+    text: `${mails.map(({ text }) => text).join('\n\n')}\n`,
+  };
+}
+
+const mailTexts: Readonly<
+  Record<UserLanguage, (event: AlertEvent, home: string | undefined) => Mail>
+> = {
+  zh(event, home) {
+    if (event.type === 'balance.low')
+      return {
+        subject: '余额不足提醒',
+        text: `您的余额为 ¥${event.balance}，低于您设置的 ¥${event.threshold}。充值之前不会再次提醒。${linkTo(home, '/top-up')}`,
+      };
+    if (event.type === 'channel.recovered')
+      return {
+        subject: `渠道 ${event.channel} 已恢复`,
+        text: `渠道 ${event.channel} 已恢复正常。`,
+      };
+    const reason = reasons[event.why] ?? otherReason;
+    return {
+      subject: `渠道 ${event.channel} 出现故障`,
+      text: `渠道 ${event.channel} 自 ${event.since} 起无法正常使用：${reason.zh}。${linkTo(home, '/operator/channels')}`,
+    };
+  },
+  en(event, home) {
+    if (event.type === 'balance.low')
+      return {
+        subject: 'Your balance is low',
+        text: `Your balance is ¥${event.balance}, below the ¥${event.threshold} that you asked to be told of. You are not told again before it is topped up.${linkTo(home, '/top-up')}`,
+      };
+    if (event.type === 'channel.recovered')
+      return {
+        subject: `Channel ${event.channel} is well again`,
+        text: `Channel ${event.channel} is well again.`,
+      };
+    const reason = reasons[event.why] ?? otherReason;
+    return {
+      subject: `Channel ${event.channel} is in trouble`,
+      text: `Channel ${event.channel} has been in trouble since ${event.since}: ${reason.en}.${linkTo(home, '/operator/channels')}`,
+    };
+  },
+};
+
+const linkTo = (home: string | undefined, path: string): string =>
+  home === undefined ? '' : `\n${home}${path}`;

@@ -1,0 +1,239 @@
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { randomText } from '../base/id.ts';
+import { storedCatalog } from '../catalog/stored-catalog.ts';
+import { nodeReports } from '../gateway/reports/report.ts';
+import { callControl } from '../http/control-call.ts';
+import { checkBalances, checkChannels } from './alerts.ts';
+import type { Database, Row } from '../storage/database.ts';
+import type { NotificationSettings, EmailSettings, WebhookSettings } from './settings.ts';
+
+export interface NotificationsOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly settings: NotificationSettings;
+  /** Where the console is, for links. */
+  readonly home: string | undefined;
+  /** Hears what became of each attempt to say something; never whom it was for. */
+  readonly onAttempt: (id: string, way: string, why: string | undefined) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const lookEveryMs = 15_000;
+/** Longer than a look and its sendings take; who dies has it for so long. */
+const turnMs = 60_000;
+/**
+ * Said at most in one look: a thousand users whose balance is low at once are told within a quarter
+ * of an hour.
+ */
+const sentMax = 20;
+/** After a failed attempt so long until the next; after the last one it is given up. */
+const againAfterMs = [30_000, 120_000, 600_000, 3_600_000, 21_600_000] as const;
+const keptMs = 30 * 86_400_000;
+
+/**
+ * Looks for what somebody would want to know, and says it: on one process of all, whoever has the
+ * turn.
+ */
+export class Notifications {
+  readonly #rooms: NotificationsOptions;
+  readonly #senders: Senders;
+  readonly #node = randomText(16);
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(rooms: NotificationsOptions) {
+    this.#rooms = rooms;
+    this.#senders = sendersOf(rooms.settings);
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), lookEveryMs);
+    this.#timer.unref();
+  }
+
+  /** One look at everything; what fails is tried again with the next. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => this.#rooms.onError(error))
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    return this.#looking;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+    const release = 'UPDATE notice_turn SET until=0 WHERE id=1 AND node=$1';
+    await this.#rooms.database.query(release, [this.#node]).catch(() => undefined);
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, settings, home } = this.#rooms;
+    if (this.#closed || !(await this.#turn())) return;
+    const at = clock.now();
+    const [{ channels }, reports] = [
+      await storedCatalog(database),
+      await nodeReports(database, clock),
+    ];
+    const teller = { settings, home, at };
+    await database.transact(() => checkChannels(channels, reports, teller));
+    await database.transact(() => checkBalances(teller));
+    for (const due of await database.query(dueSql, [at])) {
+      if (this.#closed) return;
+      await this.#say(due);
+    }
+    await database.query("DELETE FROM notice WHERE created_at<$1 AND state<>'open'", [at - keptMs]);
+  }
+
+  async #turn(): Promise<boolean> {
+    const { database, clock } = this.#rooms;
+    const now = clock.now();
+    const sql =
+      'UPDATE notice_turn SET node=$1, until=$2 WHERE id=1 AND (node=$1 OR until<=$3) RETURNING id';
+    return (await database.query(sql, [this.#node, now + turnMs, now])).length > 0;
+  }
+
+  /**
+   * Taken before it is said: whoever dies in between has it said again by the next, a while later.
+   */
+  async #say(due: Row): Promise<void> {
+    const { database, clock, onAttempt: said } = this.#rooms;
+    const [id, way] = [String(due['id']), due['way'] === 'email' ? 'email' : 'webhook'] as const;
+    const attempts = Number(due['attempts']);
+    const now = clock.now();
+    const claim =
+      "UPDATE notice SET attempts=$2, next_at=$3 WHERE id=$1 AND state='open' AND attempts=$4 RETURNING id";
+    const mine = await database.query(claim, [
+      id,
+      attempts + 1,
+      now + (againAfterMs[attempts] ?? turnMs),
+      attempts,
+    ]);
+    if (mine.length === 0) return;
+    const outgoing: OutgoingNotification = {
+      id,
+      target: String(due['target']),
+      content: String(due['content']),
+    };
+    const why = await (this.#senders[way]?.(outgoing, now) ?? 'not configured any more');
+    const state =
+      why === undefined ? 'sent' : attempts >= againAfterMs.length ? 'given_up' : 'open';
+    await database.query('UPDATE notice SET state=$2, why=$3 WHERE id=$1', [
+      id,
+      state,
+      why ?? null,
+    ]);
+    said(id, way, why);
+  }
+}
+
+const dueSql = `SELECT * FROM notice WHERE state='open' AND next_at<=$1 ORDER BY next_at, id LIMIT ${sentMax}`;
+
+/** One thing to be said to one address, as it stands in the database. */
+interface OutgoingNotification {
+  readonly id: string;
+  readonly target: string;
+  /** JSON: of a mail its subject and text, of a webhook what is posted. */
+  readonly content: string;
+}
+
+/** Undefined: it arrived. Otherwise why not, without a word of whom it was for. */
+type Send = (outgoing: OutgoingNotification, now: number) => Promise<string | undefined>;
+
+interface Senders {
+  readonly email: Send | undefined;
+  readonly webhook: Send | undefined;
+}
+
+const sendTimeoutMs = 10_000;
+
+const sendersOf = ({ email, webhook }: NotificationSettings): Senders => ({
+  email: email && emailSender(email),
+  webhook: webhook && webhookSender(webhook),
+});
+
+/** The package is loaded with the first mail. */
+function emailSender({ url, from }: EmailSettings): Send {
+  return async ({ id, target, content }) => {
+    // Written by `tell`.
+    const { subject, text } = JSON.parse(content) as {
+      readonly subject: string;
+      readonly text: string;
+    };
+    const { createTransport } = await import('nodemailer');
+    const waits = {
+      connectionTimeout: sendTimeoutMs,
+      greetingTimeout: sendTimeoutMs,
+      socketTimeout: sendTimeoutMs,
+      dnsTimeout: sendTimeoutMs,
+    };
+    const transport = createTransport({
+      url,
+      ...waits,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    try {
+      await transport.sendMail({
+        from,
+        to: target,
+        subject,
+        text,
+        headers: { 'auto-submitted': 'auto-generated' },
+        messageId: `<${id}@tollgate>`,
+      });
+      return undefined;
+    } catch (error) {
+      return reasonOf(error);
+    } finally {
+      transport.close();
+    }
+  };
+}
+
+/**
+ * Signed as standardwebhooks.com has it (spec of 2023-12): HMAC-SHA256 over `id.timestamp.body`, so
+ * that libraries which know it verify it. The address is the operator's own word and may be
+ * private: what keeps clients' addresses off private networks does not look at it.
+ */
+function webhookSender({ url, secret }: WebhookSettings): Send {
+  const key = secret.startsWith('whsec_')
+    ? Buffer.from(secret.slice('whsec_'.length), 'base64')
+    : Buffer.from(secret);
+  return async ({ id, content }, now) => {
+    const timestamp = String(Math.floor(now / 1_000));
+    const signature = createHmac('sha256', key)
+      .update(`${id}.${timestamp}.${content}`)
+      .digest('base64');
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'tollgate',
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${signature}`,
+    };
+    try {
+      const { status } = await callControl(url, { method: 'POST', headers, body: content });
+      return status >= 200 && status < 300 ? undefined : `status ${status}`;
+    } catch (error) {
+      return reasonOf(error);
+    }
+  };
+}
+
+/** Errors' own sentences may name the address. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed';
+  const { code, responseCode } = error as Error & {
+    readonly code?: unknown;
+    readonly responseCode?: unknown;
+  };
+  const said = [code, responseCode].filter(
+    (one) => typeof one === 'string' || typeof one === 'number',
+  );
+  return said.length === 0 ? error.name : said.join(' ');
+}

@@ -1,0 +1,73 @@
+import { isEmail } from '../accounts/text-fields.ts';
+
+/**
+ * How operators and users are told what they would want to know without looking. What is absent is
+ * not done.
+ */
+export interface NotificationSettings {
+  readonly email?: EmailSettings;
+  readonly webhook?: WebhookSettings;
+  /** A channel that is in trouble for so long is told of. */
+  readonly troubleMs: number;
+}
+
+export interface EmailSettings {
+  /** `smtp://user:password@host:587` (STARTTLS where it is offered) or `smtps://…`. */
+  readonly url: string;
+  /** As in the header: `Tollgate <noreply@example.com>`. */
+  readonly from: string;
+  /** Operators' addresses. */
+  readonly to: readonly string[];
+}
+
+export interface WebhookSettings {
+  readonly url: string;
+  /** Signs what is sent: bytes, or `whsec_` and base64 of them. */
+  readonly secret: string;
+}
+
+type NotificationEnvironment = Readonly<Record<string, string | undefined>>;
+
+const usualTroubleMinutes = 5;
+const secretCharactersMin = 16;
+
+/** From the environment; undefined: nobody is told anything. A sentence about what is wrong. */
+export function notificationSettings(
+  env: NotificationEnvironment,
+): NotificationSettings | undefined | string {
+  const [smtp, from, hook, secret] = [
+    'SMTP_URL',
+    'NOTIFY_FROM',
+    'NOTIFY_WEBHOOK',
+    'NOTIFY_WEBHOOK_SECRET',
+  ].map((name) => env[name] || undefined);
+  if (smtp === undefined && hook === undefined) return undefined;
+  if (smtp !== undefined && !hasHost(smtp, ['smtp:', 'smtps:']))
+    return 'SMTP_URL is an address such as smtps://user:password@mail.example.com';
+  if (smtp !== undefined && from === undefined)
+    return 'NOTIFY_FROM is missing beside SMTP_URL: whom mails are from, such as Tollgate <noreply@example.com>';
+  if (hook !== undefined && !hasHost(hook, ['https:', 'http:']))
+    return 'NOTIFY_WEBHOOK is an address such as https://example.com/hook';
+  if (hook !== undefined && (secret?.length ?? 0) < secretCharactersMin)
+    return `NOTIFY_WEBHOOK_SECRET signs what is sent to NOTIFY_WEBHOOK: ${secretCharactersMin} characters or more`;
+  const to = (env['NOTIFY_EMAIL'] ?? '')
+    .split(',')
+    .map((address) => address.trim())
+    .filter(Boolean);
+  const wrong = to.find((address) => !isEmail(address));
+  if (wrong !== undefined) return `NOTIFY_EMAIL are addresses with commas between, not '${wrong}'`;
+  const minutes = env['NOTIFY_CHANNEL_MINUTES'] || String(usualTroubleMinutes);
+  if (!/^\d{1,4}$/.test(minutes))
+    return `NOTIFY_CHANNEL_MINUTES is a whole number, not '${minutes}'`;
+  return {
+    ...(smtp !== undefined && from !== undefined && { email: { url: smtp, from, to } }),
+    ...(hook !== undefined && secret !== undefined && { webhook: { url: hook, secret } }),
+    troubleMs: Number(minutes) * 60_000,
+  };
+}
+
+function hasHost(text: string, protocols: readonly string[]): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocols.includes(protocol) && hostname !== '';
+}

@@ -1,0 +1,217 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import { type Paying, startPaying, yuan } from '../../test/support/paying.ts';
+import { dayBefore, dayBounds } from './wallet-formats.ts';
+import { reconcile, findReconciliation } from './reconciliation.ts';
+import { walletIds } from './wallet.ts';
+import { readAlipayBill } from './wallets/alipay.ts';
+import { readWechatBill } from './wallets/wechat-pay.ts';
+
+const dayMs = 86_400_000;
+
+/** Noon of some day, in China: a bill has the whole day. */
+function atNoon(paying: Paying): string {
+  const tomorrow = dayBounds(dayBefore(paying.clock.now() + 2 * dayMs));
+  paying.later((tomorrow?.from ?? 0) + dayMs / 2 - paying.clock.now());
+  return dayBefore(paying.clock.now() + dayMs);
+}
+
+async function paid(
+  paying: Paying,
+  wallet: (typeof walletIds)[number],
+  amount: bigint,
+  told = true,
+): Promise<string> {
+  const order = await paying.order(wallet, { yuan: amount });
+  paying.sim.wallets.counter.silent = true;
+  paying.sim.wallets.pay(order.code ?? '');
+  if (told) await paying.payments.check(order.id);
+  return order.id;
+}
+
+forEachDatabase((_name, _openFresh, fresh) => {
+  test.each(walletIds)('%s: a day whose bill agrees, with a refund in it', async (wallet) => {
+    const paying = await startPaying(fresh);
+    const day = atNoon(paying);
+    const order = await paid(paying, wallet, 10n);
+    await paid(paying, wallet, 2n);
+    await paying.payments.refund({
+      orderId: order,
+      amount: yuan(3n),
+      reason: 'a, b',
+      idempotencyKey: 'a-refund-1',
+    });
+    paying.later(60_000);
+    await paying.payments.look();
+    expect(await paying.payments.reconcile(wallet, day)).toEqual({ kind: 'no such day' });
+    paying.later(dayMs);
+    const ran = await paying.payments.reconcile(wallet, day);
+    expect(ran).toMatchObject({
+      kind: 'done',
+      reconciled: {
+        report: {
+          billLines: 3,
+          ourLines: 3,
+          differences: [],
+          sums: { matched: { count: 3, wallet: yuan(9n), ours: yuan(9n) } },
+        },
+      },
+    });
+    expect(await findReconciliation(paying.database, wallet, day)).toEqual(
+      'reconciled' in ran ? ran.reconciled : undefined,
+    );
+  });
+
+  test.each(walletIds)(
+    "%s: what was paid and not credited is found by the bill, asked for, and credited; the next day's run is for nobody else",
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const other = await paying.node();
+      const day = atNoon(paying);
+      const lost = await paid(paying, wallet, 20n, false);
+      await paid(paying, wallet, 1n);
+      await paying.database.query('UPDATE payment_order SET next_look_at=NULL');
+      paying.later(dayMs);
+      await Promise.all([paying.payments.look(), other.payments.look()]);
+      const reconciled = await findReconciliation(paying.database, wallet, day);
+      expect(reconciled?.report.sums).toMatchObject({
+        matched: { count: 1 },
+        paid_not_credited: { count: 1, wallet: yuan(20n), ours: 0n },
+      });
+      expect(reconciled?.report.differences).toMatchObject([
+        { what: 'paid_not_credited', order: lost, wallet: yuan(20n) },
+      ]);
+      await paying.payments.look();
+      expect(await paying.balance()).toBe('21.00');
+      const runs = [...paying.lines, ...other.lines].filter(
+        ({ event, id }) => event === 'reconciled' && id === day,
+      );
+      expect(runs).toHaveLength(1);
+      await paying.expectBooks();
+    },
+  );
+
+  test('a bill that does not come keeps nobody from his money', async () => {
+    const paying = await startPaying(fresh);
+    atNoon(paying);
+    await paid(paying, 'wechat_pay', 1n);
+    paying.later(dayMs);
+    const lost = await paid(paying, 'wechat_pay', 2n, false);
+    paying.later(5_000);
+    paying.sim.wallets.counter.trouble = { kind: 'hang', call: 'bill' };
+    void paying.payments.look();
+    const state = async () =>
+      (await paying.rows(`SELECT state FROM payment_order WHERE id='${lost}'`))[0];
+    await expect.poll(state, { timeout: 5_000, interval: 20 }).toEqual({ state: 'credited' });
+  });
+
+  test.each(walletIds)(
+    '%s: a bill that cannot be had is asked for again; a day without trade has none',
+    async (wallet) => {
+      const paying = await startPaying(fresh);
+      const day = atNoon(paying);
+      await paid(paying, wallet, 1n);
+      paying.later(dayMs);
+      for (const kind of ['html', 'down', 'unsigned'] as const) {
+        paying.sim.wallets.counter.trouble = { kind };
+        expect(await paying.payments.reconcile(wallet, day), kind).toMatchObject({ kind: 'fault' });
+      }
+      paying.sim.wallets.counter.trouble = undefined;
+      const before = dayBefore(dayBounds(day)?.from ?? 0);
+      expect(await paying.payments.reconcile(wallet, before)).toMatchObject({
+        reconciled: { report: { billLines: 0, ourLines: 0 } },
+      });
+      expect(await paying.payments.reconcile(wallet, '2026-02-30')).toEqual({
+        kind: 'no such day',
+      });
+    },
+  );
+});
+
+test('what differs is told by its kind, and what stands near midnight may belong to the next day', () => {
+  const { to } = dayBounds('2026-11-20') ?? { to: 0 };
+  const line = (number: string, amount: bigint) =>
+    ({
+      kind: 'payment',
+      number,
+      orderId: `ord_${number}`,
+      refundId: undefined,
+      amount: yuan(amount),
+      at: to - dayMs / 2,
+    }) as const;
+  const order = (number: string, amount: bigint, paidAt: number) => ({
+    ...base,
+    id: `ord_${number}`,
+    number,
+    amount: yuan(amount),
+    paidAt,
+  });
+  const { sums, differences } = reconcile(
+    '2026-11-20',
+    [line('1', 5n), line('2', 20n), line('3', 7n)],
+    {
+      orders: [
+        order('1', 5n, to - dayMs / 2),
+        order('3', 8n, to - 1_000),
+        order('4', 60n, to - 1_000),
+        order('5', 9n, to + 1),
+        order('6', 1n, to - dayMs / 2),
+      ],
+      refunds: [],
+    },
+  );
+  expect(sums).toEqual({
+    matched: { count: 1, wallet: yuan(5n), ours: yuan(5n) },
+    paid_not_credited: { count: 1, wallet: yuan(20n), ours: 0n },
+    credited_not_in_bill: { count: 2, wallet: 0n, ours: yuan(61n) },
+    amount_differs: { count: 1, wallet: yuan(7n), ours: yuan(8n) },
+  });
+  expect(differences.map(({ what, number, nextDay }) => [what, number, nextDay])).toEqual([
+    ['paid_not_credited', '2', false],
+    ['amount_differs', '3', false],
+    ['credited_not_in_bill', '4', true],
+    ['credited_not_in_bill', '6', false],
+  ]);
+});
+
+const base = {
+  account: 'usr_1',
+  wallet: 'alipay',
+  method: 'qr',
+  state: 'credited',
+  scanned: false,
+  code: undefined,
+  transfer: 'alipay:1',
+  refunding: 0n,
+  refunded: 0n,
+  createdAt: 0,
+  expiresAt: 0,
+  closedAt: undefined,
+  creditedAt: 0,
+  changedAt: 0,
+  askedAt: undefined,
+  claims: 0n,
+  faults: 0,
+  trouble: undefined,
+} as const;
+
+test('bills: what cannot be read is not half read', () => {
+  const head =
+    '交易时间,微信订单号,商户订单号,交易状态,订单金额,商户退款单号,申请退款金额,商品名称';
+  const row = '`2026-11-20 10:00:00,`4200,`ord_1,`SUCCESS,`1.00,`,`0.00,`a, b';
+  const sums = '总交易单数,订单总金额\n`1,`1.00';
+  expect(readWechatBill(`\uFEFF${head}\r\n${row}\r\n${sums}`)).toEqual([
+    {
+      kind: 'payment',
+      number: '4200',
+      orderId: 'ord_1',
+      refundId: undefined,
+      amount: yuan(1n),
+      at: Date.parse('2026-11-20T10:00:00+08:00'),
+    },
+  ]);
+  expect(readWechatBill(`${head}\n${row.replace('1.00', 'one')}\n${sums}`)).toBeUndefined();
+  expect(readWechatBill(`${head}\n${row}`)).toBeUndefined();
+  expect(readWechatBill('<html>')).toBeUndefined();
+  expect(readAlipayBill(Buffer.from('<html>'))).toBeUndefined();
+});

@@ -1,0 +1,324 @@
+import { assert } from '../base/assert.ts';
+import type { Nano } from '../base/money.ts';
+import type { Database } from '../storage/database.ts';
+import type { PaymentContext } from './context.ts';
+import { type Order, type OrderRefund, readRefund, ordersNamed, ordersPaid } from './orders.ts';
+import { dayBounds, chinaDate, dayBefore, timeOfDay, walletJsonMembers } from './wallet-formats.ts';
+import type { BillLine, Wallet, WalletFault, WalletId } from './wallet.ts';
+
+export type Difference = 'paid_not_credited' | 'credited_not_in_bill' | 'amount_differs';
+
+/** What a wallet's bill and our books do not agree about. Refunds count as negative amounts. */
+export interface BillDifference {
+  readonly what: Difference;
+  readonly order: string | undefined;
+  readonly number: string | undefined;
+  readonly wallet: Nano | undefined;
+  readonly ours: Nano | undefined;
+  readonly at: number;
+  /** So close to midnight that it may stand in the next day's bill. */
+  readonly nextDay: boolean;
+}
+
+export interface WalletSum {
+  readonly count: number;
+  readonly wallet: Nano;
+  readonly ours: Nano;
+}
+
+export interface ReconciliationReport {
+  readonly billLines: number;
+  readonly ourLines: number;
+  readonly sums: Readonly<Record<'matched' | Difference, WalletSum>>;
+  /** The first of them; the sums are of all. */
+  readonly differences: readonly BillDifference[];
+}
+
+/** Ours, of the same day and of whatever the bill names. */
+export interface Books {
+  readonly orders: readonly Order[];
+  readonly refunds: readonly OrderRefund[];
+}
+
+export const differencesKept = 500;
+const nearMidnightMs = 300_000;
+
+interface Entry {
+  readonly key: string;
+  readonly order: string;
+  readonly number: string | undefined;
+  readonly amount: Nano;
+  readonly at: number;
+}
+
+/**
+ * Compares a wallet's bill of one day with what was credited and paid back, line by line, by the
+ * wallet's number or our refund's.
+ */
+export function reconcile(
+  date: string,
+  bill: readonly BillLine[],
+  books: Books,
+): ReconciliationReport {
+  const theirs = bill.map(entryOfBill);
+  const ours = new Map(
+    [...books.orders.flatMap(entryOfOrder), ...books.refunds.flatMap(entryOfRefund)].map(
+      (entry) => [entry.key, entry],
+    ),
+  );
+  const sums = {
+    matched: none(),
+    paid_not_credited: none(),
+    credited_not_in_bill: none(),
+    amount_differs: none(),
+  };
+  const differences: BillDifference[] = [];
+  const seen = new Set<string>();
+  for (const entry of theirs) {
+    const mine = ours.get(entry.key);
+    seen.add(entry.key);
+    const what =
+      mine === undefined
+        ? 'paid_not_credited'
+        : mine.amount === entry.amount
+          ? 'matched'
+          : 'amount_differs';
+    add(sums[what], entry.amount, mine?.amount);
+    if (what !== 'matched')
+      differences.push(differing(what, entry, entry.amount, mine?.amount, false));
+  }
+  const bounds = dayBounds(date);
+  let ourLines = 0;
+  for (const entry of ours.values()) {
+    if (bounds === undefined || entry.at < bounds.from || entry.at >= bounds.to) continue;
+    ourLines++;
+    if (seen.has(entry.key)) continue;
+    add(sums.credited_not_in_bill, undefined, entry.amount);
+    differences.push(
+      differing(
+        'credited_not_in_bill',
+        entry,
+        undefined,
+        entry.amount,
+        bounds.to - entry.at <= nearMidnightMs,
+      ),
+    );
+  }
+  return {
+    billLines: bill.length,
+    ourLines,
+    sums,
+    differences: differences.slice(0, differencesKept),
+  };
+}
+
+/** A refund that was not made here has no number of ours; its order stands for it. */
+const entryOfBill = ({ kind, number, orderId, refundId, amount, at }: BillLine): Entry =>
+  kind === 'payment'
+    ? { key: `payment ${number}`, order: orderId, number, amount, at }
+    : { key: `refund ${refundId ?? orderId}`, order: orderId, number, amount: -amount, at };
+
+const entryOfOrder = ({ id, number, amount, paidAt }: Order): Entry[] =>
+  number === undefined || paidAt === undefined
+    ? []
+    : [{ key: `payment ${number}`, order: id, number, amount, at: paidAt }];
+
+const entryOfRefund = ({ id, orderId, number, amount, state, endedAt }: OrderRefund): Entry[] =>
+  state === 'refunded' && endedAt !== undefined
+    ? [{ key: `refund ${id}`, order: orderId, number, amount: -amount, at: endedAt }]
+    : [];
+
+const differing = (
+  what: Difference,
+  { order, number, at }: Entry,
+  wallet: Nano | undefined,
+  ours: Nano | undefined,
+  nextDay: boolean,
+): BillDifference => ({ what, order, number, wallet, ours, at, nextDay });
+
+interface Adding {
+  count: number;
+  wallet: Nano;
+  ours: Nano;
+}
+
+const none = (): Adding => ({ count: 0, wallet: 0n, ours: 0n });
+
+function add(sum: Adding, wallet: Nano | undefined, ours: Nano | undefined): void {
+  sum.count++;
+  sum.wallet += wallet ?? 0n;
+  sum.ours += ours ?? 0n;
+}
+
+/** How a day's bill compared with our books when it was last compared. */
+export interface RecordedReconciliation {
+  readonly wallet: WalletId;
+  readonly day: string;
+  readonly runAt: number;
+  readonly report: ReconciliationReport;
+}
+
+export type ReconcileRun =
+  | { readonly kind: 'done'; readonly reconciled: RecordedReconciliation }
+  | { readonly kind: 'not yet' }
+  | { readonly kind: 'no such day' }
+  | WalletFault;
+
+/**
+ * What a run may take; a bill that is not there, or a wallet that does not answer, is asked for
+ * again after so long.
+ */
+const leaseMs = 600_000;
+const namesAtOnce = 500;
+/** Days that were missed (a node that was down) are made up for. */
+const daysBack = 3;
+
+/**
+ * Compares a day's bill with our books and keeps the report. What was paid and is not credited is
+ * asked for at once.
+ */
+export async function runReconciliation(
+  parts: PaymentContext,
+  wallet: Wallet,
+  day: string,
+): Promise<ReconcileRun> {
+  const { database, clock, log } = parts;
+  const bounds = dayBounds(day);
+  if (bounds === undefined || bounds.to > clock.now()) return { kind: 'no such day' };
+  const bill = await wallet.bill(day);
+  if (bill.kind === 'fault') {
+    log({ event: 'trouble', wallet: wallet.id, id: day, why: bill.why });
+    return bill;
+  }
+  if (bill.kind === 'not yet') return { kind: 'not yet' };
+  const lines = bill.kind === 'none' ? [] : bill.lines;
+  const books = await booksFor(database, wallet.id, lines, bounds);
+  const report = reconcile(day, lines, books);
+  const runAt = clock.now();
+  await database.query(
+    `INSERT INTO payment_reconciliation (wallet, day, lease_until, run_at, report) VALUES ($1, $2, 0, $3, $4)
+      ON CONFLICT (wallet, day) DO UPDATE SET lease_until=0, run_at=excluded.run_at, report=excluded.report`,
+    [wallet.id, day, runAt, writeReport(report)],
+  );
+  await hasten(database, lines, books, runAt);
+  log({
+    event: 'reconciled',
+    wallet: wallet.id,
+    id: day,
+    why: `${report.differences.length} differences`,
+  });
+  return { kind: 'done', reconciled: { wallet: wallet.id, day, runAt, report } };
+}
+
+export async function findReconciliation(
+  database: Database,
+  wallet: WalletId,
+  day: string,
+): Promise<RecordedReconciliation | undefined> {
+  const [row] = await database.query(
+    'SELECT run_at, report FROM payment_reconciliation WHERE wallet=$1 AND day=$2',
+    [wallet, day],
+  );
+  const text = row?.['report'];
+  return typeof text === 'string'
+    ? { wallet, day, runAt: Number(row?.['run_at']), report: readReport(text) }
+    : undefined;
+}
+
+/**
+ * After 10:30 in China each wallet's bill of the day before, once for all processes, and those of
+ * days that were missed.
+ */
+export async function reconcileDaily(parts: PaymentContext): Promise<void> {
+  const { clock, limits, wallets } = parts;
+  const now = clock.now();
+  if (timeOfDay(now) < limits.billAtMs) return;
+  let day = chinaDate(now);
+  for (let back = 0; back < daysBack; back++) {
+    day = dayBefore(dayBounds(day)?.from ?? now);
+    for (const wallet of wallets.values())
+      if (await claimDay(parts, wallet.id, day)) await runReconciliation(parts, wallet, day);
+  }
+}
+
+/**
+ * False: it has been done, or another process is at it, or it was tried a little while ago. A
+ * wallet without a single order has no bill to compare.
+ */
+async function claimDay(
+  { database, clock }: PaymentContext,
+  wallet: WalletId,
+  day: string,
+): Promise<boolean> {
+  const now = clock.now();
+  const sql = `INSERT INTO payment_reconciliation (wallet, day, lease_until) SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT)
+    WHERE EXISTS (SELECT 1 FROM payment_order WHERE wallet=$1)
+    ON CONFLICT (wallet, day) DO UPDATE SET lease_until=excluded.lease_until
+      WHERE payment_reconciliation.run_at IS NULL AND payment_reconciliation.lease_until<=$4 RETURNING day`;
+  return (await database.query(sql, [wallet, day, now + leaseMs, now])).length > 0;
+}
+
+async function booksFor(
+  database: Database,
+  wallet: WalletId,
+  lines: readonly BillLine[],
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Books> {
+  const orders = new Map(
+    (await ordersPaid(database, wallet, from, to)).map((order) => [order.id, order]),
+  );
+  for (const ids of chunks(lines.map(({ orderId }) => orderId))) {
+    for (const order of await ordersNamed(database, ids))
+      if (order.wallet === wallet) orders.set(order.id, order);
+  }
+  const refunds = new Map<string, OrderRefund>();
+  const ended = `SELECT r.* FROM payment_refund r JOIN payment_order o ON o.id=r.order_id WHERE o.wallet=$1 AND r.ended_at>=$2 AND r.ended_at<$3`;
+  for (const row of await database.query(ended, [wallet, from, to]))
+    refunds.set(readRefund(row).id, readRefund(row));
+  for (const ids of chunks(lines.flatMap(({ refundId }) => refundId ?? []))) {
+    const sql = `SELECT * FROM payment_refund WHERE id IN (${ids.map((_, i) => `$${i + 1}`).join(', ')})`;
+    for (const row of await database.query(sql, ids))
+      refunds.set(readRefund(row).id, readRefund(row));
+  }
+  return { orders: [...orders.values()], refunds: [...refunds.values()] };
+}
+
+function* chunks(ids: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < ids.length; from += namesAtOnce)
+    yield ids.slice(from, from + namesAtOnce);
+}
+
+/**
+ * Orders that the wallet has money for and we do not: the wallet itself is asked, for a bill
+ * credits nothing.
+ */
+async function hasten(
+  database: Database,
+  lines: readonly BillLine[],
+  { orders }: Books,
+  now: number,
+): Promise<void> {
+  const paid = new Set(lines.flatMap((line) => (line.kind === 'payment' ? [line.orderId] : [])));
+  for (const { id, state } of orders) {
+    if (state === 'credited' || !paid.has(id)) continue;
+    await database.query(
+      "UPDATE payment_order SET next_look_at=$2 WHERE id=$1 AND state<>'credited'",
+      [id, now],
+    );
+  }
+}
+
+/** Amounts are integers that JSON would round. */
+const writeReport = (report: ReconciliationReport): string =>
+  JSON.stringify(report, (_name, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  );
+
+function readReport(text: string): ReconciliationReport {
+  const value: unknown = JSON.parse(text, (_name, member: unknown) =>
+    typeof member === 'string' && /^-?\d+n$/.test(member) ? BigInt(member.slice(0, -1)) : member,
+  );
+  assert(walletJsonMembers(value)?.['sums'] !== undefined, 'a report has sums');
+  // Written by `writeReport`.
+  return value as ReconciliationReport;
+}

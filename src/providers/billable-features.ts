@@ -1,0 +1,546 @@
+import type { StreamedCapability } from '../base/capability.ts';
+import { type JsonChange, jsonText, type JsonPath } from '../base/json-edit.ts';
+import type { ToolMeasure } from '../base/quantities.ts';
+import { refuse } from '../base/refusal.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+} from '../base/json-value.ts';
+
+/**
+ * The features of a request that have a price of their own, or another model's price. They are
+ * found in the client's body before money is reserved. A member that a price depends on may have
+ * known values only.
+ */
+export interface BillableFeatures {
+  /** The service tier or speed that the client asks for. */
+  readonly mode: RequestedTerm | undefined;
+  /** The region in which the client wants the model to run. */
+  readonly region: RequestedTerm | undefined;
+  readonly tools: readonly BillableTool[];
+  readonly models: readonly ReferencedModel[];
+  /** The vendor may read the whole conversation once more, to compact it. */
+  readonly compacts: boolean;
+  /**
+   * The changes of the body that keep the vendor within these bounds. For adapters of the client's
+   * own format.
+   */
+  readonly bounds: readonly JsonChange[];
+}
+
+export interface RequestedTerm {
+  readonly param: string;
+  /** As the client wrote it. */
+  readonly requested: string;
+  /** The names by which a price may list it. */
+  readonly names: readonly string[];
+}
+
+/** A tool that the vendor runs. */
+export interface BillableTool {
+  readonly measure: ToolMeasure;
+  readonly param: string;
+  /** The most calls of it. */
+  readonly calls: number;
+  /** The vendor reports no number of calls: `calls` are charged when it answers. */
+  readonly uncounted?: true;
+  /**
+   * The vendors that read the member: at another vendor, the fee would be charged for nothing.
+   * Absent: all.
+   */
+  readonly knownBy?: readonly string[];
+  /** An option of the tool that the vendor's list fee does not cover. */
+  readonly beyondList?: { readonly param: string; readonly what: string } | undefined;
+}
+
+/** A model that the body names beside the request's own. */
+export interface ReferencedModel {
+  readonly model: string;
+  readonly param: string;
+  /** The path of its name in the body. The name may be absent there. */
+  readonly path: JsonPath;
+  /**
+   * `image`: makes pictures within the answer. `advisor`: the model asks it. `instead`: it answers
+   * in the model's place.
+   */
+  readonly role: 'image' | 'advisor' | 'instead';
+  readonly calls: number;
+  /** The most tokens that one call writes, where the request says. */
+  readonly outputTokens: number | undefined;
+}
+
+/** Calls of tools where the request sets no limit. */
+export const toolCallsMax = 8;
+const picturesMax = 4;
+const adviceMax = 4;
+/**
+ * How many sources xAI's live search reads by default (docs.x.ai/docs/guides/live-search, 2026-08).
+ */
+const sourcesUsual = 20;
+/** The default model of the image tool (OpenAPI description, ImageGenTool, 2026-11). */
+const imageModelUsual = 'gpt-image-1';
+
+/** A tool that is called once for each request, whose calls the answer does not count. */
+const uncountedAt = (...knownBy: readonly string[]) => ({ uncounted: true, knownBy }) as const;
+/** How many results OpenRouter's fee of one search covers (docs/features/web-search, 2026-08). */
+const resultsUsual = 5;
+
+/**
+ * The names of the standard tier, which has the plain price. `auto` is sent as the vendor's name of
+ * the standard tier.
+ */
+const standardTiers: ReadonlySet<string> = new Set([
+  'auto',
+  'default',
+  'standard',
+  'on_demand',
+  'standard_only',
+]);
+
+class FoundFeatures implements BillableFeatures {
+  mode: RequestedTerm | undefined;
+  region: RequestedTerm | undefined;
+  readonly tools: BillableTool[] = [];
+  readonly models: ReferencedModel[] = [];
+  compacts = false;
+  readonly bounds: JsonChange[] = [];
+
+  get isPlain(): boolean {
+    return (
+      this.mode === undefined &&
+      this.region === undefined &&
+      this.tools.length === 0 &&
+      this.models.length === 0 &&
+      !this.compacts
+    );
+  }
+
+  tool(
+    measure: ToolMeasure,
+    param: string,
+    calls: number,
+    more: Omit<BillableTool, 'measure' | 'param' | 'calls'> = {},
+  ): void {
+    this.tools.push({ measure, param, calls, ...more });
+  }
+}
+
+/**
+ * The features of this request that have a price of their own; undefined: it has none. Throws the
+ * Refusal of a feature that is never sold.
+ */
+export function billableFeatures(
+  capability: string,
+  body: JsonObject,
+  model: string,
+): BillableFeatures | undefined {
+  const read = readers[capability as StreamedCapability];
+  if (read === undefined) return undefined;
+  const found = new FoundFeatures();
+  readTier(body, found);
+  if (capability === 'messages') readRegion(body, found);
+  read(body, found, model);
+  return found.isPlain ? undefined : found;
+}
+
+const readers: Readonly<
+  Partial<Record<string, (body: JsonObject, found: FoundFeatures, model: string) => void>>
+> = {
+  chat: readChat,
+  completions: readExtensions,
+  responses: readResponses,
+  compact: () => {},
+  messages: readMessages,
+};
+
+function readTier({ service_tier: tier, speed }: JsonObject, found: FoundFeatures): void {
+  if (tier != null && !(typeof tier === 'string' && standardTiers.has(tier)))
+    found.mode = termOf('service_tier', tier);
+  // The `speed` of speech is a number and no price depends on it; speech does not come here.
+  if (speed != null && speed !== 'standard') found.mode = termOf('speed', speed);
+}
+
+/**
+ * Only Anthropic's format can ask for a region
+ * (platform.claude.com/docs/en/build-with-claude/data-residency, 2026-11).
+ */
+function readRegion({ inference_geo: geo }: JsonObject, found: FoundFeatures): void {
+  if (geo != null && geo !== 'global') found.region = termOf('inference_geo', geo);
+}
+
+/** OpenAI renamed `priority` to `fast` on 2026-07-30 and takes both (openai.com/api-fast-mode). */
+const sameModes: Readonly<Record<string, readonly string[]>> = {
+  priority: ['priority', 'fast'],
+  fast: ['fast', 'priority'],
+};
+
+function termOf(param: string, value: unknown): RequestedTerm {
+  const asked = typeof value === 'string' ? value : JSON.stringify(value);
+  return { param, requested: asked, names: sameModes[asked] ?? [asked] };
+}
+
+/**
+ * The names under which a price may list the tier that an answer reports. An empty list: the
+ * standard tier.
+ */
+export const servedTierNames = (word: string): readonly string[] =>
+  standardTiers.has(word) ? [] : (sameModes[word] ?? [word]);
+
+/**
+ * Refuses an object in the operator's account at the vendor: the gateway cannot tell which user it
+ * belongs to.
+ */
+function refuseStoredObject(param: string): never {
+  refuse('kept_at_the_vendor', { param });
+}
+
+function notSold(param: string, what: string, model: string): never {
+  refuse('not_sold', { param, what, model, sold: 'It has no price.' });
+}
+
+// ---- Chat completions
+
+/** Types of tools that the client itself runs. */
+const clientTools: ReadonlySet<string> = new Set(['function', 'custom']);
+
+/** Tools of chat that the vendor runs, by the vendors' names. */
+const chatTools: Readonly<Record<string, ToolMeasure>> = {
+  web_search: 'web_search',
+  web_search_preview: 'web_search',
+  'openrouter:web_search': 'web_search',
+  browser_search: 'web_search',
+  x_search: 'web_search',
+  code_interpreter: 'code_session',
+  code_execution: 'code_session',
+  file_search: 'file_search',
+  retrieval: 'file_search',
+  mcp: 'mcp_call',
+  google_search: 'grounding_query',
+  googleSearch: 'grounding_query',
+  googleSearchRetrieval: 'grounding_query',
+  google_search_retrieval: 'grounding_query',
+  codeExecution: 'code_session',
+  url_context: 'web_fetch',
+  urlContext: 'web_fetch',
+};
+
+function readChat(body: JsonObject, found: FoundFeatures, model: string): void {
+  const { tools } = body;
+  if (Array.isArray(tools))
+    for (const [i, tool] of tools.entries()) readChatTool(objectOf(tool) ?? {}, i, found, model);
+  readExtensions(body, found, model);
+}
+
+function readChatTool(tool: JsonObject, i: number, found: FoundFeatures, model: string): void {
+  const type = textOf(tool['type']);
+  if (type !== undefined && clientTools.has(type)) return;
+  const builtIn =
+    type === 'builtin_function'
+      ? textOf(objectOf(tool['function'])?.['name'])?.replace(/^\$/, '')
+      : type;
+  const name = builtIn ?? Object.keys(tool).find((key) => chatTools[key] !== undefined);
+  // Without a type and a known name it is a function, as some vendors write it, or a mistake, which
+  // the vendor will refuse.
+  if (name === undefined) return;
+  const measure = chatTools[name];
+  const param = `tools[${i}]${type === undefined ? '' : '.type'}`;
+  if (measure === undefined) return notSold(param, `a tool of the type '${name}'`, model);
+  // OpenRouter reports the number of calls. Other vendors do not, and one call is charged.
+  const options = objectOf(tool['parameters']);
+  if (name.startsWith('openrouter:'))
+    found.tool(measure, param, countOf(options?.['max_uses']) ?? toolCallsMax, {
+      knownBy: ['openrouter'],
+      ...manyResults(options, `tools[${i}].parameters`),
+    });
+  else found.tool(measure, param, 1, uncountedAt());
+}
+
+function manyResults(
+  options: JsonObject | undefined,
+  param: string,
+): Pick<BillableTool, 'beyondList'> {
+  const most = options?.['max_results'];
+  if (most == null || (countOf(most) ?? Infinity) <= resultsUsual) return {};
+  return {
+    beyondList: {
+      param: `${param}.max_results`,
+      what: `more than ${resultsUsual} results of a search`,
+    },
+  };
+}
+
+/** Members of some vendors' chat that OpenAI's does not have, and OpenAI's own search. */
+function readExtensions(body: JsonObject, found: FoundFeatures, model: string): void {
+  // A search model searches once for each request, and reports no number.
+  if (isObject(body['web_search_options']))
+    found.tool('web_search', 'web_search_options', 1, uncountedAt('openai', 'openrouter'));
+  // Perplexity's fee for a request depends on it. `low` is the default, and in the plain price
+  // (docs.perplexity.ai/guides/pricing, 2026-08).
+  const size = body['search_context_size'];
+  if (size != null && size !== 'low')
+    found.tool('web_search', 'search_context_size', 1, uncountedAt('perplexity'));
+  readLiveSearch(body, found);
+  // Qwen (help.aliyun.com/zh/model-studio/web-search, 2026-08).
+  if (body['enable_search'] === true)
+    found.tool('web_search', 'enable_search', 1, uncountedAt('qwen'));
+  const venice = objectOf(body['venice_parameters'])?.['enable_web_search'];
+  if (venice != null && venice !== 'off' && venice !== false)
+    found.tool('web_search', 'venice_parameters.enable_web_search', 1, uncountedAt());
+  // OpenRouter (openrouter.ai/docs/features/web-search, 2026-08): its plugins have fees, and
+  // `models` are its fallbacks.
+  for (const [i, plugin] of listOf(body['plugins']).entries()) {
+    const id = textOf(objectOf(plugin)?.['id']) ?? '';
+    if (id === 'web')
+      found.tool('web_search', `plugins[${i}]`, 1, {
+        ...uncountedAt('openrouter'),
+        ...manyResults(objectOf(plugin), `plugins[${i}]`),
+      });
+    else if (id !== 'response-healing') notSold(`plugins[${i}].id`, `the plugin '${id}'`, model);
+  }
+  // A preset of OpenRouter is a model, a prompt and hosts that lie in the operator's account
+  // (openrouter.ai/docs/features/presets, 2026-08).
+  if (body['preset'] != null) refuseStoredObject('preset');
+  for (const member of ['models', 'fallbacks']) {
+    const others = listOf(body[member]).map(
+      (one) => textOf(one) ?? textOf(objectOf(one)?.['model']),
+    );
+    if (others.some((one) => one !== model))
+      notSold(member, 'an answer of another model than the one in `model`', model);
+  }
+  // Systems of several models that work together (console.groq.com/docs/compound, 2026-08).
+  if (objectOf(body['compound_custom'])?.['models'] !== undefined)
+    notSold('compound_custom.models', 'a choice of models', model);
+}
+
+/**
+ * xAI, in chat and responses (docs.x.ai/docs/guides/live-search and …/api-reference, 2026-08):
+ * `usage.num_sources_used` tells the number. The fee of a source is not that of a search: no list
+ * has it.
+ */
+function readLiveSearch(body: JsonObject, found: FoundFeatures): void {
+  const search = objectOf(body['search_parameters']);
+  if (search && search['mode'] !== 'off')
+    found.tool(
+      'web_search',
+      'search_parameters',
+      countOf(search['max_search_results']) ?? sourcesUsual,
+      { knownBy: [] },
+    );
+}
+
+// ---- Responses
+
+/**
+ * Tools that the client runs, and those that only hold or find other tools (OpenAPI description,
+ * 2026-11).
+ */
+const responsesClientTools: ReadonlySet<string> = new Set([
+  ...clientTools,
+  'apply_patch',
+  'local_shell',
+  'computer',
+  'computer_use',
+  'computer_use_preview',
+  'tool_search',
+]);
+
+const responsesTools: readonly (readonly [RegExp, ToolMeasure])[] = [
+  [/^(web_search|web_search_preview)(_\d{4}_\d{2}_\d{2})?$/, 'web_search'],
+  [/^x_search$/, 'web_search'],
+  [/^(file_search|collections_search)$/, 'file_search'],
+  [/^(code_interpreter|code_execution|programmatic_tool_calling|shell)$/, 'code_session'],
+  [/^mcp$/, 'mcp_call'],
+];
+
+function readResponses(body: JsonObject, found: FoundFeatures, model: string): void {
+  if (body['prompt'] != null) refuseStoredObject('prompt');
+  readLiveSearch(body, found);
+  const limit = countOf(body['max_tool_calls']);
+  readResponsesTools(body['tools'], ['tools'], limit, found, model);
+  const { input } = body;
+  if (Array.isArray(input))
+    for (const [i, item] of input.entries())
+      if (isObject(item) && Array.isArray(item['tools']))
+        readResponsesTools(item['tools'], ['input', i, 'tools'], limit, found, model);
+  const runs = found.tools.length > 0 || found.models.length > 0;
+  const most = found.models.length > 0 ? picturesMax : toolCallsMax;
+  if (runs && limit === undefined)
+    found.bounds.push({ path: ['max_tool_calls'], json: String(most) });
+}
+
+function readResponsesTools(
+  tools: unknown,
+  path: JsonPath,
+  limit: number | undefined,
+  found: FoundFeatures,
+  model: string,
+): void {
+  if (!Array.isArray(tools)) return;
+  for (const [i, value] of tools.entries()) {
+    const tool = objectOf(value) ?? {};
+    const type = textOf(tool['type']) ?? 'function';
+    if (responsesClientTools.has(type)) continue;
+    const at = [...path, i];
+    const param = paramOf(at);
+    if (type === 'namespace')
+      readResponsesTools(tool['tools'], [...at, 'tools'], limit, found, model);
+    else if (type === 'image_generation') readImageTool(tool, at, limit, found);
+    else if (!(type === 'shell' && objectOf(tool['environment'])?.['type'] === 'local')) {
+      const measure = responsesTools.find(([name]) => name.test(type))?.[1];
+      if (measure === undefined) notSold(`${param}.type`, `a tool of the type '${type}'`, model);
+      const member = tool['container'] === undefined ? 'environment' : 'container';
+      refuseContainer(tool[member], param);
+      found.tool(
+        measure,
+        `${param}.type`,
+        limit ?? toolCallsMax,
+        largeContainer(objectOf(tool[member]), `${param}.${member}`),
+      );
+    }
+  }
+}
+
+/**
+ * Refuses a container that exists already, and a new one with files of the operator's account at
+ * the vendor.
+ */
+function refuseContainer(container: unknown, param: string): void {
+  if (typeof container === 'string') refuseStoredObject(`${param}.container`);
+  const { container_id: id, file_ids: files, skills } = objectOf(container) ?? {};
+  if (id != null || listOf(files).length > 0 || listOf(skills).length > 0)
+    refuseStoredObject(`${param}.container`);
+}
+
+/** Fees are for 1 GB, the default (developers.openai.com …/tools-code-interpreter, 2026-08). */
+function largeContainer(
+  container: JsonObject | undefined,
+  param: string,
+): Pick<BillableTool, 'beyondList'> {
+  const memory = container?.['memory_limit'];
+  if (memory == null || memory === '1g') return {};
+  return {
+    beyondList: {
+      param: `${param}.memory_limit`,
+      what: `a container of the size ${JSON.stringify(memory)}`,
+    },
+  };
+}
+
+function readImageTool(
+  tool: JsonObject,
+  path: JsonPath,
+  limit: number | undefined,
+  found: FoundFeatures,
+): void {
+  if (objectOf(tool['input_image_mask'])?.['file_id'] != null)
+    refuseStoredObject(`${paramOf(path)}.input_image_mask.file_id`);
+  const model = textOf(tool['model']) ?? imageModelUsual;
+  const calls = Math.min(limit ?? picturesMax, picturesMax);
+  found.models.push({
+    model,
+    param: `${paramOf(path)}.model`,
+    path: [...path, 'model'],
+    role: 'image',
+    calls,
+    outputTokens: undefined,
+  });
+}
+
+// ---- Anthropic's messages
+
+/**
+ * Tools that clients run (platform.claude.com/docs/en/agents-and-tools/tool-use/overview, 2026-11);
+ * searching the request's own tools has no fee.
+ */
+const messagesClientTools =
+  /^(bash|text_editor|computer|memory|tool_search_tool_\w+?)_\d{8}$|^tool_search_tool_(bm25|regex)$/;
+
+const messagesTools: readonly (readonly [RegExp, ToolMeasure])[] = [
+  [/^web_search_\d{8}$/, 'web_search'],
+  [/^web_fetch_\d{8}$/, 'web_fetch'],
+  [/^code_execution_\d{8}$/, 'code_session'],
+  [/^mcp_toolset$/, 'mcp_call'],
+];
+/** The measures of tools whose calls a request can limit with `max_uses`. */
+const limitedByUses: ReadonlySet<string> = new Set(['web_search', 'web_fetch']);
+
+function readMessages(body: JsonObject, found: FoundFeatures, model: string): void {
+  const { tools, fallbacks, container } = body;
+  if (Array.isArray(tools))
+    for (const [i, tool] of tools.entries())
+      readMessagesTool(objectOf(tool) ?? {}, i, found, model);
+  if (
+    listOf(body['mcp_servers']).length > 0 &&
+    !found.tools.some(({ measure }) => measure === 'mcp_call')
+  )
+    found.tool('mcp_call', 'mcp_servers', toolCallsMax);
+  if (typeof container === 'string' || objectOf(container)?.['id'] != null)
+    refuseStoredObject('container');
+  for (const skill of listOf(objectOf(container)?.['skills']))
+    if (objectOf(skill)?.['type'] !== 'anthropic') refuseStoredObject('container.skills');
+  const edits = listOf(objectOf(body['context_management'])?.['edits']);
+  found.compacts = edits.some((one) => String(objectOf(one)?.['type']).startsWith('compact'));
+  // They answer in this model's place when it refuses
+  // (platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, 2026-11).
+  for (const [i, one] of listOf(fallbacks).entries()) {
+    const param = `fallbacks[${i}].model`;
+    const instead = textOf(objectOf(one)?.['model']);
+    if (instead === undefined) refuse('missing_parameter', { param });
+    found.models.push({
+      model: instead,
+      param,
+      path: ['fallbacks', i, 'model'],
+      role: 'instead',
+      calls: 1,
+      outputTokens: undefined,
+    });
+  }
+}
+
+function readMessagesTool(tool: JsonObject, i: number, found: FoundFeatures, model: string): void {
+  const type = textOf(tool['type']);
+  if (type === undefined || type === 'custom' || messagesClientTools.test(type)) return;
+  const param = `tools[${i}]`;
+  const uses = countOf(tool['max_uses']);
+  if (/^advisor_\d{8}$/.test(type)) {
+    const advisor = textOf(tool['model']);
+    if (advisor === undefined) refuse('missing_parameter', { param: `${param}.model` });
+    const path: JsonPath = ['tools', i, 'model'];
+    const outputTokens = countOf(tool['max_tokens']);
+    found.models.push({
+      model: advisor,
+      param: `${param}.model`,
+      path,
+      role: 'advisor',
+      calls: uses ?? adviceMax,
+      outputTokens,
+    });
+    if (uses === undefined)
+      found.bounds.push({ path: ['tools', i, 'max_uses'], json: String(adviceMax) });
+    return;
+  }
+  const measure = messagesTools.find(([name]) => name.test(type))?.[1];
+  if (measure === undefined) notSold(`${param}.type`, `a tool of the type '${type}'`, model);
+  found.tool(measure, `${param}.type`, uses ?? toolCallsMax);
+  if (uses === undefined && limitedByUses.has(measure))
+    found.bounds.push({ path: ['tools', i, 'max_uses'], json: String(toolCallsMax) });
+}
+
+/** `tools[0].model` */
+const paramOf = (path: JsonPath): string =>
+  path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`,
+    '',
+  );
+
+/** The changes that replace the names of other models in the body by the vendor's names. */
+export const withVendorModelNames = (
+  models: readonly ReferencedModel[],
+  upstream: (model: string) => string,
+): readonly JsonChange[] =>
+  models.map(({ model, path }) => ({ path, json: jsonText(upstream(model)) }));

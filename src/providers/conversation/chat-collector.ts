@@ -1,0 +1,267 @@
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from '../../base/json-value.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import type {
+  VendorAnswer,
+  VendorCall,
+  StreamCollector,
+  StreamMeter,
+  StreamTranslator,
+  Signatures,
+} from '../adapter.ts';
+import { chatUsage } from './client-usage.ts';
+import { signaturesOf } from './tool-calls.ts';
+
+interface Collected {
+  readonly message: Record<string, unknown>;
+  readonly calls: { id: unknown; type: unknown; function?: { name: string; arguments: string } }[];
+  readonly rest: Record<string, unknown>;
+  finish: string | undefined;
+}
+
+/**
+ * Puts a stream together from the client's own events, which the translator has made regular
+ * already.
+ */
+export class ChatCollector implements StreamCollector {
+  readonly meter: StreamMeter;
+  readonly #call: VendorCall;
+  readonly #stream: StreamTranslator;
+  readonly #choices = new Map<number, Collected>();
+  readonly #rest: Record<string, unknown> = {};
+  #usage: unknown;
+
+  constructor(call: VendorCall, translator: (call: VendorCall) => StreamTranslator) {
+    this.#call = call;
+    this.#stream = translator({ ...call, stream: true, includeUsage: true });
+    this.meter = this.#stream.meter;
+  }
+
+  push(piece: Buffer): void {
+    this.#add(this.#stream.push(piece));
+  }
+
+  answer(cut?: Quantities): VendorAnswer {
+    this.#add(cut ? this.#stream.cutShort(cut) : this.#stream.end());
+    const choices = [...this.#choices]
+      .sort(([a], [b]) => a - b)
+      .map(([index, choice]) => {
+        const { message } = choice;
+        if (choice.calls.length) message['tool_calls'] = choice.calls.filter(Boolean);
+        // Only who called, refused or spoke has no content (wire-formats row 14).
+        else if (
+          message['content'] === null &&
+          message['refusal'] == null &&
+          message['audio'] == null
+        )
+          message['content'] = '';
+        return { index, message, ...choice.rest, finish_reason: choice.finish ?? 'stop' };
+      });
+    const { answerId: id, created, publicModel: model } = this.#call;
+    const usage = cut ? parse(chatUsage(cut)) : this.#usage;
+    const quantities = cut ?? this.meter.quantities;
+    const body = {
+      id,
+      object: 'chat.completion',
+      created,
+      model,
+      ...this.#rest,
+      choices,
+      ...(usage ? { usage } : {}),
+    };
+    return {
+      body: Buffer.from(JSON.stringify(body)),
+      quantities,
+      pricingFacts: cut === undefined ? this.meter.pricingFacts : undefined,
+      upstreamId: this.meter.upstreamId,
+      signatures: cut ? undefined : this.meter.signatures,
+      outputText: quantities ? '' : this.#outputText(),
+    };
+  }
+
+  #add(events: string): void {
+    if (events === '') return;
+    for (const event of utf8(events).split('\n\n')) {
+      const chunk = parse(event.slice('data: '.length));
+      if (isObject(chunk)) this.#chunk(chunk);
+    }
+  }
+
+  #chunk(chunk: JsonObject): void {
+    for (const [name, value] of Object.entries(chunk)) {
+      if (name === 'usage') this.#usage = value ?? this.#usage;
+      else if (name !== 'id' && name !== 'object' && name !== 'model' && name !== 'choices')
+        this.#rest[name] = value;
+    }
+    for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#choice(choice);
+  }
+
+  #choice(choice: JsonObject): void {
+    const index = Number(choice['index']);
+    let into = this.#choices.get(index);
+    if (!into)
+      this.#choices.set(
+        index,
+        (into = {
+          message: { role: 'assistant', content: null },
+          calls: [],
+          rest: {},
+          finish: undefined,
+        }),
+      );
+    into.finish = textOf(choice['finish_reason']) ?? into.finish;
+    for (const [name, value] of Object.entries(objectOf(choice['delta']) ?? {})) {
+      if (name === 'tool_calls') addCalls(into, listOf(value));
+      else if (name === 'reasoning_details')
+        into.message[name] = withDetails(listOf(into.message[name]), listOf(value));
+      else into.message[name] = joined(into.message[name], value);
+    }
+    for (const [name, value] of Object.entries(choice)) {
+      if (name !== 'index' && name !== 'delta' && name !== 'finish_reason')
+        into.rest[name] = joined(into.rest[name], value);
+    }
+  }
+
+  #outputText(): string {
+    let text = '';
+    for (const { message, calls } of this.#choices.values()) {
+      text += (textOf(message['content']) ?? '') + (textOf(message['reasoning_content']) ?? '');
+      for (const call of calls)
+        text += (call?.function?.name ?? '') + (call?.function?.arguments ?? '');
+    }
+    return text;
+  }
+}
+
+/**
+ * Texts and lists grow, objects are merged (logprobs), anything else is replaced; `role` and null
+ * say nothing new.
+ */
+export function joined(before: unknown, value: unknown): unknown {
+  if (value === null || value === undefined) return before ?? null;
+  if (typeof before === 'string' && typeof value === 'string')
+    return before === 'assistant' && value === 'assistant' ? before : before + value;
+  if (Array.isArray(before) && Array.isArray(value)) return [...before, ...value];
+  if (isObject(before) && isObject(value))
+    return Object.fromEntries(
+      [...new Set([...Object.keys(before), ...Object.keys(value)])].map((name) => [
+        name,
+        joined(before[name], value[name]),
+      ]),
+    );
+  return value;
+}
+
+/**
+ * Pieces of one reasoning detail carry its index: their texts grow, a signature is the last piece's
+ * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
+ */
+export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
+  const all = [...before];
+  for (const piece of pieces) {
+    const last = all.at(-1);
+    const same =
+      isObject(last) &&
+      isObject(piece) &&
+      piece['index'] !== undefined &&
+      last['index'] === piece['index'] &&
+      last['type'] === piece['type'];
+    if (!same || textOf(piece['data']) !== undefined) all.push(piece);
+    else
+      all[all.length - 1] = {
+        ...last,
+        ...piece,
+        ...joinedText(last, piece, 'text'),
+        ...joinedText(last, piece, 'summary'),
+      };
+  }
+  return all;
+}
+
+function joinedText(last: JsonObject, piece: JsonObject, name: string): JsonObject {
+  const text = (textOf(last[name]) ?? '') + (textOf(piece[name]) ?? '');
+  return last[name] === undefined && piece[name] === undefined ? {} : { [name]: text };
+}
+
+function addCalls(into: Collected, deltas: readonly unknown[]): void {
+  for (const delta of deltas) {
+    if (!isObject(delta)) continue;
+    const index = Number(delta['index']);
+    const fn = objectOf(delta['function']);
+    const known = into.calls[index];
+    if (!known) {
+      const { index: _, function: __, ...rest } = delta;
+      const made = { id: delta['id'], type: delta['type'], ...rest };
+      into.calls[index] = fn
+        ? {
+            ...made,
+            function: { name: textOf(fn['name']) ?? '', arguments: textOf(fn['arguments']) ?? '' },
+          }
+        : made;
+    } else if (known.function && fn) {
+      known.function.arguments += textOf(fn['arguments']) ?? '';
+    }
+  }
+}
+
+/** Members of a delta that may carry what is signed. */
+const detailsHead = '"reasoning_details":[';
+
+interface Called {
+  readonly id: string;
+  readonly name: string;
+  /** Inside of a JSON string, in `latin1`. */
+  args: string;
+  /** Members of the call, in `latin1`. */
+  readonly more: string;
+}
+
+/**
+ * What a streamed turn calls and signs, kept as the text that it was told in and read only at its
+ * end.
+ */
+export class TurnSignatures {
+  readonly #details: string[] = [];
+  readonly #calls: Called[] = [];
+  #isSigned = false;
+
+  /** Members of a delta as they are told. */
+  delta(members: string): void {
+    if (members.startsWith(detailsHead)) this.#details.push(members);
+  }
+
+  call(id: string, name: string, argsJson: string, more: string): void {
+    this.#isSigned ||= more !== '';
+    this.#calls.push({ id, name, args: argsJson.slice(1, -1), more });
+  }
+
+  /** A further piece of the arguments of call `index`, as JSON text of a string. */
+  arguments(index: number, json: string): void {
+    const call = this.#calls[index];
+    if (call !== undefined) call.args += json.slice(1, -1);
+  }
+
+  signatures(): Signatures | undefined {
+    if (this.#calls.length === 0 || (!this.#isSigned && this.#details.length === 0))
+      return undefined;
+    let details: readonly unknown[] = [];
+    for (const members of this.#details)
+      details = withDetails(details, listOf(membersOf(members)?.['reasoning_details']));
+    const calls = this.#calls.map(({ id, name, args, more }) => ({
+      id,
+      name,
+      arguments: textOf(parse(utf8(`"${args}"`))) ?? '',
+      extra: membersOf(more)?.['extra_content'],
+    }));
+    return signaturesOf(calls, details);
+  }
+}
+
+const membersOf = (members: string) => objectOf(parse(utf8(`{${members}}`)));

@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../base/json-value.ts';
+import type { Measure, Quantities } from '../../base/quantities.ts';
+
+const chatInputs: readonly Measure[] = [
+  'input',
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'audio_input',
+  'image_input',
+];
+const chatOutputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
+
+/** The client's `usage` for quantities that we counted ourselves. */
+export function chatUsage(quantities: Quantities): string {
+  const sum = (of: readonly Measure[]): number =>
+    of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
+  const prompt = sum(chatInputs);
+  const completion = sum(chatOutputs);
+  const writes = sum(['cache_write_5m', 'cache_write_1h']);
+  return JSON.stringify({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: quantities.cached_input ?? 0,
+      ...(writes > 0 ? { cache_write_tokens: writes } : {}),
+      audio_tokens: quantities.audio_input ?? 0,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: quantities.reasoning ?? 0,
+      audio_tokens: quantities.audio_output ?? 0,
+    },
+  });
+}
+
+/**
+ * A message's `usage` for quantities that are ours or another format's (wire-formats §4.1).
+ * Thinking is part of the output.
+ */
+export function messageUsage(quantities: Quantities): Readonly<Record<string, unknown>> {
+  const {
+    input = 0,
+    audio_input = 0,
+    image_input = 0,
+    cached_input = 0,
+    cache_write_5m = 0,
+    cache_write_1h = 0,
+  } = quantities;
+  const { output = 0, reasoning = 0, audio_output = 0, image_output = 0 } = quantities;
+  return {
+    input_tokens: input + audio_input + image_input,
+    cache_creation_input_tokens: cache_write_5m + cache_write_1h,
+    cache_read_input_tokens: cached_input,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cache_write_5m,
+      ephemeral_1h_input_tokens: cache_write_1h,
+    },
+    output_tokens: output + reasoning + audio_output + image_output,
+    output_tokens_details: { thinking_tokens: reasoning },
+    server_tool_use: null,
+    service_tier: 'standard',
+  };
+}
+
+const inputs: readonly Measure[] = [
+  'input',
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'audio_input',
+  'image_input',
+];
+const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
+
+/** The `usage` of a response for quantities. */
+export function responsesUsage(quantities: Quantities): JsonObject {
+  const sum = (of: readonly Measure[]): number =>
+    of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
+  const input = sum(inputs);
+  const output = sum(outputs);
+  const written = (quantities.cache_write_5m ?? 0) + (quantities.cache_write_1h ?? 0);
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: quantities.cached_input ?? 0,
+      cache_write_tokens: written,
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: quantities.reasoning ?? 0 },
+    total_tokens: input + output,
+  };
+}

@@ -1,0 +1,351 @@
+import { refuse } from '../../base/refusal.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../base/json-value.ts';
+
+/** Bytes that the client sent along, in base64 as it wrote them. */
+export interface InlineBytes {
+  readonly mime: string;
+  readonly base64: string;
+}
+
+interface PartPosition {
+  /** Where it stands in the client's request: what a refusal names. */
+  readonly param: string;
+  /**
+   * The client's mark that the prompt may be cached up to here, in Anthropic's words; OpenAI's
+   * `prompt_cache_breakpoint` means the same.
+   */
+  readonly cache: JsonObject | undefined;
+}
+
+export interface TextPart extends PartPosition {
+  readonly kind: 'text';
+  readonly text: string;
+  /**
+   * The client's words, of instructions in mid-conversation: `text` marks them for models that know
+   * instructions only at the beginning.
+   */
+  readonly instruction?: string;
+}
+export interface ImagePart extends PartPosition {
+  readonly kind: 'image';
+  readonly source: InlineBytes | { readonly url: string };
+}
+export interface FilePart extends PartPosition {
+  readonly kind: 'file';
+  readonly source: InlineBytes | { readonly url: string };
+  readonly name: string | undefined;
+}
+export interface VideoPart extends PartPosition {
+  readonly kind: 'video';
+  readonly source: InlineBytes | { readonly url: string };
+}
+export interface AudioPart extends PartPosition {
+  readonly kind: 'audio';
+  /** `audio/wav`, `audio/mp3`. */
+  readonly source: InlineBytes;
+}
+export type ContentPart = TextPart | ImagePart | FilePart | AudioPart | VideoPart;
+
+export interface ToolCall extends PartPosition {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+  /** The call as the client sent it, with vendors' extensions. */
+  readonly source: JsonObject;
+}
+
+export interface ToolResult extends PartPosition {
+  readonly id: string;
+  /** The tool's name, from the call that this answers. */
+  readonly name: string | undefined;
+  readonly parts: readonly ContentPart[];
+  readonly isError: boolean;
+}
+
+/** One message of the assistant's. */
+export interface MessageSpan {
+  readonly message: JsonObject;
+  readonly parts: readonly ContentPart[];
+  readonly calls: readonly ToolCall[];
+}
+
+/**
+ * Everything that one side says before the other speaks. Results stand first, calls last: all
+ * vendors want them so.
+ */
+export interface ConversationTurn {
+  readonly role: 'user' | 'assistant';
+  readonly results: ToolResult[];
+  readonly parts: ContentPart[];
+  readonly calls: ToolCall[];
+  /** The messages that it was put together from. */
+  readonly messages: JsonObject[];
+  /** The same of an assistant, with what each of them says and calls. */
+  readonly spans: MessageSpan[];
+}
+
+export interface Conversation {
+  /** The instructions before the first turn; white space alone is none. */
+  readonly system: readonly TextPart[];
+  /** User and assistant in turn. Empty texts are left out, and turns that say nothing. */
+  readonly turns: readonly ConversationTurn[];
+}
+
+/**
+ * Reads the client's `messages` (wire-formats §4.2, §7 rows 13 and 14) for vendors whose
+ * conversations alternate. Refuses what no such vendor takes.
+ */
+export function readConversation(messages: unknown): Conversation {
+  const system: TextPart[] = [];
+  const turns: ConversationTurn[] = [];
+  const names = new Map<string, string>();
+  let leading = true;
+  listOf(messages).forEach((message, i) => {
+    if (!isObject(message)) return;
+    const param = `messages[${i}]`;
+    const role = message['role'];
+    if (role === 'system' || role === 'developer') {
+      const texts = textParts(message, param);
+      if (leading) system.push(...texts);
+      // Instructions in mid-conversation have no place of their own: they are told where they
+      // stand.
+      else if (texts.length)
+        turnOf(turns, 'user', message).parts.push(
+          ...texts.map((part) => ({
+            ...part,
+            text: `<system>\n${part.text}\n</system>`,
+            instruction: part.text,
+          })),
+        );
+      return;
+    }
+    leading = false;
+    if (role === 'tool' || role === 'function')
+      turnOf(turns, 'user', message).results.push(resultOf(message, param, names));
+    else if (role === 'assistant')
+      readAssistant(turnOf(turns, 'assistant', message), message, param, names);
+    else turnOf(turns, 'user', message).parts.push(...partsOf(message, param));
+  });
+  return {
+    system,
+    turns: joined(
+      turns.filter(
+        (turn) => turn.results.length + turn.calls.length > 0 || !turn.parts.every(isBlank),
+      ),
+    ),
+  };
+}
+
+/** Text of white space alone: most vendors refuse it. */
+export const isBlank = (part: ContentPart): boolean =>
+  part.kind === 'text' && part.text.trim() === '';
+
+function turnOf(
+  turns: ConversationTurn[],
+  role: ConversationTurn['role'],
+  message: JsonObject,
+): ConversationTurn {
+  let turn = turns.at(-1);
+  if (turn?.role !== role)
+    turns.push((turn = { role, results: [], parts: [], calls: [], messages: [], spans: [] }));
+  turn.messages.push(message);
+  return turn;
+}
+
+/** An empty turn that was left out may have stood between two of one side. */
+function joined(turns: readonly ConversationTurn[]): ConversationTurn[] {
+  const all: ConversationTurn[] = [];
+  for (const turn of turns) {
+    const last = all.at(-1);
+    if (last?.role !== turn.role) all.push(turn);
+    else
+      for (const list of ['results', 'parts', 'calls', 'messages', 'spans'] as const)
+        Array.prototype.push.apply(last[list], turn[list]);
+  }
+  return all;
+}
+
+function readAssistant(
+  turn: ConversationTurn,
+  message: JsonObject,
+  param: string,
+  names: Map<string, string>,
+): void {
+  const parts = partsOf(message, param);
+  const refusal = textOf(message['refusal']);
+  if (refusal && turn.parts.length + parts.length === 0)
+    parts.push({ kind: 'text', text: refusal, param, cache: undefined });
+  const calls = callsOf(message, param, names);
+  turn.parts.push(...parts);
+  turn.calls.push(...calls);
+  turn.spans.push({ message, parts, calls });
+}
+
+function callsOf(message: JsonObject, param: string, names: Map<string, string>): ToolCall[] {
+  const legacy = objectOf(message['function_call']);
+  // Some servers write every member of the format, empty where it says nothing.
+  const calls =
+    legacy && textOf(legacy['name']) !== ''
+      ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }]
+      : listOf(message['tool_calls']);
+  return calls.flatMap((call, j): ToolCall[] => {
+    if (!isObject(call)) return [];
+    const at = `${param}.tool_calls[${j}]`;
+    const fn = objectOf(call['function']);
+    if (!fn)
+      refuse('invalid_value', {
+        param: at,
+        why: 'only function calls can be carried to this model.',
+      });
+    const id = textOf(call['id']) ?? '';
+    const name = textOf(fn['name']) ?? '';
+    names.set(id, name);
+    return [
+      { id, name, input: inputOf(fn['arguments']), param: at, cache: cacheOf(call), source: call },
+    ];
+  });
+}
+
+const legacyId = (name: string | undefined): string => `call_${name ?? ''}`;
+
+/**
+ * A call's arguments as an object. What a model once wrote wrongly is kept as it is, under a name.
+ */
+function inputOf(args: unknown): JsonObject {
+  if (isObject(args)) return args;
+  const text = textOf(args) ?? '';
+  if (text.trim() === '') return {};
+  return objectOf(parse(text)) ?? { arguments: text };
+}
+
+function resultOf(
+  message: JsonObject,
+  param: string,
+  names: ReadonlyMap<string, string>,
+): ToolResult {
+  const id = textOf(message['tool_call_id']) ?? legacyId(textOf(message['name']));
+  const name = names.get(id) ?? textOf(message['name']);
+  const isError = message['is_error'] === true;
+  return { id, name, parts: partsOf(message, param), isError, param, cache: cacheOf(message) };
+}
+
+function textParts(message: JsonObject, param: string): TextPart[] {
+  return partsOf(message, param).filter(
+    (part): part is TextPart => part.kind === 'text' && !isBlank(part),
+  );
+}
+
+function partsOf(message: JsonObject, param: string): ContentPart[] {
+  const content = message['content'];
+  if (typeof content === 'string')
+    return content === ''
+      ? []
+      : [{ kind: 'text', text: content, param: `${param}.content`, cache: cacheOf(message) }];
+  const parts: ContentPart[] = [];
+  listOf(content).forEach((part, j) => {
+    if (isObject(part)) parts.push(...partOf(part, `${param}.content[${j}]`));
+  });
+  return parts;
+}
+
+function partOf(part: JsonObject, param: string): ContentPart[] {
+  const placed = { param, cache: cacheOf(part) };
+  const { type } = part;
+  if (type === 'text' || type === 'refusal') {
+    const text = textOf(part[type]) ?? '';
+    return text === '' ? [] : [{ kind: 'text', text, ...placed }];
+  }
+  if (type === 'image_url' || type === 'video_url') {
+    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.['url']) ?? '';
+    return [
+      {
+        kind: type === 'image_url' ? 'image' : 'video',
+        source: sourceOf(url, `${param}.${type}.url`),
+        ...placed,
+      },
+    ];
+  }
+  // Mistral's name of a file by its address (docs.mistral.ai/capabilities/document_ai, 2026-08).
+  if (type === 'document_url') {
+    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.['url']) ?? '';
+    const name = textOf(part['document_name']);
+    return [{ kind: 'file', source: sourceOf(url, `${param}.document_url`), name, ...placed }];
+  }
+  if (type === 'file') {
+    const file = objectOf(part['file']) ?? {};
+    const data = textOf(file['file_data']);
+    if (data === undefined)
+      refuse('invalid_value', {
+        param: `${param}.file`,
+        why: 'this model takes files as `file_data` only.',
+      });
+    return [
+      {
+        kind: 'file',
+        source: sourceOf(data, `${param}.file.file_data`),
+        name: textOf(file['filename']),
+        ...placed,
+      },
+    ];
+  }
+  if (type === 'input_audio') {
+    const audio = objectOf(part['input_audio']) ?? {};
+    const source = {
+      mime: `audio/${textOf(audio['format']) ?? 'wav'}`,
+      base64: textOf(audio['data']) ?? '',
+    };
+    return [{ kind: 'audio', source, ...placed }];
+  }
+  // Thinking that comes back in the content belongs to whoever signed it, and is told apart from
+  // it.
+  if (type === 'thinking' || type === 'redacted_thinking') return [];
+  return refuse('invalid_value', {
+    param: `${param}.type`,
+    why: `this model takes no content of type '${String(type)}'.`,
+  });
+}
+
+const dataUrl = /^data:([^;,]*)(?:;[^,;]*)*?;base64,/i;
+
+function sourceOf(url: string, param: string): ImagePart['source'] {
+  if (/^https?:\/\//i.test(url)) return { url };
+  // The head alone is matched: what follows may be megabytes.
+  const head = dataUrl.exec(url.slice(0, 200))?.[0];
+  if (head === undefined)
+    refuse('invalid_value', { param, why: "expected 'https://…' or 'data:…;base64,…'." });
+  return { mime: (dataUrl.exec(head)?.[1] ?? '').toLowerCase(), base64: url.slice(head.length) };
+}
+
+function cacheOf(part: JsonObject): JsonObject | undefined {
+  const control = objectOf(part['cache_control']);
+  if (control) return control;
+  return objectOf(part['prompt_cache_breakpoint']) ? { type: 'ephemeral' } : undefined;
+}
+
+/** Says that this model cannot take a part: 400, with its place. */
+export function refusePart(part: ContentPart, model: string, accepted: string): never {
+  return refuse('unsupported_content', { param: part.param, model, content: part.kind, accepted });
+}
+
+/** What stands for words where a vendor wants some and the client has said nothing. */
+const nothing: TextPart = { kind: 'text', text: '…', param: 'messages', cache: undefined };
+
+/**
+ * A conversation of instructions alone: then they are what is said. In one without a word, a sign
+ * stands for them.
+ */
+export function withFirstTurn({ system, turns }: Conversation): Conversation {
+  if (turns.length > 0) return { system, turns };
+  const parts = system.length > 0 ? [...system] : [nothing];
+  return {
+    system: [],
+    turns: [{ role: 'user', results: [], parts, calls: [], messages: [], spans: [] }],
+  };
+}

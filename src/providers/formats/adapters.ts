@@ -1,0 +1,90 @@
+import { type Measure, measures, type Quantities } from '../../base/quantities.ts';
+import type {
+  Adapter,
+  VendorCall,
+  WholeAdapter,
+  VendorAnswer,
+  VendorRequest,
+  ImageAdapter,
+} from '../adapter.ts';
+
+/** The one adapter or the other, for each call. `fault` reads the refusals of all of them. */
+export function perCall(of: (call: VendorCall) => Adapter, fault: Adapter['fault']): Adapter {
+  return {
+    ask: (call) => of(call).ask(call),
+    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+    stream: (call) => of(call).stream(call),
+    collect: (call) => of(call).collect(call),
+    split: (call) => of(call).split?.(call),
+    needsBytes: (medium, call) => of(call).needsBytes?.(medium, call) ?? false,
+    unsigned: (call) => of(call).unsigned?.(call) ?? [],
+    fault,
+  };
+}
+
+/** The same for what is answered as a whole. */
+export function wholePerCall(
+  of: (call: VendorCall) => WholeAdapter,
+  { fault, textOnly }: Pick<WholeAdapter, 'fault' | 'textOnly'>,
+): WholeAdapter {
+  return {
+    textOnly,
+    split: (call) => of(call).split?.(call),
+    ask: (call) => of(call).ask(call),
+    read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+    fault,
+  };
+}
+
+/** What all parts of a request count together; undefined when one of them told nothing. */
+export function totalQuantities(answers: readonly VendorAnswer[]): Quantities | undefined {
+  const total: Partial<Record<Measure, number>> = {};
+  for (const { quantities } of answers) {
+    if (quantities === undefined) return undefined;
+    for (const measure of measures)
+      if (quantities[measure] !== undefined)
+        total[measure] = (total[measure] ?? 0) + quantities[measure];
+  }
+  return total;
+}
+
+/** Below this a copy costs less than several writes. */
+const piecesBytesMin = 65_536;
+
+/**
+ * The body of a request that was made of another one's parts: as one where it is short, else
+ * uncopied.
+ */
+export function requestBody(pieces: readonly Buffer[]): Pick<VendorRequest, 'body' | 'rest'> {
+  const [body, ...rest] = pieces;
+  if (body !== undefined && rest.length === 0) return { body };
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return body === undefined || bytes <= piecesBytesMin
+    ? { body: Buffer.concat(pieces, bytes) }
+    : { body, rest };
+}
+
+/** How a vendor is asked for the tokens of a chat request, and under which name it tells them. */
+export interface ChatCount extends Pick<Adapter, 'ask' | 'fault'> {
+  readonly member: string;
+}
+
+/** For models that are asked in one way whether they get pictures or not. */
+export const forAllImageOperations = <Adapter>(adapter: Adapter) => ({
+  images: adapter,
+  image_edits: adapter,
+  image_variations: adapter,
+});
+
+/** The one adapter or the other, for each call; `fault` reads the refusals of all of them. */
+export const picturesPerCall = (
+  of: (call: VendorCall) => ImageAdapter,
+  fault: ImageAdapter['fault'],
+): ImageAdapter => ({
+  ask: (call) => of(call).ask(call),
+  split: (call) => of(call).split?.(call),
+  misfit: (call) => of(call).misfit?.(call),
+  read: (reply, contentType, call) => of(call).read(reply, contentType, call),
+  isAsync: (call) => of(call).isAsync?.(call) ?? false,
+  fault,
+});

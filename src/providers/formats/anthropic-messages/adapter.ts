@@ -1,0 +1,52 @@
+import type { Adapter, VendorCall, MediaReference } from '../../adapter.ts';
+import { readMessage } from './response.ts';
+import {
+  messagesRequest,
+  type MessagesHost,
+  unsignedMessages,
+  messagesUsesHiddenTool,
+} from './request.ts';
+import { messagesFault } from './fault.ts';
+import { MessagesReader } from './stream.ts';
+import { ChatCollector } from '../../conversation/chat-collector.ts';
+import { TranslatedStream } from '../../conversation/chat-stream.ts';
+import { blankStops } from '../../conversation/stop-text.ts';
+
+/**
+ * The wire format `anthropic-messages` (wire-formats §4.1 to §4.3) for clients of OpenAI's chat.
+ */
+export function anthropicMessages(host: MessagesHost = {}): Adapter {
+  const stream = (call: VendorCall): TranslatedStream =>
+    new TranslatedStream(
+      call,
+      (_, chunks, meter) => new MessagesReader(chunks, meter, messagesUsesHiddenTool(call, host)),
+      undefined,
+      blankStops(call.body['stop']),
+    );
+  return {
+    ask: (call) => messagesRequest(call, host),
+    read(reply, contentType, call) {
+      if (!/event-stream/i.test(contentType))
+        return readMessage(reply, call, messagesUsesHiddenTool(call, host));
+      const collector = new ChatCollector(call, stream);
+      collector.push(reply);
+      const answer = collector.answer();
+      return collector.meter.fault ?? answer;
+    },
+    stream,
+    collect: (call) => new ChatCollector(call, stream),
+    readsAnthropicOptions: ['budget'],
+    needsBytes: (medium) => host.fetches === false || !isFetched(medium),
+    unsigned: (call) => unsignedMessages(call, host),
+    fault: messagesFault,
+  };
+}
+
+/**
+ * Nothing without TLS, and of files only PDFs: an address that says that it is none is not fetched
+ * (platform.claude.com/docs/en/build-with-claude/pdf-support and /vision, 2026-11).
+ */
+const noPdf = /\.(?:txt|md|csv|json|xml|html?|ya?ml|docx?|xlsx?|png|jpe?g|gif|webp)(?:[?#].*)?$/i;
+
+const isFetched = ({ url, kind, name }: MediaReference): boolean =>
+  /^https:/i.test(url) && (kind !== 'file' || !noPdf.test(name ?? url));

@@ -1,0 +1,227 @@
+import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import type { VendorCall } from '../../adapter.ts';
+
+/** What a generation of Claude takes. */
+export interface ClaudeTraits {
+  /**
+   * What is asked for when the client sets no limit, thinking included, because `max_tokens` is
+   * required: all that the model is documented to write.
+   */
+  readonly outputUsual: number;
+  /** More than this it has never been seen to take. */
+  readonly outputMax: number;
+  /** How thinking is asked for: not at all, by a budget of tokens, or by an effort alone. */
+  readonly thinking: 'none' | 'budget' | 'adaptive';
+  /**
+   * What "no thinking" is in its words; `'never'` where it always thinks, and then the least effort
+   * is the nearest.
+   */
+  readonly rest: 'disabled' | 'between_tools' | 'never';
+  /** Takes the effort `xhigh`. */
+  readonly xhigh: boolean;
+  /** Thinking is told only when asked for: `thinking.display`. */
+  readonly silent: boolean;
+  /** `temperature`, `top_p` and `top_k`: all of them, one of temperature and top_p, or none. */
+  readonly sampling: 'any' | 'one' | 'none';
+  /** A conversation may end with the assistant's words, which are then continued. */
+  readonly prefill: boolean;
+  /** `tool_choice` may be `any` or `tool`. */
+  readonly forcing: boolean;
+  /** `output_config.format` and `strict` tools. */
+  readonly structured: boolean;
+}
+
+const old: ClaudeTraits = {
+  outputUsual: 4096,
+  outputMax: 4096,
+  thinking: 'none',
+  rest: 'disabled',
+  xhigh: false,
+  silent: false,
+  sampling: 'any',
+  prefill: true,
+  forcing: true,
+  structured: false,
+};
+const stranger: ClaudeTraits = { ...old, outputMax: Number.POSITIVE_INFINITY };
+const claude35: ClaudeTraits = { ...old, outputUsual: 8192, outputMax: 8192 };
+const claude37: ClaudeTraits = {
+  ...claude35,
+  outputUsual: 64_000,
+  outputMax: 128_000,
+  thinking: 'budget',
+};
+const sonnet40: ClaudeTraits = { ...claude37, outputMax: 64_000 };
+const opus40: ClaudeTraits = { ...sonnet40, outputUsual: 32_000, outputMax: 32_000 };
+const opus41: ClaudeTraits = { ...opus40, sampling: 'one', structured: true };
+const claude45: ClaudeTraits = { ...opus41, outputUsual: 64_000, outputMax: 64_000 };
+const sonnet46: ClaudeTraits = {
+  ...claude45,
+  outputMax: 128_000,
+  thinking: 'adaptive',
+  prefill: false,
+};
+const opus46: ClaudeTraits = { ...sonnet46, outputUsual: 128_000 };
+const claude47: ClaudeTraits = { ...opus46, xhigh: true, silent: true, sampling: 'none' };
+const fable50: ClaudeTraits = { ...claude47, rest: 'never' };
+const claude55: ClaudeTraits = { ...fable50, forcing: false };
+const sonnet55: ClaudeTraits = { ...claude55, rest: 'between_tools' };
+
+/** Families that came after Opus: their 5.1 is of the generation of Opus 5.5. */
+const newFamilies = new Set(['fable', 'mythos']);
+
+/**
+ * `claude-opus-4-5-20251101`, `anthropic.claude-sonnet-4-20250514-v1:0`, `claude-opus-4@20250514`,
+ * `claude-sonnet-4.5`, `claude-3-7-sonnet-latest`.
+ */
+const named = /claude-(?:([a-z]+)-(\d)(?:[-.](\d{1,2})(?!\d))?|(\d)(?:[-.](\d))?-([a-z]+))/;
+
+/**
+ * The traits of a model by its upstream id:
+ * platform.claude.com/docs/en/about-claude/models/overview, /build-with-claude/adaptive-thinking,
+ * /build-with-claude/structured-outputs and what's new in 4.6, 4.7 and 5.5, as of 2026-11. A Claude
+ * of an unknown name is taken for the newest, which refuses the most; a model that is no Claude for
+ * the oldest, which asks the least.
+ */
+export function claudeTraits(model: string): ClaudeTraits {
+  const id = model.toLowerCase();
+  const match = named.exec(id);
+  if (!id.includes('claude')) return stranger;
+  if (!match) return /claude-(instant|v?[12])/.test(id) ? old : claude55;
+  const family = match[1] ?? match[6] ?? '';
+  const version = Number(match[2] ?? match[4]) * 10 + Number(match[3] ?? match[5] ?? 0);
+  if (newFamilies.has(family)) return version <= 50 ? fable50 : claude55;
+  if (version < 35) return old;
+  if (version < 37) return claude35;
+  if (version < 40) return claude37;
+  if (version < 41) return family === 'opus' ? opus40 : sonnet40;
+  if (version < 45) return family === 'opus' ? opus41 : sonnet40;
+  if (version < 46) return claude45;
+  if (version < 47) return family === 'opus' ? opus46 : sonnet46;
+  if (version < 55) return claude47;
+  return family === 'sonnet'
+    ? sonnet55
+    : family === 'haiku' && version === 55
+      ? claude47
+      : claude55;
+}
+
+/** The header by which clients of messages say which version of that format they speak. */
+export const messagesVersionHeader = 'anthropic-version';
+
+/** What the client wants of thinking; undefined is the model's own way. */
+export interface ReasoningRequest {
+  readonly effort: string;
+  readonly budget: number | undefined;
+}
+
+/** `thinking` and `output_config.effort`, as far as they are to be sent. */
+export interface Thinking {
+  readonly thinking?: JsonObject;
+  readonly effort?: string;
+  /** The model is told to think: it takes no sampling parameters then. */
+  readonly on: boolean;
+}
+
+/** Budgets of models without efforts, in tokens. The vendor takes no less than 1024. */
+const budgets: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+};
+const budgetMin = 1024;
+
+/**
+ * OpenAI's `reasoning_effort`; the objects by which OpenRouter (`reasoning`) and Anthropic itself
+ * (`thinking`) say the same.
+ */
+export function reasoningRequest({
+  body,
+  anthropicOptions: beside,
+}: Pick<VendorCall, 'body' | 'anthropicOptions'>): ReasoningRequest | undefined {
+  const reasoning = objectOf(body['reasoning']);
+  const thinking = objectOf(body['thinking']);
+  const effort = textOf(body['reasoning_effort']) ?? textOf(reasoning?.['effort']);
+  const budget =
+    beside?.budget ?? countOf(thinking?.['budget_tokens']) ?? countOf(reasoning?.['max_tokens']);
+  if (effort !== undefined) return { effort, budget };
+  // Qwen's switch is a boolean.
+  const isOff =
+    thinking?.['type'] === 'disabled' ||
+    reasoning?.['enabled'] === false ||
+    body['enable_thinking'] === false;
+  if (isOff) return { effort: 'none', budget };
+  if (budget !== undefined)
+    return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
+  const isOn =
+    thinking?.['type'] !== undefined ||
+    reasoning?.['enabled'] === true ||
+    body['enable_thinking'] === true;
+  return isOn ? { effort: 'medium', budget } : undefined;
+}
+
+/**
+ * The members by which the client asks for thinking, where the model is `told` nothing of it.
+ * A wish for no thinking is fulfilled then.
+ */
+export function droppedReasoning(
+  call: Pick<VendorCall, 'body' | 'anthropicOptions'>,
+  told: boolean,
+): readonly string[] {
+  const wish = reasoningRequest(call);
+  if (told || wish === undefined || wish.effort === 'none') return [];
+  return ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking'].filter(
+    (name) => call.body[name] != null,
+  );
+}
+
+/**
+ * How the client's wish is said to this model (wire-formats §4.2). `forced`: a tool call is forced,
+ * which excludes thinking. `interrupted`: the model waits for tool results but its signed thinking
+ * before the calls is lost, so that models with budgets refuse to go on thinking.
+ */
+export function thinkingFor(
+  call: Pick<VendorCall, 'body' | 'anthropicOptions'>,
+  traits: ClaudeTraits,
+  maxTokens: number,
+  { forced, interrupted }: { readonly forced: boolean; readonly interrupted: boolean },
+): Thinking {
+  const wish = reasoningRequest(call);
+  if (traits.thinking === 'none') return { on: false };
+  if (traits.thinking === 'budget') {
+    if (!wish || wish.effort === 'none' || forced || interrupted || maxTokens <= budgetMin)
+      return { on: false };
+    // The limit counts thinking, too: some of it stays for the answer, unless the client has
+    // divided it itself.
+    const wanted = Math.min(
+      wish.budget ?? budgets[wish.effort] ?? budgetMin,
+      Math.floor(maxTokens * (wish.budget === undefined ? 0.8 : 1)),
+    );
+    const budget = Math.max(budgetMin, Math.min(wanted, maxTokens - 1));
+    return { thinking: { type: 'enabled', budget_tokens: budget }, on: true };
+  }
+  if (forced && traits.rest === 'disabled') return { thinking: { type: 'disabled' }, on: false };
+  if (!wish) return { on: false };
+  if (wish.effort === 'none') return atRest(traits);
+  // Who always thinks does so beside a forced call, but may not be asked to ("Thinking may not be
+  // enabled when tool_choice forces tool use.").
+  if (forced) return { effort: effortOf(wish.effort, traits), on: false };
+  const display = traits.silent ? { display: 'summarized' } : {};
+  return {
+    thinking: { type: 'adaptive', ...display },
+    effort: effortOf(wish.effort, traits),
+    on: true,
+  };
+}
+
+function atRest({ rest }: ClaudeTraits): Thinking {
+  return rest === 'never' ? { effort: 'low', on: false } : { thinking: { type: rest }, on: false };
+}
+
+function effortOf(effort: string, { xhigh }: ClaudeTraits): string {
+  if (effort === 'xhigh') return xhigh ? 'xhigh' : 'high';
+  return effort === 'minimal' ? 'low' : effort;
+}

@@ -1,0 +1,400 @@
+import type { Fault } from '../../../base/fault.ts';
+import {
+  type JsonChange,
+  editJsonBytes,
+  editJsonPieces,
+  jsonText,
+} from '../../../base/json-edit.ts';
+import {
+  countOf,
+  isObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  type JsonObject,
+} from '../../../base/json-value.ts';
+import type {
+  Adapter,
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  BaseAdapter,
+} from '../../adapter.ts';
+import { fittingId } from '../../conversation/tool-calls.ts';
+import { requestBody } from '../adapters.ts';
+import { protocolFault } from '../fault.ts';
+import { withDropped } from '../../support/unsupported.ts';
+import type { MessagesHost } from './request.ts';
+import { messagesFault, messagesFaultWithin } from './fault.ts';
+import {
+  messagesVersionHeader,
+  type ClaudeTraits,
+  claudeTraits,
+  thinkingFor,
+  droppedReasoning,
+} from './models.ts';
+import { obligation } from './tools.ts';
+import {
+  newMessageCounts,
+  addMessageUsage,
+  messageQuantities,
+  messagePriceFacts,
+} from './usage.ts';
+import { MessageCollector, NativeMessageStream } from './native-stream.ts';
+
+/**
+ * What the client's own headers say of the format: which version of it, and which of its betas
+ * (platform.claude.com/docs/en/api/beta-headers, 2026-11).
+ */
+const formatHeaders = [messagesVersionHeader, 'anthropic-beta'] as const;
+
+/**
+ * Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, what
+ * this model would refuse, and a limit that it cannot reach.
+ */
+export function anthropicNative({
+  path,
+  bodyVersion,
+  fetches,
+}: Pick<MessagesHost, 'path' | 'bodyVersion' | 'fetches'> = {}): Adapter {
+  return {
+    ask(call) {
+      const fitted = fitToModel(call);
+      const changes = [
+        ...commonChanges(call, bodyVersion),
+        ...fitted.changes,
+        ...(call.bounds ?? []),
+      ];
+      if (call.outputTokensMax !== undefined)
+        changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
+      if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
+      const dropped = withDropped(undefined, [...fitted.dropped, ...othersLeftOut(call)]);
+      return {
+        ...askAt(path?.(call.upstreamModel, call.streamUpstream) ?? '/messages', call, changes),
+        dropped,
+      };
+    },
+    read(reply, contentType, call) {
+      if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
+      const collector = new MessageCollector(call);
+      collector.push(reply);
+      const answer = collector.answer();
+      return collector.meter.fault ?? answer;
+    },
+    stream: (call) => new NativeMessageStream(call),
+    collect: (call) => new MessageCollector(call),
+    needsBytes: () => fetches === false,
+    fault: messagesFault,
+  };
+}
+
+/**
+ * How many tokens a request has (platform.claude.com/docs/en/build-with-claude/token-counting,
+ * 2026-11): costs nothing.
+ */
+export const anthropicCount: BaseAdapter = {
+  ask: (call) => askAt('/messages/count_tokens', call, commonChanges(call)),
+  read(reply) {
+    const body = objectOf(parse(reply.toString('utf8')));
+    if (countOf(body?.['input_tokens']) === undefined)
+      return protocolFault('a count that tells no tokens');
+    return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
+  },
+  fault: messagesFault,
+};
+
+/** The same where the model stands in no path, but the version in the body. */
+export function anthropicCountAt(path: string, bodyVersion: string): BaseAdapter {
+  const version: JsonChange = { path: ['anthropic_version'], json: jsonText(bodyVersion) };
+  return { ...anthropicCount, ask: (call) => askAt(path, call, [...commonChanges(call), version]) };
+}
+
+function commonChanges(call: VendorCall, bodyVersion?: string): JsonChange[] {
+  const changes = withoutOthers(call);
+  // Where the model stands in the path, the body tells the version.
+  if (bodyVersion === undefined)
+    changes.push({ path: ['model'], json: jsonText(call.upstreamModel) });
+  else
+    changes.push({ path: ['model'] }, { path: ['anthropic_version'], json: jsonText(bodyVersion) });
+  return changes;
+}
+
+function askAt(path: string, call: VendorCall, changes: readonly JsonChange[]): VendorRequest {
+  return { path, headers: headersOf(call), ...requestBody(editJsonPieces(call.bytes, changes)) };
+}
+
+const json = { 'content-type': 'application/json' } as const;
+
+function headersOf({ clientHeaders }: VendorCall): VendorRequest['headers'] {
+  let headers: Record<string, string> | undefined;
+  for (const name of formatHeaders) {
+    const value = clientHeaders?.[name];
+    if (value === undefined) continue;
+    headers ??= { 'content-type': 'application/json' };
+    headers[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return headers ?? json;
+}
+
+/**
+ * What another model of the same conversation said with it would be refused here: thinking that no
+ * Claude signed, signatures of calls, citations that it did not seal, ids of another alphabet, and
+ * texts of white space alone.
+ */
+function withoutOthers(call: VendorCall): JsonChange[] {
+  const changes: JsonChange[] = [];
+  listOf(call.body['messages']).forEach((message, i) => {
+    const content = isObject(message) ? message['content'] : undefined;
+    if (!Array.isArray(content) || !content.some(isOthers)) return;
+    const said = isObject(message) && message['role'] === 'assistant';
+    const kept = content
+      .filter((block) => !isUnsigned(block) && !(said && isBlankText(block)))
+      .map(withoutMark)
+      .map(withoutElse)
+      .map(withFittingId);
+    changes.push({
+      path: ['messages', i, 'content'],
+      json: jsonText(kept.length ? kept : [{ type: 'text', text: '…' }]),
+    });
+  });
+  return changes;
+}
+
+/** The thoughts among them, by name. */
+const othersLeftOut = ({ body }: VendorCall): string[] =>
+  listOf(body['messages']).some((message) =>
+    listOf(objectOf(message)?.['content']).some(
+      (block) => isUnsigned(block) && objectOf(block)?.['thinking'] !== '',
+    ),
+  )
+    ? ['messages[].content[].thinking']
+    : [];
+
+const isOthers = (block: unknown): boolean =>
+  isUnsigned(block) ||
+  isMarked(block) ||
+  citesElse(block) ||
+  isBlankText(block) ||
+  foreignId(block) !== undefined;
+
+/**
+ * "text content blocks must contain non-whitespace text": models write such between their calls.
+ */
+const isBlankText = (block: unknown): boolean =>
+  isObject(block) &&
+  block['type'] === 'text' &&
+  typeof block['text'] === 'string' &&
+  block['text'].trim() === '';
+
+const idsTaken = /^[a-zA-Z0-9_-]+$/;
+const idNames = { tool_use: 'id', tool_result: 'tool_use_id' } as const;
+
+/** Where a block has an id that Anthropic's pattern does not take (`functions.add:0`). */
+function foreignId(block: unknown): 'id' | 'tool_use_id' | undefined {
+  const type = isObject(block) ? block['type'] : undefined;
+  if (!isObject(block) || (type !== 'tool_use' && type !== 'tool_result')) return undefined;
+  const id = block[idNames[type]];
+  return typeof id === 'string' && !idsTaken.test(id) ? idNames[type] : undefined;
+}
+
+function withFittingId(block: unknown): unknown {
+  const name = foreignId(block);
+  return name === undefined || !isObject(block)
+    ? block
+    : { ...block, [name]: fittingId(String(block[name]), idsTaken) };
+}
+
+const isUnsigned = (block: unknown): boolean =>
+  isObject(block) && block['type'] === 'thinking' && block['signature'] === '';
+const isMarked = (block: unknown): boolean =>
+  isObject(block) && block['type'] === 'tool_use' && block['extra_content'] !== undefined;
+
+/**
+ * `encrypted_index` is Anthropic's own, and required
+ * (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool, 2026-11).
+ */
+const isElse = (citation: unknown): boolean =>
+  isObject(citation) && citation['encrypted_index'] === '';
+const citesElse = (block: unknown): boolean =>
+  isObject(block) && listOf(block['citations']).some(isElse);
+
+function withoutElse(block: unknown): unknown {
+  if (!isObject(block) || !citesElse(block)) return block;
+  const { citations, ...rest } = block;
+  const kept = listOf(citations).filter((citation) => !isElse(citation));
+  return kept.length ? { ...rest, citations: kept } : rest;
+}
+
+function withoutMark(block: unknown): unknown {
+  if (!isObject(block) || !isMarked(block)) return block;
+  const { extra_content: _, ...rest } = block;
+  return rest;
+}
+
+function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const fault = messagesFaultWithin(body);
+  if (fault) return fault;
+  if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
+  const counted = newMessageCounts();
+  addMessageUsage(counted, objectOf(body['usage']));
+  counted.container ||= body['container'] != null;
+  const quantities = messageQuantities(counted);
+  return {
+    body: editJsonBytes(reply, [
+      { path: ['id'], json: jsonText(call.answerId) },
+      { path: ['model'], json: jsonText(call.publicModel) },
+    ]),
+    quantities,
+    pricingFacts: messagePriceFacts(counted, textOf(body['model'])),
+    upstreamId: textOf(body['id']),
+    outputText: quantities ? '' : listOf(body['content']).map(wordsOf).join(''),
+  };
+}
+
+/** What the model wrote in one block. */
+function wordsOf(block: unknown): string {
+  if (!isObject(block)) return '';
+  return (
+    textOf(block['text']) ??
+    textOf(block['thinking']) ??
+    (block['input'] === undefined ? '' : JSON.stringify(block['input']))
+  );
+}
+
+/**
+ * From this version of the format on `temperature`, `top_p` and `top_k` are refused, whatever they
+ * say (platform.claude.com/docs/en/api/versioning, 2026-11).
+ */
+const versionUnsampled = '2026-10-21';
+
+/**
+ * What a request says that another generation of Claude took and this one refuses, said in its way,
+ * so that changing the model is enough: thinking, sampling and forced calls (wire-formats §4.2,
+ * §0.10). Nothing changes in a request that fits.
+ */
+function fitToModel({ body, upstreamModel, outputTokensMax, clientHeaders }: VendorCall): {
+  readonly changes: JsonChange[];
+  readonly dropped: string[];
+} {
+  const traits = claudeTraits(upstreamModel);
+  const { on, changes, dropped } = fittingThinking(body, traits, outputTokensMax);
+  const unsampled = String(clientHeaders?.[messagesVersionHeader] ?? '') >= versionUnsampled;
+  const sampling = unsampled ? samplingIn(body) : fittingSampling(body, traits, on);
+  return {
+    changes: [
+      ...changes,
+      ...sampling.map((name) => ({ path: [name] })),
+      ...fittingChoice(body, traits),
+      ...fittingEnd(body['messages'], traits),
+    ],
+    // 1 is what happens anyway.
+    dropped: [...dropped, ...sampling.filter((name) => name === 'top_k' || body[name] !== 1)],
+  };
+}
+
+/**
+ * An answer that this model does not go on with is followed by a request to do so. Turns that the
+ * vendor has paused and calls that wait for their results stay last.
+ */
+function fittingEnd(messages: unknown, { prefill }: ClaudeTraits): JsonChange[] {
+  const last = listOf(messages).length - 1;
+  const message = objectOf(listOf(messages)[last]);
+  if (prefill || message?.['role'] !== 'assistant') return [];
+  const { content } = message;
+  const isText =
+    typeof content === 'string' ||
+    listOf(content).every((block) => objectOf(block)?.['type'] === 'text');
+  return isText
+    ? [{ path: ['messages', last], after: jsonText({ role: 'user', content: 'Continue.' }) }]
+    : [];
+}
+
+const forced = (body: JsonObject): boolean =>
+  ['any', 'tool'].includes(String(objectOf(body['tool_choice'])?.['type']));
+
+/**
+ * Whether a model of these traits takes `thinking` of this type as it is. A budget has to stay
+ * below a limit that is tighter than the client's.
+ */
+function takes(
+  asked: JsonObject | undefined,
+  { thinking, silent, rest }: ClaudeTraits,
+  limit: number | undefined,
+): boolean {
+  const type = asked?.['type'];
+  if (type === 'enabled')
+    return (
+      thinking !== 'none' && !silent && !(Number(asked?.['budget_tokens']) >= (limit ?? Infinity))
+    );
+  if (type === 'adaptive') return thinking === 'adaptive';
+  return type !== 'disabled' || rest === 'disabled';
+}
+
+function fittingThinking(
+  body: JsonObject,
+  traits: ClaudeTraits,
+  outputTokensMax: number | undefined,
+): { readonly on: boolean; readonly changes: JsonChange[]; readonly dropped: readonly string[] } {
+  const asked = objectOf(body['thinking']);
+  const type = asked?.['type'];
+  if (takes(asked, traits, outputTokensMax))
+    return { on: type === 'enabled' || type === 'adaptive', changes: [], dropped: [] };
+  const limit = outputTokensMax ?? countOf(body['max_tokens']) ?? traits.outputUsual;
+  const { thinking, effort, on } = thinkingFor({ body }, traits, limit, {
+    forced: forced(body) && traits.forcing,
+    interrupted: false,
+  });
+  const display = textOf(asked?.['display']);
+  const changes: JsonChange[] = [
+    thinking
+      ? { path: ['thinking'], json: jsonText(display && on ? { ...thinking, display } : thinking) }
+      : { path: ['thinking'] },
+  ];
+  const config = objectOf(body['output_config']);
+  if (effort !== undefined && config?.['effort'] === undefined)
+    changes.push({ path: ['output_config'], json: jsonText({ ...config, effort }) });
+  return { on, changes, dropped: droppedReasoning({ body }, on || effort !== undefined) };
+}
+
+const samplingIn = (body: JsonObject): string[] =>
+  ['temperature', 'top_p', 'top_k'].filter((name) => body[name] !== undefined);
+
+/** The members that tune and are refused. */
+function fittingSampling(body: JsonObject, { sampling }: ClaudeTraits, thinks: boolean): string[] {
+  const given = samplingIn(body);
+  // While it thinks, a model takes `top_p` from 0.95 on
+  // (platform.claude.com/docs/en/build-with-claude/extended-thinking, 2026-11; recorded).
+  const takesTop = sampling !== 'none' && Number(body['top_p']) >= 0.95;
+  const taken = (name: string): boolean =>
+    name !== 'top_k' && (body[name] === 1 || (name === 'top_p' && takesTop));
+  const refused = sampling === 'none' || thinks ? given.filter((name) => !taken(name)) : [];
+  const second =
+    sampling === 'one' && given.includes('temperature') && given.includes('top_p') ? ['top_p'] : [];
+  return [...new Set([...refused, ...second])];
+}
+
+/** A call that cannot be forced is asked for in words. */
+function fittingChoice(body: JsonObject, { forcing }: ClaudeTraits): JsonChange[] {
+  if (forcing || !forced(body)) return [];
+  const choice = objectOf(body['tool_choice']) ?? {};
+  const single = choice['disable_parallel_tool_use'];
+  const told = obligation(
+    choice['type'] === 'tool' ? { name: textOf(choice['name']) ?? '' } : 'required',
+  );
+  const system = body['system'];
+  const before = typeof system === 'string' ? [{ type: 'text', text: system }] : listOf(system);
+  return [
+    {
+      path: ['tool_choice'],
+      json: jsonText({
+        type: 'auto',
+        ...(single === undefined ? {} : { disable_parallel_tool_use: single }),
+      }),
+    },
+    { path: ['system'], json: jsonText([...before, { type: 'text', text: told }]) },
+  ];
+}

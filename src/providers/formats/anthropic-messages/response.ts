@@ -1,0 +1,129 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { VendorAnswer, VendorCall } from '../../adapter.ts';
+import { messagesFaultWithin } from './fault.ts';
+import { type ReasoningDetail, redactedDetail, signedDetail } from './reasoning.ts';
+import { hiddenTool } from './tools.ts';
+import { newMessageCounts, addMessageUsage, messageQuantities } from './usage.ts';
+import { characters, type Cited, cite, citedMembers } from '../../conversation/citations.ts';
+import { type AnswerCall, chatAnswer, type FinishReason } from '../../conversation/chat-stream.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { blankStops } from '../../conversation/stop-text.ts';
+import { protocolFault } from '../fault.ts';
+
+/**
+ * Why the model stopped (platform.claude.com/docs/en/build-with-claude/handling-stop-reasons,
+ * 2026-11).
+ */
+const reasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+/**
+ * OpenAI's word for the vendor's. `calls`: how many calls the client sees; a hidden one is none.
+ */
+export function messagesFinish(stopReason: unknown, calls: number): FinishReason {
+  const reason = reasons[textOf(stopReason) ?? ''] ?? 'stop';
+  if (reason === 'tool_calls' || (reason === 'stop' && calls > 0))
+    return calls > 0 ? 'tool_calls' : 'stop';
+  return reason;
+}
+
+/**
+ * What the vendor says of a refusal: recorded as
+ * `stop_details: {type: "refusal", category, explanation}`.
+ */
+export const explanationOf = (stopped: JsonObject | undefined): string | undefined =>
+  textOf(objectOf(stopped?.['stop_details'])?.['explanation']) || undefined;
+
+interface Collected {
+  content: string;
+  reasoning: string;
+  readonly calls: AnswerCall[];
+  readonly details: ReasoningDetail[];
+  readonly cited: Cited;
+}
+
+/** A whole message as OpenAI's answer. */
+export function readMessage(
+  reply: Buffer,
+  call: VendorCall,
+  hidden: boolean,
+): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const fault = messagesFaultWithin(body);
+  if (fault) return fault;
+  if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
+  const said: Collected = {
+    content: '',
+    reasoning: '',
+    calls: [],
+    details: [],
+    cited: { annotations: [], citations: [] },
+  };
+  for (const block of listOf(body['content'])) if (isObject(block)) collect(said, block, hidden);
+  const counted = newMessageCounts();
+  addMessageUsage(counted, objectOf(body['usage']));
+  const finish = messagesFinish(body['stop_reason'], said.calls.length);
+  const refusal =
+    finish === 'content_filter' && said.content === '' ? explanationOf(body) : undefined;
+  const whole = {
+    content: said.content,
+    reasoning: said.reasoning,
+    calls: said.calls,
+    finish,
+    quantities: messageQuantities(counted),
+    upstreamId: textOf(body['id']),
+    refusal,
+    more: {
+      ...(said.details.length ? { reasoning_details: said.details } : {}),
+      ...citedMembers(said.cited),
+    },
+  };
+  return chatAnswer(call, whole, blankStops(call.body['stop']));
+}
+
+/** Blocks of tools that the vendor runs itself are between the model and the vendor. */
+function collect(said: Collected, block: JsonObject, hidden: boolean): void {
+  if (block['type'] === 'text') {
+    const start = said.content;
+    said.content += textOf(block['text']) ?? '';
+    const citations = listOf(block['citations']);
+    if (citations.length) cite(said.cited, citations, characters(start), characters(said.content));
+  }
+  if (block['type'] === 'thinking') {
+    const text = textOf(block['thinking']) ?? '';
+    said.reasoning += text;
+    said.details.push(
+      signedDetail(
+        said.details.length,
+        text,
+        textOf(block['signature']) ?? '',
+        characters(said.content),
+      ),
+    );
+  } else if (block['type'] === 'redacted_thinking')
+    said.details.push(
+      redactedDetail(said.details.length, textOf(block['data']) ?? '', characters(said.content)),
+    );
+  else if (block['type'] === 'tool_use') {
+    const input = JSON.stringify(block['input'] ?? {});
+    const name = textOf(block['name']) ?? '';
+    if (hidden && name === hiddenTool) said.content += input;
+    else said.calls.push({ id: textOf(block['id']) ?? '', name, arguments: input });
+  }
+}

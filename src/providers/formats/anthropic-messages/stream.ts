@@ -1,0 +1,248 @@
+import { jsonText, stringEnd } from '../../../base/json-edit.ts';
+import type { StreamMeter } from '../../adapter.ts';
+import { explanationOf, messagesFinish } from './response.ts';
+import { messagesFaultWithin } from './fault.ts';
+import { detailsMember, type ReasoningDetail, redactedDetail } from './reasoning.ts';
+import { hiddenTool } from './tools.ts';
+import {
+  type MessageCounts,
+  newMessageCounts,
+  addMessageUsage,
+  messageQuantities,
+} from './usage.ts';
+import { charactersInJson, type Cited, cite, citedDelta } from '../../conversation/citations.ts';
+import type { ChatChunks, EventReader } from '../../conversation/chat-stream.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+
+/** What becomes of a content block's deltas. */
+type Block =
+  | { readonly kind: 'text'; readonly from: number; readonly citations: unknown[] }
+  | { readonly kind: 'thinking'; readonly detail: number; readonly at: number }
+  | { readonly kind: 'call'; readonly call: number; readonly input: unknown; told: boolean }
+  | { readonly kind: 'json'; readonly input: unknown; told: boolean }
+  | { readonly kind: 'ours not' };
+
+const deltaHead = '{"type":"content_block_delta","index":';
+
+/**
+ * Anthropic's events (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11) as OpenAI's
+ * chunks.
+ */
+export class MessagesReader implements EventReader {
+  readonly #chunks: ChatChunks;
+  readonly #meter: StreamMeter;
+  readonly #hidden: boolean;
+  readonly #counts: MessageCounts = newMessageCounts();
+  readonly #blocks: (Block | undefined)[] = [];
+  #details = 0;
+  /** How many characters of text there are so far. */
+  #length = 0;
+  #spoke = false;
+
+  constructor(chunks: ChatChunks, meter: StreamMeter, hidden: boolean) {
+    this.#chunks = chunks;
+    this.#meter = meter;
+    this.#hidden = hidden;
+  }
+
+  event(data: string, name: string): string {
+    if (data.startsWith(deltaHead)) {
+      const text = this.#plainDelta(data);
+      if (text !== undefined) return text;
+    }
+    const body = parse(utf8(data));
+    if (!isObject(body)) {
+      this.#meter.fault = protocolFault('an event that is not JSON');
+      return '';
+    }
+    return this.#tell(body, textOf(body['type']) ?? name);
+  }
+
+  rest(rest: string): StreamMeter['fault'] {
+    const body = parse(utf8(rest));
+    return isObject(body) ? messagesFaultWithin(body) : undefined;
+  }
+
+  /**
+   * Nearly every event: one delta with one string, in the order in which the vendor always writes
+   * its members. The string's own bytes become the client's; nothing is parsed or encoded.
+   * Undefined where an event is not quite so.
+   */
+  #plainDelta(data: string): string | undefined {
+    const comma = data.indexOf(',', deltaHead.length);
+    const block = this.#blocks[Number(data.slice(deltaHead.length, comma))];
+    if (!block) return undefined;
+    const head = plainHeads[block.kind];
+    if (head === undefined || !data.startsWith(head, comma)) return undefined;
+    const start = comma + head.length;
+    if (data.charCodeAt(start) !== 0x22) return undefined;
+    let end: number;
+    try {
+      end = stringEnd(data, start);
+    } catch {
+      return undefined;
+    }
+    // Events are padded with blanks before the last brace.
+    if (data.charCodeAt(end) !== 0x7d || data.slice(end + 1).trim() !== '}') return undefined;
+    return this.#said(block, data.slice(start, end));
+  }
+
+  /** A piece of what a block says, as JSON text of a string. */
+  #said(block: Block, json: string): string {
+    if (json === '""') return '';
+    const chunks = this.#chunks;
+    switch (block.kind) {
+      case 'text':
+        this.#spoke = true;
+        this.#length += charactersInJson(json);
+        return chunks.contentJson(json);
+      case 'thinking':
+        return chunks.reasoningJson(json, detailsMember(`"text":${json}`, block.detail, block.at));
+      case 'call':
+        block.told = true;
+        return chunks.argumentsJson(block.call, json);
+      case 'json':
+        block.told = true;
+        this.#spoke = true;
+        return chunks.contentJson(json);
+      default:
+        return '';
+    }
+  }
+
+  #tell(body: JsonObject, type: string): string {
+    switch (type) {
+      case 'message_start': {
+        const message = objectOf(body['message']);
+        this.#meter.upstreamId ??= textOf(message?.['id']);
+        addMessageUsage(this.#counts, objectOf(message?.['usage']));
+        // The output is counted at the end, the input is not going to change: a stream that is cut
+        // is charged by it.
+        if (this.#counts.input !== undefined)
+          this.#meter.input = messageQuantities({ ...this.#counts, output: 0, thinking: 0 });
+        return '';
+      }
+      case 'content_block_start':
+        return this.#start(countOf(body['index']) ?? 0, objectOf(body['content_block']) ?? {});
+      case 'content_block_delta':
+        return this.#delta(
+          this.#blocks[countOf(body['index']) ?? 0],
+          objectOf(body['delta']) ?? {},
+        );
+      case 'content_block_stop':
+        return this.#stop(this.#blocks[countOf(body['index']) ?? 0]);
+      case 'message_delta':
+        return this.#finish(body);
+      case 'message_stop':
+        this.#meter.done = true;
+        return '';
+      default:
+        // Pings and events of tomorrow say nothing; errors have one shape whatever they are called.
+        this.#meter.fault = messagesFaultWithin(body);
+        return '';
+    }
+  }
+
+  #start(index: number, block: JsonObject): string {
+    const type = textOf(block['type']);
+    if (type === 'tool_use') return this.#startCall(index, block);
+    if (type === 'text')
+      this.#blocks[index] = {
+        kind: 'text',
+        from: this.#length,
+        citations: [...listOf(block['citations'])],
+      };
+    else if (type === 'thinking')
+      this.#blocks[index] = { kind: 'thinking', detail: this.#details++, at: this.#length };
+    else this.#blocks[index] = { kind: 'ours not' };
+    const begun = this.#blocks[index];
+    if (type === 'redacted_thinking')
+      return this.#detail(
+        redactedDetail(this.#details++, textOf(block['data']) ?? '', this.#length),
+      );
+    return begun ? this.#said(begun, jsonText(textOf(block[type ?? '']) ?? '')) : '';
+  }
+
+  #startCall(index: number, block: JsonObject): string {
+    const name = textOf(block['name']) ?? '';
+    const { input } = block;
+    if (this.#hidden && name === hiddenTool) {
+      this.#blocks[index] = { kind: 'json', input, told: false };
+      return '';
+    }
+    this.#blocks[index] = { kind: 'call', call: this.#chunks.calls, input, told: false };
+    return this.#chunks.call(textOf(block['id']) ?? '', name);
+  }
+
+  #delta(block: Block | undefined, delta: JsonObject): string {
+    if (!block) return '';
+    if (delta['type'] === 'signature_delta' && block.kind === 'thinking') {
+      const signature = textOf(delta['signature']) ?? '';
+      return this.#chunks.delta(
+        detailsMember(`"signature":${jsonText(signature)}`, block.detail, block.at),
+      );
+    }
+    if (block.kind === 'text' && delta['citation'] !== undefined)
+      block.citations.push(delta['citation']);
+    const text = textOf(delta[wordOf[block.kind] ?? '']);
+    return text === undefined ? '' : this.#said(block, jsonText(text));
+  }
+
+  /**
+   * What a text cites is known once all of it is there. A tool without arguments says nothing of
+   * them, and some servers tell all of them at the start.
+   */
+  #stop(block: Block | undefined): string {
+    if (block?.kind === 'text' && block.citations.length > 0) {
+      const cited: Cited = { annotations: [], citations: [] };
+      cite(cited, block.citations, block.from, this.#length);
+      return this.#chunks.delta(citedDelta(cited));
+    }
+    if (block === undefined || (block.kind !== 'call' && block.kind !== 'json') || block.told)
+      return '';
+    return this.#said(block, jsonText(JSON.stringify(block.input ?? {})));
+  }
+
+  #detail(detail: ReasoningDetail): string {
+    return this.#chunks.delta(`"reasoning_details":[${jsonText(detail)}]`);
+  }
+
+  #finish(body: JsonObject): string {
+    addMessageUsage(this.#counts, objectOf(body['usage']));
+    this.#meter.quantities = messageQuantities(this.#counts);
+    const delta = objectOf(body['delta']);
+    const finish = messagesFinish(delta?.['stop_reason'], this.#chunks.calls);
+    const explanation =
+      finish === 'content_filter' && !this.#spoke ? explanationOf(delta) : undefined;
+    return (
+      (explanation === undefined ? '' : this.#chunks.delta(`"refusal":${jsonText(explanation)}`)) +
+      this.#chunks.finish(finish)
+    );
+  }
+}
+
+/** The member that holds a block's words in its deltas. */
+const wordOf: Readonly<Partial<Record<Block['kind'], string>>> = {
+  text: 'text',
+  thinking: 'thinking',
+  call: 'partial_json',
+  json: 'partial_json',
+};
+
+const plainHead = (type: string, word: string): string => `,"delta":{"type":"${type}","${word}":`;
+const plainHeads: Readonly<Partial<Record<Block['kind'], string>>> = {
+  text: plainHead('text_delta', 'text'),
+  thinking: plainHead('thinking_delta', 'thinking'),
+  call: plainHead('input_json_delta', 'partial_json'),
+  json: plainHead('input_json_delta', 'partial_json'),
+};

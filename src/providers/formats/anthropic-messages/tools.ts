@@ -1,0 +1,353 @@
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
+import type { VendorCall } from '../../adapter.ts';
+import { refuseParam } from '../../support/rules.ts';
+import type { ClaudeTraits } from './models.ts';
+
+/**
+ * The tool that stands for a wanted JSON answer where the model has no structured outputs: its
+ * input is the answer.
+ */
+export const hiddenTool = 'json_answer';
+
+/** What becomes of tools, their choice and the answer's format (wire-formats §4.2). */
+export interface ToolPlan {
+  readonly tools: readonly JsonObject[];
+  readonly choice: JsonObject | undefined;
+  /** The model must call a tool: then it may not think. */
+  readonly forced: boolean;
+  /** `output_config.format`. */
+  readonly format: JsonObject | undefined;
+  /** Instructions for what the request has no parameter for. */
+  readonly told: readonly string[];
+  /** A JSON answer travels as the hidden tool's input. */
+  readonly hidden: boolean;
+}
+
+interface Tool {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly schema: JsonObject;
+  readonly strict: boolean;
+  readonly cache: JsonObject | undefined;
+}
+
+type Choice = 'auto' | 'none' | 'required' | { readonly name: string };
+
+export function planTools(
+  { body, publicModel }: Pick<VendorCall, 'body' | 'publicModel'>,
+  traits: ClaudeTraits,
+): ToolPlan {
+  const { choice, allowed } = choiceOf(body['tool_choice']);
+  const all = toolsOf(body, publicModel);
+  const own = allowed ? all.filter((tool) => allowed.has(tool.name)) : all;
+  const wanted: Choice = own.length ? choice : 'auto';
+  const format = formatOf(body, wanted, traits);
+  const strict = traits.structured && mayBeStrict(own, format.schema);
+  const tools = own.map((tool) => writeTool(tool, strict));
+  if (format.hidden) return withHidden(tools, format.hidden, wanted);
+  const forced = wanted === 'required' || typeof wanted === 'object';
+  const told = forced && !traits.forcing ? [...format.told, obligation(wanted)] : format.told;
+  const said = body['tool_choice'] !== undefined && body['tool_choice'] !== null;
+  const asked = forced && !traits.forcing ? 'auto' : wanted;
+  return {
+    tools,
+    choice: tools.length
+      ? writeChoice(asked, said, body['parallel_tool_calls'] === false)
+      : undefined,
+    forced: forced && traits.forcing,
+    format: format.native,
+    told,
+    hidden: false,
+  };
+}
+
+/**
+ * The answer is a tool's input. With other tools in play the model has to choose one of them or the
+ * answer, and not both.
+ */
+function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Choice): ToolPlan {
+  const either = tools.length > 0 && wanted !== 'none';
+  return {
+    tools: [...tools, { name: hiddenTool, description: hiddenDescription, input_schema: schema }],
+    choice: either
+      ? { type: 'any', disable_parallel_tool_use: true }
+      : { type: 'tool', name: hiddenTool },
+    forced: true,
+    format: undefined,
+    told: [],
+    hidden: true,
+  };
+}
+
+const hiddenDescription =
+  'Gives the answer to the user. Call it once, with the whole answer as its input.';
+
+/** The words that stand for a forced call. */
+export const obligation = (choice: Choice): string =>
+  typeof choice === 'object'
+    ? `You must call the tool "${choice.name}" in your next answer.`
+    : 'You must call at least one of your tools in your next answer.';
+
+function toolsOf(body: JsonObject, model: string): Tool[] {
+  if (listOf(body['functions']).length)
+    refuseParam('functions', model, 'it takes functions as `tools` only.');
+  return listOf(body['tools']).map((tool, i) => {
+    const fn = objectOf(objectOf(tool)?.['function']);
+    if (!isObject(tool) || !fn)
+      return refuseParam(`tools[${i}].type`, model, 'it takes tools of type `function` only.');
+    return {
+      name: textOf(fn['name']) ?? '',
+      description: textOf(fn['description']) || undefined,
+      schema: objectOf(fn['parameters']) ?? {},
+      strict: fn['strict'] === true,
+      cache: objectOf(tool['cache_control']) ?? objectOf(fn['cache_control']),
+    };
+  });
+}
+
+/**
+ * Strict tools are compiled, too; more than the compiler takes and none of them can be (20 tools,
+ * as of 2026-11).
+ */
+const strictMax = 20;
+function mayBeStrict(tools: readonly Tool[], format: JsonObject | undefined): boolean {
+  const strict = tools.filter((tool) => tool.strict).map((tool) => tool.schema);
+  return (
+    strict.length > 0 &&
+    strict.length <= strictMax &&
+    compiles(format ? [...strict, format] : strict)
+  );
+}
+
+function writeTool(tool: Tool, strict: boolean): JsonObject {
+  const { name, description, schema, cache } = tool;
+  const compiled = strict && tool.strict;
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    input_schema: compiled ? compiledSchema(rooted(schema)) : rooted(schema),
+    ...(compiled ? { strict: true } : {}),
+    ...(cache ? { cache_control: cache } : {}),
+  };
+}
+
+const combiners = ['oneOf', 'anyOf', 'allOf'] as const;
+
+/**
+ * The root must say that it is an object (recorded: "input_schema.type: Field required"), and may
+ * not be one of several ("input_schema does not support oneOf, allOf, or anyOf at the top level"):
+ * it takes the members of all of them then, and its description says what they were.
+ */
+function rooted(schema: JsonObject): JsonObject {
+  if (combiners.every((name) => schema[name] === undefined))
+    return schema['type'] === 'object'
+      ? schema
+      : { ...schema, type: 'object', properties: objectOf(schema['properties']) ?? {} };
+  const { oneOf, anyOf, allOf, ...rest } = schema;
+  const all: JsonObject[] = [oneOf, anyOf, allOf].flatMap((branches) =>
+    listOf(branches).filter(isObject),
+  );
+  const properties = Object.assign(
+    {},
+    ...all.map((branch) => objectOf(branch['properties'])),
+    objectOf(schema['properties']),
+  );
+  const told = JSON.stringify({ oneOf, anyOf, allOf });
+  return {
+    ...rest,
+    type: 'object',
+    properties,
+    description: [textOf(schema['description']), `Valid by ${told}.`].filter(Boolean).join(' '),
+  };
+}
+
+/** `tool_choice` as the convention has it; a list of allowed tools leaves the others away. */
+function choiceOf(value: unknown): { choice: Choice; allowed?: ReadonlySet<string> } {
+  if (value === 'none' || value === 'required') return { choice: value };
+  const choice = objectOf(value);
+  const name = textOf(objectOf(choice?.['function'])?.['name']);
+  if (name !== undefined) return { choice: { name } };
+  const list = objectOf(choice?.['allowed_tools']);
+  if (!list) return { choice: 'auto' };
+  const names = listOf(list['tools']).map(
+    (tool) => textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? '',
+  );
+  return { choice: list['mode'] === 'required' ? 'required' : 'auto', allowed: new Set(names) };
+}
+
+function writeChoice(choice: Choice, said: boolean, single: boolean): JsonObject | undefined {
+  if (choice === 'none') return { type: 'none' };
+  const alone = single ? { disable_parallel_tool_use: true } : {};
+  if (choice === 'required') return { type: 'any', ...alone };
+  if (choice !== 'auto') return { type: 'tool', name: choice.name, ...alone };
+  return said || single ? { type: 'auto', ...alone } : undefined;
+}
+
+interface Format {
+  readonly native?: JsonObject;
+  readonly hidden?: JsonObject;
+  readonly told: readonly string[];
+  /** What is compiled natively. */
+  readonly schema?: JsonObject;
+}
+
+const plainJson =
+  'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
+
+function formatOf(body: JsonObject, choice: Choice, traits: ClaudeTraits): Format {
+  const format = objectOf(body['response_format']);
+  if (format?.['type'] === 'json_object') return { told: [plainJson] };
+  if (format?.['type'] !== 'json_schema') return { told: [] };
+  const schema = objectOf(objectOf(format['json_schema'])?.['schema']);
+  if (!schema) return { told: [plainJson] };
+  if (traits.structured && (compiles([schema]) || !traits.forcing)) {
+    const compiled = compiledSchema(schema);
+    return { native: { type: 'json_schema', schema: compiled }, told: [], schema };
+  }
+  const forcedElsewhere = choice === 'required' || typeof choice === 'object';
+  const isRootObject = schema['type'] === 'object' || schema['properties'] !== undefined;
+  if (!forcedElsewhere && isRootObject) return { hidden: rooted(schema), told: [] };
+  return { told: [`${plainJson} It must conform to this JSON schema: ${JSON.stringify(schema)}`] };
+}
+
+/**
+ * What the compiler of structured outputs takes of JSON Schema, as of 2026-11
+ * (platform.claude.com/docs/en/build-with-claude/structured-outputs). Everything else becomes words
+ * in the description: the model still reads it.
+ */
+const kept = new Set([
+  '$id',
+  '$schema',
+  '$ref',
+  'title',
+  'description',
+  'default',
+  'const',
+  'enum',
+  'type',
+  'required',
+]);
+const formats = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
+const variants: Readonly<Record<string, string>> = {
+  anyOf: 'anyOf',
+  oneOf: 'anyOf',
+  allOf: 'allOf',
+};
+const maps: Readonly<Record<string, string>> = {
+  properties: 'properties',
+  $defs: '$defs',
+  definitions: '$defs',
+};
+/** Said otherwise, or nothing to a model. */
+const dropped = new Set(['additionalProperties', 'nullable', '$comment', 'examples', 'strict']);
+
+/**
+ * The schema as the compiler takes it: every object closed, constraints that it does not know told
+ * in words.
+ */
+function compiledSchema(schema: JsonObject): JsonObject {
+  const out: Record<string, unknown> = {};
+  const told: string[] = [];
+  for (const [name, value] of Object.entries(schema)) {
+    const list = variants[name];
+    const map = maps[name];
+    if (name === '$ref') out['$ref'] = String(value).replace('#/definitions/', '#/$defs/');
+    else if (kept.has(name)) out[name] = value;
+    else if (list !== undefined) out[list] = listOf(value).map(compiled);
+    else if (map !== undefined)
+      out[map] = Object.fromEntries(
+        Object.entries(objectOf(value) ?? {}).map(([key, inner]) => [key, compiled(inner)]),
+      );
+    else if (name === 'items') out['items'] = compiled(value);
+    else if (name === 'format' && formats.has(String(value))) out['format'] = value;
+    else if (!dropped.has(name))
+      told.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  }
+  if (isObjectType(out)) out['additionalProperties'] = false;
+  if (told.length)
+    out['description'] = [textOf(out['description']), `(${told.join(', ')})`]
+      .filter(Boolean)
+      .join(' ');
+  return out;
+}
+
+const compiled = (value: unknown): unknown => (isObject(value) ? compiledSchema(value) : value);
+const typesOf = (schema: JsonObject): readonly unknown[] =>
+  Array.isArray(schema['type']) ? schema['type'] : [schema['type']];
+const isObjectType = (schema: JsonObject): boolean =>
+  typesOf(schema).includes('object') || schema['properties'] !== undefined;
+
+/** What the compiler counts over all schemas of a request. */
+interface Weight {
+  optional: number;
+  unions: number;
+}
+const optionalMax = 24;
+const unionsMax = 16;
+
+/**
+ * Whether the compiler takes what these schemas mean: no recursion, no objects with free names, not
+ * too many choices.
+ */
+function compiles(schemas: readonly JsonObject[]): boolean {
+  const weight: Weight = { optional: 0, unions: 0 };
+  return (
+    schemas.every((schema) => weigh(schema, schema, weight, [])) &&
+    weight.optional <= optionalMax &&
+    weight.unions <= unionsMax
+  );
+}
+
+function weigh(
+  schema: unknown,
+  root: JsonObject,
+  weight: Weight,
+  open: readonly string[],
+): boolean {
+  if (!isObject(schema)) return typeof schema !== 'boolean';
+  const ref = textOf(schema['$ref']);
+  if (ref !== undefined) {
+    const target = targetOf(ref, root);
+    return (
+      target !== undefined && !open.includes(ref) && weigh(target, root, weight, [...open, ref])
+    );
+  }
+  if (isObjectType(schema) && !closable(schema)) return false;
+  const properties = Object.keys(objectOf(schema['properties']) ?? {}).length;
+  weight.optional += Math.max(0, properties - listOf(schema['required']).length);
+  if (typesOf(schema).length > 1 || schema['anyOf'] !== undefined || schema['oneOf'] !== undefined)
+    weight.unions += 1;
+  return innerSchemas(schema).every((inner) => weigh(inner, root, weight, open));
+}
+
+/** An object whose names are all known may be closed; one that is a map would lose its meaning. */
+function closable(schema: JsonObject): boolean {
+  const more = schema['additionalProperties'];
+  if (isObject(more) || schema['patternProperties'] !== undefined) return false;
+  return schema['properties'] !== undefined || more === false;
+}
+
+function innerSchemas(schema: JsonObject): readonly unknown[] {
+  const lists = Object.keys(variants).flatMap((name) => listOf(schema[name]));
+  const items = schema['items'] === undefined ? [] : [schema['items']];
+  return [...Object.values(objectOf(schema['properties']) ?? {}), ...lists, ...items];
+}
+
+function targetOf(ref: string, root: JsonObject): unknown {
+  if (!ref.startsWith('#')) return undefined;
+  let at: unknown = root;
+  for (const step of ref.slice(1).split('/').filter(Boolean))
+    at = objectOf(at)?.[step.replace(/~1/g, '/').replace(/~0/g, '~')];
+  return at;
+}

@@ -1,0 +1,174 @@
+import type { Measure, Quantities } from '../../../base/quantities.ts';
+import type { PricingFacts, UsagePart } from '../../adapter.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+} from '../../../base/json-value.ts';
+
+/** A message's `usage` as the vendor tells it, in pieces while it streams. */
+export interface MessageCounts {
+  input: number | undefined;
+  cacheRead: number;
+  cacheWrite: number;
+  /** The part of `cacheWrite` that stays for an hour. */
+  cacheWriteHour: number;
+  output: number | undefined;
+  thinking: number;
+  searches: number;
+  fetches: number;
+  /** Code ran in a container of the vendor. */
+  container: boolean;
+  /** The speed at which it was served. */
+  speed: string | undefined;
+  iterations: readonly JsonObject[];
+}
+
+export const newMessageCounts = (): MessageCounts => ({
+  input: undefined,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteHour: 0,
+  output: undefined,
+  thinking: 0,
+  searches: 0,
+  fetches: 0,
+  container: false,
+  speed: undefined,
+  iterations: noIterations,
+});
+
+const noIterations: readonly JsonObject[] = [];
+
+/**
+ * Takes what this `usage` tells; a later one of the same message overrides an earlier one
+ * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11).
+ */
+export function addMessageUsage(into: MessageCounts, usage: JsonObject | undefined): void {
+  if (!usage) return;
+  noteTokens(into, usage);
+  const tools = objectOf(usage['server_tool_use']);
+  into.searches = countOf(tools?.['web_search_requests']) ?? into.searches;
+  into.fetches = countOf(tools?.['web_fetch_requests']) ?? into.fetches;
+  into.speed = textOf(usage['speed']) ?? into.speed;
+  if (Array.isArray(usage['iterations']))
+    into.iterations = listOf(usage['iterations']).filter(isObject);
+}
+
+function noteTokens(into: MessageCounts, usage: JsonObject): void {
+  into.input = countOf(usage['input_tokens']) ?? into.input;
+  into.cacheRead = countOf(usage['cache_read_input_tokens']) ?? into.cacheRead;
+  into.cacheWrite = countOf(usage['cache_creation_input_tokens']) ?? into.cacheWrite;
+  into.cacheWriteHour =
+    countOf(objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens']) ??
+    into.cacheWriteHour;
+  into.output = countOf(usage['output_tokens']) ?? into.output;
+  into.thinking =
+    countOf(objectOf(usage['output_tokens_details'])?.['thinking_tokens']) ?? into.thinking;
+}
+
+/**
+ * Disjoint: `input_tokens` leaves the cache out, `output_tokens` holds the thinking. Undefined
+ * while the vendor has not counted the output. With the calls of tools that the vendor ran, and
+ * with all iterations.
+ */
+export function messageQuantities(counted: MessageCounts): Quantities | undefined {
+  const own = tokensOf(counted);
+  if (own === undefined) return undefined;
+  const parts = partsOf(counted);
+  const { searches, fetches, container } = counted;
+  if (parts === undefined && searches === 0 && fetches === 0 && !container) return own;
+  const sum: Partial<Record<Measure, number>> = parts === undefined ? { ...own } : {};
+  for (const { quantities } of parts ?? [])
+    for (const [measure, count] of Object.entries(quantities) as [Measure, number][])
+      sum[measure] = (sum[measure] ?? 0) + count;
+  return withoutZeros({
+    ...sum,
+    web_search: searches,
+    web_fetch: fetches,
+    code_session: container ? 1 : 0,
+  });
+}
+
+function tokensOf({
+  input,
+  cacheRead,
+  cacheWrite,
+  cacheWriteHour,
+  output,
+  thinking,
+}: MessageCounts): Quantities | undefined {
+  if (output === undefined) return undefined;
+  const hour = Math.min(cacheWrite, cacheWriteHour);
+  const thought = Math.min(output, thinking);
+  return withoutZeros({
+    input: input ?? 0,
+    cached_input: cacheRead,
+    cache_write_5m: cacheWrite - hour,
+    cache_write_1h: hour,
+    output: output - thought,
+    reasoning: thought,
+  });
+}
+
+/**
+ * The calls of models that an answer was made of, where they are more than its top-level count
+ * tells. That count is the sum of the model's own sampling: what shortens the conversation and what
+ * an advisor says is outside of it (platform.claude.com/docs/en/build-with-claude/compaction and
+ * …/advisor-tool, 2026-11; recorded 2026-08). Thinking is told at the top alone.
+ */
+function partsOf(counted: MessageCounts): readonly UsagePart[] | undefined {
+  const { iterations } = counted;
+  const own = tokensOf(counted);
+  if (own === undefined || iterations.length === 0) return undefined;
+  if (
+    iterations.length === 1 &&
+    iterations[0]?.['type'] === 'message' &&
+    iterations[0]['model'] === undefined
+  )
+    return undefined;
+  const parts = iterations.map((one): MutablePart => {
+    const each = newMessageCounts();
+    noteTokens(each, one);
+    const model = textOf(one['model']);
+    return { quantities: { ...tokensOf(each) }, ...(model === undefined ? {} : { model }) };
+  });
+  moveThoughts(parts, Math.min(counted.output ?? 0, counted.thinking));
+  const sampled = iterations.some(({ type }) => type === undefined || type === 'message');
+  return sampled ? parts : [{ quantities: own }, ...parts];
+}
+
+interface MutablePart extends UsagePart {
+  readonly quantities: Partial<Record<Measure, number>>;
+}
+
+/** The thinking that the top-level count tells, within what the model itself has written. */
+function moveThoughts(parts: readonly MutablePart[], thinking: number): void {
+  let left = thinking;
+  for (const { model, quantities } of parts) {
+    const thought = model === undefined ? Math.min(left, quantities.output ?? 0) : 0;
+    if (thought === 0) continue;
+    left -= thought;
+    quantities.reasoning = (quantities.reasoning ?? 0) + thought;
+    quantities.output = (quantities.output ?? 0) - thought;
+    if (quantities.output === 0) delete quantities.output;
+  }
+}
+
+/** What the usage tells beside the sum; undefined where that is all. */
+export function messagePriceFacts(
+  counted: MessageCounts,
+  model: string | undefined,
+): PricingFacts | undefined {
+  const parts = partsOf(counted);
+  const { speed } = counted;
+  if (parts === undefined && speed === undefined && model === undefined) return undefined;
+  return { servedTier: speed, model, parts };
+}
+
+function withoutZeros(quantities: Quantities): Quantities {
+  return Object.fromEntries(Object.entries(quantities).filter(([, count]) => count > 0));
+}

@@ -1,0 +1,110 @@
+import type { AudioAdapter } from '../../adapter.ts';
+import { speechRequestOf } from '../../media-request.ts';
+import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { transcriptionAdapter, speakerFormats } from './transcription.ts';
+import { recordingRequest } from '../multipart.ts';
+import { faultOf } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { saidIn } from './openai.ts';
+import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
+
+/**
+ * elevenlabs.io/docs/api-reference/errors, 2026-08: what is wrong stands in `detail`, with a status
+ * in words.
+ */
+const faults: readonly FaultRule[] = [
+  { text: /quota_exceeded|exceeds your quota|payment_required/i, kind: 'quota' },
+  { text: /invalid_api_key|missing_permissions|Invalid API key/i, kind: 'credentials' },
+  { text: /too_many_concurrent_requests|system_busy|rate_limit/i, kind: 'rate_limited' },
+  { text: /model_not_found|model_id_does_not_exist/i, kind: 'unknown_model' },
+  { status: 422, kind: 'bad_request' },
+];
+
+/** `{detail: {status, message}}` → what every reader of refusals knows. */
+function fault(
+  status: number,
+  headers: Parameters<AudioAdapter['fault']>[1],
+  reply: string,
+): ReturnType<AudioAdapter['fault']> {
+  const detail = objectOf(objectOf(parse(reply))?.['detail']);
+  if (detail === undefined) return faultOf(status, headers, reply, { faults });
+  const message = [textOf(detail['status']), textOf(detail['message'])].filter(Boolean).join(': ');
+  return faultOf(status, headers, JSON.stringify({ error: { message } }), { faults });
+}
+
+/**
+ * elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08; the answer was recorded. Words
+ * and what is between them, with times and speakers.
+ */
+export const elevenlabsTranscriptions: AudioAdapter = {
+  ...transcriptionAdapter({
+    formats: speakerFormats,
+    faults,
+    ask: (call, wish) => {
+      const { language, temperature, returns } = wish;
+      const fields: [string, string][] = [
+        ['model_id', call.upstreamModel],
+        ['tag_audio_events', 'false'],
+        ['timestamps_granularity', 'word'],
+      ];
+      if (language !== undefined) fields.push(['language_code', language]);
+      if (temperature !== undefined) fields.push(['temperature', String(temperature)]);
+      if (returns === 'diarized_json') fields.push(['diarize', 'true']);
+      return recordingRequest('/speech-to-text', call, fields, wish);
+    },
+    read: (answer) => {
+      const text = textOf(answer['text']);
+      if (text === undefined) return undefined;
+      const words = listOf(answer['words']).filter(
+        (word) => isObject(word) && (word['type'] ?? 'word') === 'word',
+      );
+      return {
+        transcript: { text, language: textOf(answer['language_code']), words: saidIn(words) },
+      };
+    },
+  }),
+  fault,
+};
+
+const codecs = {
+  mp3: 'mp3_44100_128',
+  opus: 'opus_48000_64',
+  wav: 'pcm_24000',
+  pcm: 'pcm_24000',
+} as const;
+const makes = ['mp3', 'opus', 'wav', 'pcm'] as const;
+/** The voice of its own examples. */
+const usualVoice = 'JBFqnCBsd6RMkjVDRZzb';
+
+/**
+ * elevenlabs.io/docs/api-reference/text-to-speech/stream, 2026-08: the voice in the path, the
+ * format in the query, bytes as they are made.
+ */
+export const elevenlabsSpeech: AudioAdapter = {
+  ask(call) {
+    const { input, speed } = speechRequestOf(call);
+    const format = voiceFormat(call, makes);
+    const codec =
+      format === 'opus' || format === 'wav' || format === 'pcm' ? codecs[format] : codecs.mp3;
+    // Its speeds go from 0.7 to 1.2 (elevenlabs.io/docs/product-guides/playground/text-to-speech,
+    // 2026-08).
+    const settings =
+      speed === undefined ? {} : { voice_settings: { speed: Math.min(1.2, Math.max(0.7, speed)) } };
+    return {
+      path: `/text-to-speech/${encodeURIComponent(voiceOf(call, usualVoice))}/stream?output_format=${codec}`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ text: input, model_id: call.upstreamModel, ...settings })),
+    };
+  },
+  read: (reply) => noVoiceFault(reply, faults),
+  stream(call, contentType) {
+    const format = voiceFormat(call, makes);
+    return new SpeechStream(
+      call,
+      format,
+      soundSource(contentType, faults),
+      format === 'wav' ? { hz: 24_000 } : undefined,
+    );
+  },
+  fault,
+};

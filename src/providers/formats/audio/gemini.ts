@@ -1,0 +1,92 @@
+import type { AudioAdapter } from '../../adapter.ts';
+import { speechRequestOf } from '../../media-request.ts';
+import { modelPath } from '../gemini/request.ts';
+import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
+import { geminiQuantities } from '../gemini/response.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+import { SpeechStream, type SpeechEvent, voiceFormat, voiceOf } from './speech.ts';
+
+const usualHz = 24_000;
+
+/**
+ * The voice of Gemini's models (ai.google.dev/gemini-api/docs/speech-generation, 2026-08):
+ * generateContent with one modality, AUDIO, which comes as bare samples in base64. How something is
+ * said is told to the model before the text.
+ */
+export const geminiSpeech: AudioAdapter = {
+  ask(call) {
+    const { input, instructions } = speechRequestOf(call);
+    voiceFormat(call, ['wav', 'pcm']);
+    const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceOf(call, 'Kore') } };
+    const body = {
+      contents: [
+        {
+          role: 'user',
+          parts: [{ text: instructions === undefined ? input : `${instructions}: ${input}` }],
+        },
+      ],
+      generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
+    };
+    return {
+      path: `${modelPath(call.upstreamModel)}:streamGenerateContent?alt=sse`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    };
+  },
+  read(reply) {
+    const body = parse(reply.toString('utf8'));
+    return (
+      geminiFaultWithin(body) ??
+      protocolFault(`an answer that is no sound: ${reply.toString('utf8', 0, 120)}`)
+    );
+  },
+  stream(call, contentType) {
+    const made = voiceFormat(call, ['wav', 'pcm']);
+    const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
+    return new SpeechStream(
+      call,
+      made,
+      { from, read: readEvent },
+      made === 'wav' ? { hz: usualHz } : undefined,
+    );
+  },
+  fault: geminiFault,
+};
+
+function readEvent(said: JsonObject): SpeechEvent {
+  const fault = geminiFaultWithin(said);
+  if (fault !== undefined) return { fault };
+  const candidate = objectOf(listOf(said['candidates'])[0]);
+  const reason =
+    textOf(candidate?.['finishReason']) ??
+    textOf(objectOf(said['promptFeedback'])?.['blockReason']);
+  if (reason !== undefined && /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION/.test(reason))
+    return {
+      fault: { kind: 'content_policy', message: `The model does not say this (${reason}).` },
+    };
+  const parts = listOf(objectOf(candidate?.['content'])?.['parts']).filter(isObject);
+  const sound = parts
+    .map((part) => textOf(objectOf(part['inlineData'])?.['data']) ?? '')
+    .map((data) => Buffer.from(data, 'base64'));
+  const usage = objectOf(said['usageMetadata']);
+  return {
+    sound: Buffer.concat(sound),
+    quantities: usage && spoken(usage),
+    upstreamId: textOf(said['responseId']),
+    done: reason !== undefined,
+  };
+}
+
+/** Of a voice all that comes out is sound, whether or not the details say so. */
+function spoken(usage: JsonObject): SpeechEvent['quantities'] {
+  const { output = 0, audio_output: audio = 0, ...rest } = geminiQuantities(usage);
+  return { ...rest, audio_output: audio + output };
+}

@@ -1,0 +1,63 @@
+import type { AudioAdapter } from '../../adapter.ts';
+import { speechRequestOf } from '../../media-request.ts';
+import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import { faultOf, faultWithin } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
+
+const makes = ['mp3', 'pcm', 'flac'] as const;
+const slowest = 0.5;
+const fastest = 2;
+
+/**
+ * platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08: events with the sound in
+ * hexadecimal digits; the last would repeat all of it unless told not to.
+ */
+export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
+  ask(call) {
+    const { input, speed } = speechRequestOf(call);
+    const body = {
+      model: call.upstreamModel,
+      text: input,
+      stream: true,
+      stream_options: { exclude_aggregated_audio: true },
+      voice_setting: {
+        voice_id: voiceOf(call, 'English_expressive_narrator'),
+        ...(speed === undefined ? {} : { speed: Math.min(fastest, Math.max(slowest, speed)) }),
+      },
+      audio_setting: {
+        format: voiceFormat(call, makes),
+        sample_rate: voiceFormat(call, makes) === 'mp3' ? 32_000 : 24_000,
+        channel: 1,
+      },
+    };
+    return {
+      path: '/t2a_v2',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    };
+  },
+  read: (reply) => noVoiceFault(reply, faults),
+  stream(call, contentType) {
+    const from = contentType.startsWith('application/json') ? 'json' : 'events';
+    return new SpeechStream(call, voiceFormat(call, makes), {
+      from,
+      read: (said) => readEvent(said, faults),
+    });
+  },
+  fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+});
+
+function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+  const fault = faultWithin(said, { faults });
+  if (fault !== undefined) return { fault };
+  const data = objectOf(said['data']);
+  const done = data?.['status'] === 2;
+  const characters = countOf(objectOf(said['extra_info'])?.['usage_characters']);
+  return {
+    sound: Buffer.from(textOf(data?.['audio']) ?? '', 'hex'),
+    quantities: characters === undefined ? undefined : { character: characters },
+    upstreamId: textOf(said['trace_id']),
+    done,
+  };
+}

@@ -1,0 +1,338 @@
+import type { Fault } from '../../../base/fault.ts';
+import { jsonText, editJsonBytes, type JsonChange } from '../../../base/json-edit.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parse,
+  rawMembers,
+  rawText,
+  textOf,
+  countOf,
+} from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import { refuse } from '../../../base/refusal.ts';
+import type { VendorAnswer, VendorRequest, VendorCall, AudioAdapter } from '../../adapter.ts';
+import { faultOf, faultWithin, protocolFault } from '../fault.ts';
+import { recordingRequest } from '../multipart.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import {
+  transcriptionRequestOf,
+  type TranscriptionRequest,
+  type TranscriptFormat,
+  speechRequestOf,
+  type SpeechFormat,
+} from '../../media-request.ts';
+import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
+import {
+  inJson,
+  TranscriptEvents,
+  TranscriptInOne,
+  transcriptionAdapter,
+  textFormats,
+} from './transcription.ts';
+import {
+  answerOf,
+  type TranscriptSegment,
+  type Transcript,
+  usageOf,
+  transcriptQuantities,
+} from './transcript.ts';
+
+/** How a vendor departs from OpenAI's transcriptions. Each entry cites its page and date. */
+export interface TranscriptionQuirks {
+  readonly path?: string;
+  /**
+   * The formats that it writes for a model; beside them there is `text`, which is made from `json`.
+   */
+  readonly writes?: (model: string) => readonly TranscriptFormat[];
+  /** It tells when words were said: captions and segments are made from what it answers to this. */
+  readonly timedBy?: 'verbose_json' | 'json';
+  /** Who can be asked for events. */
+  readonly streams?: (model: string) => boolean;
+  /** The fields that it is sent; the client's others are dropped. Undefined: all. */
+  readonly fields?: (wish: TranscriptionRequest) => readonly (readonly [string, string])[];
+  /** It charges each second that has begun, also where its answer does not say so. */
+  readonly wholeSeconds?: true;
+  readonly faults?: readonly FaultRule[];
+}
+
+const everything: readonly TranscriptFormat[] = ['json', 'text', 'srt', 'verbose_json', 'vtt'];
+const timed: readonly TranscriptFormat[] = ['srt', 'vtt', 'verbose_json'];
+
+/**
+ * The wire format of OpenAI's `/audio/transcriptions` and `/audio/translations` (wire-formats
+ * §1.5): a form in, JSON or text out.
+ */
+export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): AudioAdapter {
+  const { faults = [], streams = () => false } = quirks;
+  const fault: AudioAdapter['fault'] = (status, headers, reply) =>
+    faultOf(status, headers, reply, { faults });
+  return {
+    ask: (call) => ask(call, quirks),
+    read: (reply, contentType, call) => read(reply, contentType, call, quirks),
+    stream: (call, contentType) =>
+      streams(call.upstreamModel) && !contentType.startsWith('application/json')
+        ? new TranscriptEvents(faults)
+        : new TranscriptInOne((reply) => read(reply, 'application/json', inJson(call), quirks)),
+    fault,
+  };
+}
+
+/**
+ * What the vendor is asked to write, so that what the client wants is written or can be made of it.
+ */
+function askedFormat(
+  call: VendorCall,
+  { writes = () => everything, timedBy }: TranscriptionQuirks,
+): TranscriptFormat {
+  const { returns } = transcriptionRequestOf(call);
+  const written = writes(call.upstreamModel);
+  const streamed = call.stream && returns !== 'diarized_json';
+  // The count comes with JSON alone.
+  if (returns === 'text' || returns === 'json' || streamed) return 'json';
+  if (written.includes(returns)) return returns;
+  const made =
+    timedBy === undefined
+      ? []
+      : [...timed, ...(timedBy === 'json' ? (['diarized_json'] as const) : [])];
+  if (timedBy !== undefined && made.includes(returns)) return timedBy;
+  const allowed = new Set<string>(['json', 'text', ...written, ...made]);
+  refuse('invalid_value', {
+    param: 'response_format',
+    why: `'${returns}' is not one of ${[...allowed].join(', ')} for the model '${call.publicModel}'.`,
+  });
+}
+
+function ask(call: VendorCall, quirks: TranscriptionQuirks): VendorRequest {
+  const { path = '/audio/transcriptions', fields, streams = () => false } = quirks;
+  const wish = transcriptionRequestOf(call);
+  const format = askedFormat(call, quirks);
+  const said = fields?.(wish) ?? withFormat(wish.fields, format);
+  const events: readonly (readonly [string, string])[] =
+    call.stream && streams(call.upstreamModel) ? [['stream', 'true']] : [];
+  return recordingRequest(path, call, [['model', call.upstreamModel], ...said, ...events], wish);
+}
+
+/** The client's fields; the format among them only where it has to be said. */
+function withFormat(
+  fields: readonly (readonly [string, string])[],
+  format: TranscriptFormat,
+): readonly (readonly [string, string])[] {
+  const named = fields.some(([name]) => name === 'response_format');
+  if (!named) return format === 'json' ? fields : [...fields, ['response_format', format]];
+  return fields.map(([name, value]) => [name, name === 'response_format' ? format : value]);
+}
+
+function read(
+  reply: Buffer,
+  contentType: string,
+  call: VendorCall,
+  quirks: TranscriptionQuirks,
+): VendorAnswer | Fault {
+  const wish = transcriptionRequestOf(call);
+  const text = reply.toString('utf8');
+  const asked = askedFormat(call, quirks);
+  if (asked === 'srt' || asked === 'vtt') {
+    if (/html|json/.test(contentType)) return readJson(reply, text, call, quirks);
+    const quantities = quirks.wholeSeconds ? { second: Math.ceil(wish.seconds) } : undefined;
+    return {
+      body: reply,
+      type: 'text/plain; charset=utf-8',
+      quantities,
+      upstreamId: undefined,
+      outputText: text,
+    };
+  }
+  return readJson(reply, text, call, quirks);
+}
+
+function readJson(
+  reply: Buffer,
+  text: string,
+  call: VendorCall,
+  quirks: TranscriptionQuirks,
+): VendorAnswer | Fault {
+  const body = parse(text);
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${text.slice(0, 120)}`);
+  const fault = faultWithin(body, { faults: quirks.faults ?? [] });
+  if (fault !== undefined) return fault;
+  const said = textOf(body['text']);
+  if (said === undefined) return protocolFault('an answer without a text');
+  const { returns } = transcriptionRequestOf(call);
+  const quantities = transcriptQuantities(body);
+  const written =
+    (quirks.writes?.(call.upstreamModel) ?? everything).includes(returns) || returns === 'json';
+  if (returns === 'text' || !written)
+    return answerOf(transcriptOf(body, said), call, quantities, textOf(body['id']));
+  return {
+    body: asOurs(reply, call, body, quantities),
+    quantities,
+    upstreamId: textOf(body['id']),
+    outputText: quantities === undefined ? said : '',
+  };
+}
+
+/**
+ * The vendor's own bytes, under the name that the client knows, without what is the vendor's alone,
+ * and its usage in OpenAI's words.
+ */
+function asOurs(
+  reply: Buffer,
+  { publicModel }: VendorCall,
+  body: JsonObject,
+  quantities: Quantities | undefined,
+): Buffer {
+  const own = ['x_groq', 'id', 'request_id', 'model'].some((name) => body[name] !== undefined);
+  const odd = body['usage'] !== undefined && objectOf(body['usage'])?.['type'] === undefined;
+  if (!own && !odd) return reply;
+  const top = rawMembers(reply.toString('latin1').trim());
+  for (const name of ['x_groq', 'id', 'request_id']) top.delete(name);
+  if (top.has('model')) top.set('model', jsonText(publicModel));
+  const { usage } = usageOf(quantities);
+  if (odd && usage === undefined) top.delete('usage');
+  else if (odd) top.set('usage', JSON.stringify(usage));
+  return Buffer.from(rawText(top), 'latin1');
+}
+
+export function transcriptOf(body: JsonObject, text: string): Transcript {
+  return {
+    text,
+    language: textOf(body['language']),
+    seconds: numberOf(body['duration']),
+    segments: saidIn(body['segments']),
+    words: saidIn(body['words']),
+  };
+}
+
+export function saidIn(list: unknown): readonly TranscriptSegment[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  return listOf(list).flatMap((item) => {
+    if (!isObject(item)) return [];
+    const text =
+      textOf(item['text']) ??
+      textOf(item['punctuated_word']) ??
+      textOf(item['word']) ??
+      textOf(item['transcript']);
+    const [start, end] = [numberOf(item['start']), numberOf(item['end'])];
+    const speaker = item['speaker'] ?? item['speaker_id'];
+    if (text === undefined || start === undefined || end === undefined) return [];
+    return [
+      {
+        text,
+        start,
+        end,
+        speaker: typeof speaker === 'number' ? String(speaker) : textOf(speaker),
+      },
+    ];
+  });
+}
+
+/**
+ * openrouter.ai/docs/features/multimodal/audio, 2026-08, and recorded: the recording in base64 in
+ * JSON, and a text with its seconds back.
+ */
+export const openrouterTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
+  transcriptionAdapter({
+    formats: textFormats,
+    faults,
+    ask: (call, { file, format, language, temperature }) => {
+      const beside = {
+        ...(language === undefined ? {} : { language }),
+        ...(temperature === undefined ? {} : { temperature }),
+      };
+      const members = Object.entries(beside).map(
+        ([name, value]) => `,"${name}":${JSON.stringify(value)}`,
+      );
+      return {
+        path: '/audio/transcriptions',
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(
+          `{"model":${jsonText(call.upstreamModel)}${members.join('')},"input_audio":{"format":"${format}","data":"`,
+        ),
+        rest: [{ file, as: 'base64' }, Buffer.from('"}}')],
+      };
+    },
+    read: (answer) => {
+      const text = textOf(answer['text']);
+      return text === undefined
+        ? undefined
+        : { transcript: { text }, quantities: transcriptQuantities(answer) };
+    },
+  });
+
+/** How a vendor departs from OpenAI's speech. Each entry cites its page and date. */
+export interface SpeechQuirks {
+  /** What it makes; the first is what it makes when nothing is said. */
+  readonly makes?: readonly [SpeechFormat, ...SpeechFormat[]];
+  /** Models that can send events, which tell the count: they are asked for them. */
+  readonly counts?: (model: string) => boolean;
+  /** The voice of clients that name one of OpenAI's. */
+  readonly usualVoice?: string;
+  readonly drop?: readonly string[];
+  readonly faults?: readonly FaultRule[];
+}
+
+const all = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
+
+/**
+ * The wire format of OpenAI's `/audio/speech` (wire-formats §1.5): JSON in, bytes out, or events
+ * with bytes in base64.
+ */
+export function openaiSpeech(quirks: SpeechQuirks = {}): AudioAdapter {
+  const { makes = all, faults = [] } = quirks;
+  return {
+    ask: (call) => askSpeech(call, quirks),
+    read: (reply) => noVoiceFault(reply, faults),
+    stream(call, contentType) {
+      const read = (said: JsonObject): SpeechEvent => readEvent(said, faults);
+      const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
+      const source = /^(text\/event-stream|application\/json)/.test(contentType)
+        ? ({ from, read } as const)
+        : 'bytes';
+      return new SpeechStream(call, voiceFormat(call, makes), source);
+    },
+    fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+  };
+}
+
+function askSpeech(
+  call: VendorCall,
+  { makes = all, counts = () => false, usualVoice, drop = [] }: SpeechQuirks,
+): VendorRequest {
+  const { body, bytes, upstreamModel } = call;
+  const format = voiceFormat(call, makes);
+  const changes: JsonChange[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
+  if (usualVoice !== undefined)
+    changes.push({ path: ['voice'], json: jsonText(voiceOf(call, usualVoice)) });
+  if (speechRequestOf(call).format === undefined && format !== 'mp3')
+    changes.push({ path: ['response_format'], json: jsonText(format) });
+  if (counts(upstreamModel)) changes.push({ path: ['stream_format'], json: '"sse"' });
+  else if (body['stream_format'] !== undefined) changes.push({ path: ['stream_format'] });
+  for (const member of drop) if (body[member] !== undefined) changes.push({ path: [member] });
+  return {
+    path: '/audio/speech',
+    headers: { 'content-type': 'application/json' },
+    body: editJsonBytes(bytes, changes),
+  };
+}
+
+/** `audio`: OpenAI's events; `audio_data`: Mistral's whole answer (recorded 2026-08). */
+function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+  const fault = faultWithin(said, { faults });
+  if (fault !== undefined) return { fault };
+  const sound = textOf(said['audio']) ?? textOf(said['audio_data']);
+  const usage = objectOf(said['usage']);
+  const [input, output] = [countOf(usage?.['input_tokens']), countOf(usage?.['output_tokens'])];
+  return {
+    sound: sound === undefined ? undefined : Buffer.from(sound, 'base64'),
+    quantities:
+      input === undefined && output === undefined
+        ? undefined
+        : { input: input ?? 0, audio_output: output ?? 0 },
+    done: said['type'] === 'speech.audio.done',
+  };
+}

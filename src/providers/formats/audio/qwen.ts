@@ -1,0 +1,127 @@
+import { jsonText } from '../../../base/json-edit.ts';
+import type { AudioAdapter } from '../../adapter.ts';
+import { audioContentTypes, speechRequestOf } from '../../media-request.ts';
+import { countOf, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
+import { transcriptionAdapter, textFormats } from './transcription.ts';
+import { faultOf, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
+import { secondsOf } from './transcript.ts';
+
+const json = { 'content-type': 'application/json' } as const;
+
+/**
+ * help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording, in
+ * base64; what a system message says is context. A text comes back.
+ */
+export const qwenTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
+  transcriptionAdapter({
+    formats: textFormats,
+    faults,
+    ask(call, { file, format, language, prompt }) {
+      const context =
+        prompt === undefined
+          ? ''
+          : `{"role":"system","content":[{"type":"text","text":${jsonText(prompt)}}]},`;
+      const options =
+        language === undefined
+          ? '{"enable_itn":false}'
+          : `{"enable_itn":false,"language":${jsonText(language)}}`;
+      const start = `{"model":${jsonText(call.upstreamModel)},"stream":false,"asr_options":${options},"messages":[${context}`;
+      const sound = `{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"data:${audioContentTypes[format]};base64,`;
+      return {
+        path: '/chat/completions',
+        headers: json,
+        body: Buffer.from(start + sound),
+        rest: [{ file, as: 'base64' }, Buffer.from('"}}]}]}')],
+      };
+    },
+    read(answer) {
+      const message = objectOf(objectOf(listOf(answer['choices'])[0])?.['message']);
+      const text = textOf(message?.['content']);
+      if (text === undefined) return undefined;
+      const note = objectOf(listOf(message?.['annotations'])[0]);
+      const usage = objectOf(answer['usage']) ?? {};
+      const second = secondsOf(usage['seconds']);
+      const [input, output] = [
+        countOf(usage['prompt_tokens']),
+        countOf(usage['completion_tokens']),
+      ];
+      const audio = Math.min(
+        input ?? 0,
+        countOf(objectOf(usage['prompt_tokens_details'])?.['audio_tokens']) ?? 0,
+      );
+      return {
+        transcript: { text, language: textOf(note?.['language']), seconds: second },
+        quantities: {
+          ...(second === undefined ? {} : { second }),
+          ...(input === undefined ? {} : { input: input - audio, audio_input: audio }),
+          ...(output === undefined ? {} : { output }),
+        },
+        upstreamId: textOf(answer['id']),
+      };
+    },
+  });
+
+const usualHz = 24_000;
+const makes = ['wav', 'pcm'] as const;
+
+/**
+ * help.aliyun.com/zh/model-studio/qwen-tts-api, 2026-08: DashScope's own interface, beside the
+ * compatible one. As events it sends bare samples in base64 and last the address of the whole,
+ * which no client needs.
+ */
+export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
+  ask(call) {
+    const { input } = speechRequestOf(call);
+    voiceFormat(call, makes);
+    const body = {
+      model: call.upstreamModel,
+      input: { text: input, voice: voiceOf(call, 'Cherry'), language_type: 'Auto' },
+    };
+    return {
+      path: '/../../api/v1/services/aigc/multimodal-generation/generation',
+      headers: { ...json, 'x-dashscope-sse': 'enable' },
+      body: Buffer.from(JSON.stringify(body)),
+    };
+  },
+  read: (reply) => noVoiceFault(reply, faults),
+  stream(call, contentType) {
+    const made = voiceFormat(call, makes);
+    const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
+    const read = (said: JsonObject): SpeechEvent => readEvent(said, faults);
+    return new SpeechStream(
+      call,
+      made,
+      { from, read },
+      made === 'wav' ? { hz: usualHz } : undefined,
+    );
+  },
+  fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+});
+
+function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+  const output = objectOf(said['output']);
+  if (output === undefined)
+    return {
+      fault: textOf(said['code'])
+        ? faultOf(400, {}, JSON.stringify(said), { faults })
+        : protocolFault('an event without output'),
+    };
+  const usage = objectOf(said['usage']) ?? {};
+  const [characters, input, spoken] = [
+    countOf(usage['characters']),
+    countOf(usage['input_tokens']),
+    countOf(usage['output_tokens']),
+  ];
+  const told = {
+    ...(input === undefined ? {} : { input }),
+    ...(spoken === undefined ? {} : { audio_output: spoken }),
+  };
+  return {
+    sound: Buffer.from(textOf(objectOf(output['audio'])?.['data']) ?? '', 'base64'),
+    quantities: { ...told, ...(characters === undefined ? {} : { character: characters }) },
+    upstreamId: textOf(said['request_id']),
+    done: output['finish_reason'] === 'stop',
+  };
+}

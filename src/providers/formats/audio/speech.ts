@@ -1,0 +1,233 @@
+import type { Fault } from '../../../base/fault.ts';
+import { isObject, type JsonObject, parse, utf8 } from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import { refuse } from '../../../base/refusal.ts';
+import type { VendorCall, StreamTranslator, VendorAnswer } from '../../adapter.ts';
+import { protocolFault, faultWithin } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { speechRequestOf, type SpeechFormat, speechContentTypes } from '../../media-request.ts';
+import { SseFrames } from '../../stream/frames.ts';
+import { newMeter } from './transcription.ts';
+
+/** What one event, or a whole answer in JSON, brings. */
+export interface SpeechEvent {
+  readonly sound?: Buffer | undefined;
+  readonly quantities?: Quantities | undefined;
+  readonly fault?: Fault | undefined;
+  readonly upstreamId?: string | undefined;
+  /** There is no more. */
+  readonly done?: boolean;
+}
+
+/** How a vendor sends a voice. `bytes`: as they are. */
+export type VoiceSource =
+  | 'bytes'
+  | { readonly from: 'events' | 'json'; readonly read: (said: JsonObject) => SpeechEvent };
+
+/** Samples without a head, which get one when the client wants WAV. */
+export interface Samples {
+  readonly hz: number;
+}
+
+const wholeBytesMax = 128 * 1024 * 1024;
+const charactersPerSecond = 15;
+/** About, of speech: decides how much of a text somebody has heard who leaves in the middle. */
+const bytesPerSecond: Readonly<Record<SpeechFormat, number>> = {
+  mp3: 16_000,
+  opus: 8_000,
+  aac: 16_000,
+  flac: 24_000,
+  wav: 48_000,
+  pcm: 48_000,
+};
+
+/** A vendor's voice on its way to a client: bytes, or events with the bytes in base64. */
+export class SpeechStream implements StreamTranslator {
+  readonly meter = newMeter();
+  readonly type: string;
+  readonly #events: boolean;
+  readonly #source: VoiceSource;
+  readonly #rate: number;
+  readonly #samples: boolean;
+  readonly #frames = new SseFrames((data) => this.#heard(parse(utf8(data)), data === '[DONE]'));
+  readonly #pieces: Buffer[] = [];
+  #head: Buffer | undefined;
+  #bytes = 0;
+  #out = '';
+
+  /**
+   * `made`: what the vendor makes; `samples`: that it makes bare samples, of which the client wants
+   * a file.
+   */
+  constructor(call: VendorCall, made: SpeechFormat, source: VoiceSource, samples?: Samples) {
+    const { events } = speechRequestOf(call);
+    this.#events = events;
+    this.#source = source;
+    this.#rate = bytesPerSecond[made];
+    this.#samples = made === 'pcm' || samples !== undefined;
+    this.#head = samples && wavHead(samples.hz);
+    this.type = events ? 'text/event-stream; charset=utf-8' : speechContentTypes[made];
+  }
+
+  push(piece: Buffer): string {
+    const source = this.#source;
+    if (source === 'bytes') this.#give(piece);
+    else if (source.from === 'json') this.#keep(piece);
+    else {
+      const problem = this.#frames.push(piece);
+      if (problem !== undefined) this.meter.fault = protocolFault(problem);
+    }
+    return this.#taken();
+  }
+
+  end(): string {
+    const { meter } = this;
+    const source = this.#source;
+    if (source !== 'bytes' && source.from === 'json')
+      this.#heard(parse(Buffer.concat(this.#pieces).toString('utf8')), false);
+    else if (source !== 'bytes') this.#frames.end();
+    if (this.#bytes === 0) meter.fault ??= protocolFault('an answer without sound');
+    else if (source !== 'bytes' && source.from === 'events' && !meter.done)
+      meter.fault ??= protocolFault('a voice that was cut off');
+    if (meter.fault !== undefined) return '';
+    meter.finished = true;
+    return (
+      this.#taken() +
+      (this.#events ? event({ type: 'speech.audio.done', usage: tokens(meter.quantities) }) : '')
+    );
+  }
+
+  cutShort(): string {
+    return '';
+  }
+
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > wholeBytesMax) this.meter.fault = protocolFault('an answer that is too long');
+    else this.#pieces.push(piece);
+  }
+
+  #heard(said: unknown, end: boolean): boolean {
+    const { meter } = this;
+    if (this.#source === 'bytes') return false;
+    if (this.#source.from === 'json') this.#bytes = 0;
+    if (end) meter.done = true;
+    else if (!isObject(said)) meter.fault = protocolFault('an answer that is no JSON object');
+    else {
+      const { sound, quantities, fault, upstreamId, done } = this.#source.read(said);
+      if (sound !== undefined && sound.length > 0) this.#give(sound);
+      meter.quantities = quantities ?? meter.quantities;
+      meter.upstreamId = upstreamId ?? meter.upstreamId;
+      meter.fault = fault;
+      meter.done ||= done === true;
+    }
+    return !meter.done && meter.fault === undefined;
+  }
+
+  #give(sound: Buffer): void {
+    if (this.#bytes === 0 && !this.#samples && words.has(sound[0])) {
+      this.meter.fault = protocolFault('words where a voice was expected');
+      return;
+    }
+    const head = this.#head;
+    this.#head = undefined;
+    this.#bytes += sound.length;
+    this.meter.outputBytes = Math.ceil((this.#bytes / this.#rate) * charactersPerSecond);
+    if (head !== undefined) this.#write(head);
+    this.#write(sound);
+  }
+
+  #write(sound: Buffer): void {
+    this.#out += this.#events
+      ? event({ type: 'speech.audio.delta', audio: sound.toString('base64') })
+      : sound.toString('latin1');
+  }
+
+  #taken(): string {
+    const out = this.#out;
+    this.#out = '';
+    return out;
+  }
+}
+
+/** What a page or an object begins with, and no file of sound does. */
+const words: ReadonlySet<number | undefined> = new Set([0x3c, 0x7b]);
+
+const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+
+function tokens({ input = 0, audio_output: audio = 0, output = 0 }: Quantities = {}): object {
+  return {
+    input_tokens: input,
+    output_tokens: audio + output,
+    total_tokens: input + audio + output,
+  };
+}
+
+/**
+ * The head of a WAV file of 16-bit samples on one channel whose length is not known yet: as long as
+ * can be said.
+ */
+function wavHead(hz: number): Buffer {
+  const head = Buffer.alloc(44);
+  head.write('RIFF\xff\xff\xff\xffWAVEfmt ', 'latin1');
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(hz, 24);
+  head.writeUInt32LE(hz * 2, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data\xff\xff\xff\xff', 36, 'latin1');
+  return head;
+}
+
+/**
+ * Names that OpenAI's voices have (platform.openai.com/docs/guides/text-to-speech, 2026-08):
+ * another vendor's model speaks with its own usual voice instead.
+ */
+const openaiVoices = new Set(
+  'alloy ash ballad coral echo fable nova onyx sage shimmer verse marin cedar'.split(' '),
+);
+
+/** The client's voice as another vendor knows it. */
+export const voiceOf = (call: VendorCall, usual: string): string => {
+  const { voice } = speechRequestOf(call);
+  return openaiVoices.has(voice) ? usual : voice;
+};
+
+/**
+ * What is made: what the client wants, or the first of what the vendor can. Throws the Refusal that
+ * lists it.
+ */
+export function voiceFormat(
+  call: VendorCall,
+  made: readonly [SpeechFormat, ...SpeechFormat[]],
+): SpeechFormat {
+  const { format } = speechRequestOf(call);
+  if (format === undefined) return made[0];
+  if (made.includes(format)) return format;
+  refuse('invalid_value', {
+    param: 'response_format',
+    why: `'${format}' is not one of ${made.join(', ')} for the model '${call.publicModel}'.`,
+  });
+}
+
+/** A reply with a good status that is no voice at all. */
+export function noVoiceFault(reply: Buffer, faults: readonly FaultRule[]): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  return (
+    (isObject(body) ? faultWithin(body, { faults }) : undefined) ??
+    protocolFault(`an answer that is no sound: ${reply.toString('utf8', 0, 120)}`)
+  );
+}
+
+/** The source of a vendor that answers with bytes: JSON in their place tells what is wrong. */
+export function soundSource(contentType: string, faults: readonly FaultRule[]): VoiceSource {
+  if (!/^(?:application\/json|text\/)/.test(contentType)) return 'bytes';
+  return {
+    from: 'json',
+    read: (said) => ({
+      fault: faultWithin(said, { faults }) ?? protocolFault('an answer that is no sound'),
+    }),
+  };
+}

@@ -1,0 +1,230 @@
+import { countOf, type JsonObject, numberOf, objectOf } from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type { VendorAnswer, VendorCall } from '../../adapter.ts';
+import { transcriptionRequestOf, type TranscriptionRequest } from '../../media-request.ts';
+
+/** A part of what was said, in seconds. */
+export interface TranscriptSegment {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly speaker?: string | undefined;
+}
+
+/** What was said, as vendors tell it: the text, and as far as they know it, when and by whom. */
+export interface Transcript {
+  readonly text: string;
+  /** A name or a code, as the vendor has it. */
+  readonly language?: string | undefined;
+  readonly seconds?: number | undefined;
+  readonly segments?: readonly TranscriptSegment[] | undefined;
+  readonly words?: readonly TranscriptSegment[] | undefined;
+}
+
+/** A caption that is longer cannot be read. */
+const captionSecondsMax = 7;
+const captionCharsMax = 84;
+const pauseSeconds = 0.9;
+
+/** The answer that the client asked for. `usage`: what its JSON tells of the cost. */
+export function answerOf(
+  transcript: Transcript,
+  call: VendorCall,
+  quantities: Quantities | undefined,
+  upstreamId?: string,
+): VendorAnswer {
+  const wish = transcriptionRequestOf(call);
+  const told = {
+    quantities,
+    upstreamId,
+    outputText: quantities === undefined ? transcript.text : '',
+  };
+  const json = (value: unknown): VendorAnswer => ({
+    body: Buffer.from(JSON.stringify(value)),
+    ...told,
+  });
+  const plain = (text: string): VendorAnswer => ({
+    body: Buffer.from(text),
+    type: 'text/plain; charset=utf-8',
+    ...told,
+  });
+  const { text } = transcript;
+  const usage = usageOf(quantities);
+  switch (wish.returns) {
+    case 'text':
+      return plain(`${text}\n`);
+    case 'srt':
+      return plain(captions(transcript, wish, srtTime, (i) => `${i + 1}\n`));
+    case 'vtt':
+      return plain(`WEBVTT\n\n${captions(transcript, wish, vttTime, () => '')}`);
+    case 'verbose_json':
+      return json(verbose(transcript, wish, usage));
+    case 'diarized_json':
+      return json({
+        task: 'transcribe',
+        duration: transcriptSeconds(transcript, wish),
+        text,
+        segments: bySpeaker(transcript, wish),
+        ...usage,
+      });
+    default:
+      return json({ text, ...usage });
+  }
+}
+
+/** The cost in OpenAI's words: tokens where they were counted, else seconds. */
+export function usageOf(quantities: Quantities | undefined): { readonly usage?: unknown } {
+  if (quantities === undefined) return {};
+  const { input = 0, audio_input: audio = 0, output = 0, second } = quantities;
+  if (input + audio + output > 0) {
+    const details = { text_tokens: input, audio_tokens: audio };
+    const counts = {
+      input_tokens: input + audio,
+      input_token_details: details,
+      output_tokens: output,
+      total_tokens: input + audio + output,
+    };
+    return { usage: { type: 'tokens', ...counts } };
+  }
+  return second === undefined ? {} : { usage: { type: 'duration', seconds: Math.ceil(second) } };
+}
+
+const transcriptSeconds = ({ seconds }: Transcript, wish: TranscriptionRequest): number =>
+  seconds ?? wish.seconds;
+
+function verbose(transcript: Transcript, wish: TranscriptionRequest, usage: object): unknown {
+  const segments = segmentsOf(transcript, wish).map(({ text, start, end }, id) => ({
+    ...{ id, seek: 0, start, end, text, tokens: [] },
+    ...{
+      temperature: wish.temperature ?? 0,
+      avg_logprob: 0,
+      compression_ratio: 1,
+      no_speech_prob: 0,
+    },
+  }));
+  const words = transcript.words?.map(({ text: word, start, end }) => ({ word, start, end }));
+  const { text, language = wish.language ?? '' } = transcript;
+  return {
+    ...{ task: 'transcribe', language, duration: transcriptSeconds(transcript, wish), text },
+    ...(wish.timestamps.length === 0 || wish.timestamps.includes('segment') ? { segments } : {}),
+    ...(wish.timestamps.includes('word') && words !== undefined ? { words } : {}),
+    ...usage,
+  };
+}
+
+function bySpeaker(transcript: Transcript, wish: TranscriptionRequest): unknown[] {
+  const letters = new Map<string, string>();
+  const letterOf = (speaker = ''): string => {
+    if (!letters.has(speaker)) letters.set(speaker, String.fromCharCode(65 + (letters.size % 26)));
+    return letters.get(speaker) ?? 'A';
+  };
+  return segmentsOf(transcript, wish).map(({ text, start, end, speaker }, i) => ({
+    ...{
+      type: 'transcript.text.segment',
+      id: `seg_${i}`,
+      start,
+      end,
+      text,
+      speaker: letterOf(speaker),
+    },
+  }));
+}
+
+/** Those of the vendor, or its words put together, or all of it in one. */
+export function segmentsOf(
+  { text, segments, words = [], seconds }: Transcript,
+  wish: TranscriptionRequest,
+): readonly TranscriptSegment[] {
+  if (segments !== undefined && segments.length > 0) return segments;
+  if (words.length === 0)
+    return text === '' ? [] : [{ text, start: 0, end: seconds ?? wish.seconds }];
+  const made: TranscriptSegment[] = [];
+  let open: TranscriptSegment | undefined;
+  for (const word of words) {
+    if (open !== undefined && endsBefore(open, word)) {
+      made.push(open);
+      open = undefined;
+    }
+    open =
+      open === undefined ? word : { ...open, text: joined(open.text, word.text), end: word.end };
+  }
+  if (open !== undefined) made.push(open);
+  return made;
+}
+
+const endsBefore = (open: TranscriptSegment, next: TranscriptSegment): boolean =>
+  /[.!?。！？]["')\]]?$/.test(open.text) ||
+  next.speaker !== open.speaker ||
+  next.start - open.end > pauseSeconds ||
+  next.end - open.start > captionSecondsMax ||
+  open.text.length + next.text.length > captionCharsMax;
+
+/** Chinese and Japanese have no spaces between words. */
+const joined = (before: string, after: string): string =>
+  /[\u3000-\u9fff\uff00-\uffef]$/.test(before) && /^[\u3000-\u9fff\uff00-\uffef]/.test(after)
+    ? before + after
+    : `${before} ${after}`;
+
+function captions(
+  transcript: Transcript,
+  wish: TranscriptionRequest,
+  time: (seconds: number) => string,
+  head: (i: number) => string,
+): string {
+  const cues = segmentsOf(transcript, wish).map(
+    ({ start, end, text }, i) =>
+      `${head(i)}${time(start)} --> ${time(Math.max(start, end))}\n${text.trim().replace(/\s*\n\s*/g, ' ')}\n\n`,
+  );
+  return cues.join('');
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+function clockOf(seconds: number, point: string): string {
+  const ms = Math.max(0, Math.round(seconds * 1_000));
+  const [s, m, h] = [
+    Math.floor(ms / 1_000) % 60,
+    Math.floor(ms / 60_000) % 60,
+    Math.floor(ms / 3_600_000),
+  ];
+  return `${two(h)}:${two(m)}:${two(s)}${point}${String(ms % 1_000).padStart(3, '0')}`;
+}
+
+const srtTime = (seconds: number): string => clockOf(seconds, ',');
+const vttTime = (seconds: number): string => clockOf(seconds, '.');
+
+/**
+ * Longer than any recording that is taken: a figure beyond it is a vendor's mistake, and money must
+ * not move by it.
+ */
+const secondsMax = 7 * 24 * 3600;
+
+export const secondsOf = (value: unknown): number | undefined => {
+  const seconds = numberOf(value);
+  return seconds !== undefined && seconds >= 0 && seconds <= secondsMax ? seconds : undefined;
+};
+
+/**
+ * What an answer in OpenAI's shape tells of its cost: `usage` in tokens or seconds (OpenAI;
+ * Mistral's `prompt_audio_seconds`, recorded 2026-08), or the length of the recording beside the
+ * text (Groq, Venice, recorded 2026-08). Undefined when it tells nothing.
+ */
+export function transcriptQuantities(answer: JsonObject): Quantities | undefined {
+  const usage = objectOf(answer['usage']) ?? {};
+  const second =
+    secondsOf(usage['seconds']) ??
+    secondsOf(usage['prompt_audio_seconds']) ??
+    secondsOf(answer['duration']);
+  const all = countOf(usage['input_tokens']) ?? countOf(usage['prompt_tokens']);
+  const output = countOf(usage['output_tokens']) ?? countOf(usage['completion_tokens']);
+  const details =
+    objectOf(usage['input_token_details']) ?? objectOf(usage['prompt_tokens_details']) ?? {};
+  // Mistral counts its audio tokens beside the prompt's, OpenAI within them.
+  const audio = countOf(details['audio_tokens']) ?? 0;
+  const told = {
+    ...(second === undefined ? {} : { second }),
+    ...(all === undefined ? {} : { input: all >= audio ? all - audio : all, audio_input: audio }),
+    ...(output === undefined ? {} : { output }),
+  };
+  return Object.keys(told).length === 0 ? undefined : told;
+}

@@ -1,0 +1,226 @@
+import type { Fault } from '../../../base/fault.ts';
+import {
+  isObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+  type JsonObject,
+} from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import { refuse } from '../../../base/refusal.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  isFault,
+  type StreamMeter,
+  type StreamTranslator,
+  type VendorRequest,
+  type AudioAdapter,
+} from '../../adapter.ts';
+import { faultWithin, protocolFault, faultOf } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import {
+  transcriptionRequestOf,
+  type TranscriptionRequest,
+  type TranscriptFormat,
+} from '../../media-request.ts';
+import { SseFrames } from '../../stream/frames.ts';
+import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
+
+const event = (value: unknown): string =>
+  Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
+
+export const newMeter = (): StreamMeter => ({
+  quantities: undefined,
+  outputBytes: 0,
+  finished: false,
+  done: false,
+  fault: undefined,
+  upstreamId: undefined,
+});
+
+/** OpenAI's events (wire-formats §1.5), as they are. */
+export class TranscriptEvents implements StreamTranslator {
+  readonly meter = newMeter();
+  readonly #frames = new SseFrames((data) => this.#event(data));
+  readonly #faults: readonly FaultRule[];
+  #out = '';
+
+  constructor(faults: readonly FaultRule[]) {
+    this.#faults = faults;
+  }
+
+  push(piece: Buffer): string {
+    const problem = this.#frames.push(piece);
+    if (problem !== undefined) this.meter.fault = protocolFault(problem);
+    return this.#taken();
+  }
+
+  end(): string {
+    const rest = this.#frames.end();
+    if (!this.meter.finished)
+      this.meter.fault ??= protocolFault(
+        `a stream that ended without its text${rest && `: ${rest.slice(0, 120)}`}`,
+      );
+    return this.#taken();
+  }
+
+  cutShort(): string {
+    return '';
+  }
+
+  #taken(): string {
+    const out = this.#out;
+    this.#out = '';
+    return out;
+  }
+
+  #event(data: string): boolean {
+    const { meter } = this;
+    if (data === '[DONE]') {
+      meter.done = true;
+      return false;
+    }
+    const said = parse(utf8(data));
+    if (!isObject(said)) meter.fault = protocolFault('an event that is no JSON');
+    else meter.fault = faultWithin(said, { faults: this.#faults });
+    if (meter.fault !== undefined || !isObject(said)) return false;
+    this.#out += `data: ${data}\n\n`;
+    meter.outputBytes += Buffer.byteLength(textOf(said['delta']) ?? '');
+    if (said['type'] === 'transcript.text.segment')
+      meter.outputBytes += Buffer.byteLength(textOf(said['text']) ?? '');
+    if (said['type'] !== 'transcript.text.done') return true;
+    meter.finished = true;
+    meter.quantities = transcriptQuantities(said);
+    meter.outputBytes ||= Buffer.byteLength(textOf(said['text']) ?? '');
+    return true;
+  }
+}
+
+const answerBytesMax = 32 * 1024 * 1024;
+
+/**
+ * For models that answer as a whole: what a client that wants events gets of it is one piece, or
+ * one for each part with its speaker.
+ */
+export class TranscriptInOne implements StreamTranslator {
+  readonly meter = newMeter();
+  readonly #read: (reply: Buffer) => VendorAnswer | Fault;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  /** `read` answers with JSON: that of `json` or `diarized_json`. */
+  constructor(read: (reply: Buffer) => VendorAnswer | Fault) {
+    this.#read = read;
+  }
+
+  push(piece: Buffer): string {
+    this.#bytes += piece.length;
+    if (this.#bytes > answerBytesMax)
+      this.meter.fault = protocolFault('an answer that is too long');
+    else this.#pieces.push(piece);
+    return '';
+  }
+
+  end(): string {
+    const { meter } = this;
+    const answer = this.#read(Buffer.concat(this.#pieces));
+    if (isFault(answer)) {
+      meter.fault = answer;
+      return '';
+    }
+    const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+    const text = textOf(body['text']) ?? '';
+    meter.quantities = answer.quantities;
+    meter.upstreamId = answer.upstreamId;
+    meter.finished = true;
+    meter.outputBytes = Buffer.byteLength(text);
+    const parts = listOf(body['segments']).filter(isObject);
+    const spoken = parts.filter(
+      (part) => textOf(part['speaker']) !== undefined && numberOf(part['start']) !== undefined,
+    );
+    const deltas =
+      spoken.length > 0
+        ? spoken
+        : text === ''
+          ? []
+          : [{ type: 'transcript.text.delta', delta: text }];
+    return [...deltas, { type: 'transcript.text.done', text, ...usageOf(answer.quantities) }]
+      .map(event)
+      .join('');
+  }
+
+  cutShort(): string {
+    return '';
+  }
+}
+
+/** The call that asks for what `TranscriptInOne` reads. */
+export function inJson(call: VendorCall): VendorCall {
+  const wish = transcriptionRequestOf(call);
+  return {
+    ...call,
+    transcription: {
+      ...wish,
+      returns: wish.returns === 'diarized_json' ? 'diarized_json' : 'json',
+    },
+  };
+}
+
+/** What a vendor's answer says, and what it tells of its cost. */
+export interface TranscriptionResult {
+  readonly transcript: Transcript;
+  readonly quantities?: Quantities | undefined;
+  readonly upstreamId?: string | undefined;
+}
+
+/** A vendor with a shape of its own for what was said. */
+interface TranscriptionApi {
+  /** What can be made of its answers. */
+  readonly formats: readonly TranscriptFormat[];
+  readonly ask: (call: VendorCall, wish: TranscriptionRequest) => VendorRequest;
+  /** Undefined: it is no answer. */
+  readonly read: (answer: JsonObject, call: VendorCall) => TranscriptionResult | undefined;
+  readonly faults?: readonly FaultRule[];
+}
+
+export const textFormats: readonly TranscriptFormat[] = ['json', 'text'];
+const timedFormats: readonly TranscriptFormat[] = [...textFormats, 'srt', 'verbose_json', 'vtt'];
+export const speakerFormats: readonly TranscriptFormat[] = [...timedFormats, 'diarized_json'];
+
+/**
+ * Transcription by a vendor that knows nothing of OpenAI's formats: all of them are written here.
+ */
+export function transcriptionAdapter({
+  formats,
+  ask,
+  read,
+  faults = [],
+}: TranscriptionApi): AudioAdapter {
+  const answer = (reply: Buffer, call: VendorCall): VendorAnswer | Fault => {
+    const body = parse(reply.toString('utf8'));
+    if (!isObject(body))
+      return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+    const heard = read(body, call);
+    if (heard === undefined)
+      return faultWithin(body, { faults }) ?? protocolFault('an answer without a text');
+    return answerOf(heard.transcript, call, heard.quantities, heard.upstreamId);
+  };
+  return {
+    ask(call) {
+      const wish = transcriptionRequestOf(call);
+      if (!formats.includes(wish.returns))
+        refuse('invalid_value', {
+          param: 'response_format',
+          why: `'${wish.returns}' is not one of ${formats.join(', ')} for the model '${call.publicModel}'.`,
+        });
+      return ask(call, wish);
+    },
+    read: (reply, _, call) => answer(reply, call),
+    stream: (call) => new TranscriptInOne((reply) => answer(reply, inJson(call))),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+  };
+}

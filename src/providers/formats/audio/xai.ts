@@ -1,0 +1,72 @@
+import type { AudioAdapter } from '../../adapter.ts';
+import { speechRequestOf } from '../../media-request.ts';
+import { textOf } from '../../../base/json-value.ts';
+import { transcriptionAdapter, speakerFormats } from './transcription.ts';
+import { recordingRequest } from '../multipart.ts';
+import { faultOf } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { transcriptOf } from './openai.ts';
+import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
+import { transcriptQuantities } from './transcript.ts';
+
+/**
+ * docs.x.ai/docs/api-reference#speech-to-text, 2026-08, and recorded: one model without a name;
+ * words with their times. The file is the last field.
+ */
+export const xaiTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
+  transcriptionAdapter({
+    formats: speakerFormats,
+    faults,
+    ask: (call, wish) => {
+      const { language, returns } = wish;
+      // Its formatting needs a language; without one it is found out.
+      const spoken =
+        language === undefined
+          ? []
+          : ([
+              ['language', language],
+              ['format', 'true'],
+            ] as const);
+      return recordingRequest(
+        '/stt',
+        call,
+        [...spoken, ...(returns === 'diarized_json' ? ([['diarize', 'true']] as const) : [])],
+        wish,
+      );
+    },
+    read: (answer) => {
+      const text = textOf(answer['text']);
+      return text === undefined
+        ? undefined
+        : { transcript: transcriptOf(answer, text), quantities: transcriptQuantities(answer) };
+    },
+  });
+
+const makes = ['mp3', 'wav', 'pcm'] as const;
+
+/** docs.x.ai/docs/api-reference#text-to-speech, 2026-08: JSON in, bytes out. */
+export const xaiSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
+  ask(call) {
+    const { input } = speechRequestOf(call);
+    const format = voiceFormat(call, makes);
+    const body = {
+      text: input,
+      voice_id: voiceOf(call, 'eve'),
+      language: 'auto',
+      output_format: {
+        codec: format,
+        sample_rate: 24_000,
+        ...(format === 'mp3' ? { bit_rate: 128_000 } : {}),
+      },
+    };
+    return {
+      path: '/tts',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    };
+  },
+  read: (reply) => noVoiceFault(reply, faults),
+  stream: (call, contentType) =>
+    new SpeechStream(call, voiceFormat(call, makes), soundSource(contentType, faults)),
+  fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+});

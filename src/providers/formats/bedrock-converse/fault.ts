@@ -1,0 +1,85 @@
+import type { Fault } from '../../../base/fault.ts';
+import { isObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { faultOf, type FaultHeaders } from '../fault.ts';
+import type { ChatQuirks } from '../openai-chat/quirks.ts';
+
+/**
+ * Exceptions by name and, where one name means many things, by their words:
+ * docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html,
+ * APIReference/CommonErrors.html, 2026-08, and recorded ones.
+ */
+const quirks: ChatQuirks = {
+  faults: [
+    {
+      code: /^(UnrecognizedClient|ExpiredToken|InvalidSignature|SignatureDoesNotMatch|IncompleteSignature|MissingAuthenticationToken|InvalidClientTokenId|OptInRequired|NotAuthorized)/i,
+      kind: 'credentials',
+    },
+    // A subscription that cannot be paid: the account's trouble, although it is told of the model.
+    { text: /INVALID_PAYMENT_INSTRUMENT|valid payment instrument/, kind: 'quota' },
+    {
+      text: /access to the model|model access|end of its life|marked by provider as Legacy/i,
+      kind: 'unknown_model',
+    },
+    { code: /^AccessDenied/, kind: 'credentials' },
+    { code: /^Validation/, text: /^Operation not allowed/i, kind: 'credentials' },
+    { code: /^(ResourceNotFound|UnknownOperation)/, kind: 'unknown_model' },
+    { code: /^(Throttling|TooManyRequests|ServiceQuotaExceeded)/i, kind: 'rate_limited' },
+    { code: /^(ModelNotReady|ServiceUnavailable)/i, kind: 'overloaded' },
+    { code: /^ModelTimeout/i, kind: 'timeout' },
+    {
+      code: /^(InternalServer|InternalFailure|ModelError|ModelStreamError)/i,
+      kind: 'server_error',
+    },
+    {
+      code: /^Validation/i,
+      text: /input tokens exceeded|exceeds? (the )?(maximum|model)|maximum (context|length|tokens)|too many (input )?tokens|too long/i,
+      kind: 'context_length',
+    },
+    { code: /^Validation/i, text: /content filter|responsible AI/i, kind: 'content_policy' },
+    // Inside a stream the name is all there is.
+    { status: 0, code: /^Validation/i, kind: 'bad_request' },
+  ],
+};
+
+/** Words of our own account, which are nobody else's business. */
+const account = /arn:aws[\w-]*:[\w:/.*+@-]+/g;
+
+/**
+ * A refusal of Bedrock's: `{"message"}`, its name in a header that goes on with an address
+ * (`ThrottlingException:http://…`) or in `__type`.
+ */
+export function converseFault(status: number, headers: FaultHeaders, reply: string): Fault {
+  const body = objectOf(parse(reply));
+  if (!body) return faultOf(status, headers, reply, quirks);
+  const told = headers['x-amzn-errortype'];
+  const name =
+    (Array.isArray(told) ? told[0] : told) ??
+    textOf(body['__type']) ??
+    textOf(body['code']) ??
+    usual[status] ??
+    '';
+  return named(name, textOf(body['message']) ?? textOf(body['Message']) ?? '', status, headers);
+}
+
+/** What a status without a name means. */
+const usual: Readonly<Record<number, string>> = {
+  400: 'ValidationException',
+  429: 'ThrottlingException',
+};
+
+/** An exception inside a stream, or in the place of an answer. */
+export const converseException = (name: string, data: unknown): Fault =>
+  named(
+    name,
+    isObject(data) ? (textOf(data['message']) ?? textOf(data['originalMessage']) ?? '') : '',
+    0,
+    {},
+  );
+
+function named(name: string, message: string, status: number, headers: FaultHeaders): Fault {
+  const code = name.replace(/^.*#/, '').split(':')[0] ?? '';
+  const said = (message || code)
+    .replace(account, '***')
+    .replace(/^The model returned the following errors: /, '');
+  return faultOf(status, headers, JSON.stringify({ message: said, code }), quirks);
+}

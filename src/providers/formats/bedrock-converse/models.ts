@@ -1,0 +1,138 @@
+import type { VendorCall } from '../../adapter.ts';
+import { type ClaudeTraits, claudeTraits } from '../anthropic-messages/models.ts';
+import type { JsonObject } from '../../../base/json-value.ts';
+
+/** What a model behind Converse takes beyond what all of them take. */
+export interface ConverseModel {
+  /**
+   * In the words of Claude's own format: tools, choices and structured outputs are planned alike.
+   */
+  readonly traits: ClaudeTraits;
+  /** Thinks as Claude does, and signs it. */
+  readonly claude: boolean;
+  /** What `toolChoice` may ask for: a tool by name, any tool, or nothing. */
+  readonly chooses: 'named' | 'any' | 'nothing';
+  /** Where `cachePoint` blocks are taken. */
+  readonly caches: 'nowhere' | 'messages' | 'everywhere';
+  /** `toolResult.status`. */
+  readonly resultStatus: boolean;
+  /** Calls and their results want turns of their own, without a word beside them. */
+  readonly apart: boolean;
+  /** `additionalModelRequestFields` for sampling by the `k` likeliest tokens. */
+  readonly topK: ((k: number) => JsonObject) | undefined;
+  /** The same for `reasoning_effort`; whether the output is limited matters to some. */
+  readonly effort: ((effort: string, isLimited: boolean) => ConverseEffort) | undefined;
+}
+
+export interface ConverseEffort {
+  readonly fields: JsonObject;
+  /** Beside this effort, sampling is refused. */
+  readonly fixed?: boolean;
+}
+
+interface Row extends Partial<Omit<ConverseModel, 'traits'>> {
+  readonly models: RegExp;
+  readonly structured?: RegExp;
+  readonly prefill?: boolean;
+}
+
+const topK = (k: number): JsonObject => ({ top_k: k });
+const threeLevels = (effort: string): string =>
+  effort === 'minimal' || effort === 'none'
+    ? 'low'
+    : effort === 'xhigh' || effort === 'max'
+      ? 'high'
+      : effort;
+
+/**
+ * Nova 2 takes no limit of output and no sampling at its highest effort, so that a limited request
+ * gets the next one (docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html,
+ * 2026-08).
+ */
+function novaEffort(effort: string, isLimited: boolean): ConverseEffort {
+  if (effort === 'none') return { fields: { reasoningConfig: { type: 'disabled' } } };
+  const level = threeLevels(effort) === 'high' && isLimited ? 'medium' : threeLevels(effort);
+  return {
+    fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: level } },
+    fixed: level === 'high',
+  };
+}
+
+const nova = {
+  chooses: 'named',
+  caches: 'messages',
+  resultStatus: true,
+  prefill: true,
+  topK: (k: number) => ({ inferenceConfig: { topK: k } }),
+} as const;
+
+/**
+ * Families by their ids, as of 2026-11:
+ * docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, prompt-caching.html,
+ * inference-reasoning.html, model-parameters.html and APIReference/API_runtime_ToolChoice.html. The
+ * first row that fits decides; who is not in it takes the least.
+ */
+const rows: readonly Row[] = [
+  {
+    models: /claude/,
+    claude: true,
+    chooses: 'named',
+    caches: 'everywhere',
+    resultStatus: true,
+    structured: /claude-(?!3|opus-4-1|(opus|sonnet)-4-2|instant|v\d)/,
+    prefill: true,
+    topK,
+  },
+  { models: /nova-2/, ...nova, effort: novaEffort },
+  { models: /nova/, ...nova },
+  {
+    models: /mistral|pixtral/,
+    chooses: 'any',
+    structured: /mistral-large-3|ministral|magistral|voxtral/,
+    topK,
+  },
+  { models: /llama/, apart: true },
+  {
+    models: /gpt-oss/,
+    structured: /./,
+    effort: (effort) => ({ fields: { reasoning_effort: threeLevels(effort) } }),
+  },
+  {
+    models: /qwen/,
+    structured: /qwen3/,
+    effort: (effort) => ({
+      fields: effort === 'none' ? {} : { reasoning_config: threeLevels(effort) },
+    }),
+  },
+  { models: /deepseek/, structured: /v3/ },
+  { models: /minimax|kimi|nemotron|gemma-3/, structured: /./ },
+  { models: /cohere|command-r/, topK: (k) => ({ k }) },
+];
+
+/** Ids that say nothing of the model behind them. */
+const opaque =
+  /:(application-inference-profile|provisioned-model|imported-model|custom-model(-deployment)?|prompt|endpoint)\//;
+
+/**
+ * The model that a call is for, by the vendor's id, or by the public one where the vendor's is only
+ * an address.
+ */
+export function converseModel({ upstreamModel, publicModel }: VendorCall): ConverseModel {
+  const id = (opaque.test(upstreamModel) ? publicModel : upstreamModel).toLowerCase();
+  const row: Row = rows.find(({ models }) => models.test(id)) ?? { models: /./ };
+  const own = claudeTraits(id);
+  return {
+    traits: {
+      ...own,
+      structured: row.structured?.test(id) === true,
+      prefill: own.prefill && row.prefill === true,
+    },
+    claude: row.claude === true,
+    chooses: row.chooses ?? 'nothing',
+    caches: row.caches ?? 'nowhere',
+    resultStatus: row.resultStatus === true,
+    apart: row.apart === true,
+    topK: row.topK,
+    effort: row.effort,
+  };
+}

@@ -1,0 +1,361 @@
+import {
+  countOf,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  textOf,
+} from '../../../base/json-value.ts';
+import { uriEncoded } from '../../../base/sigv4.ts';
+import type { VendorRequest, VendorCall } from '../../adapter.ts';
+import {
+  type Conversation,
+  readConversation,
+  withFirstTurn,
+} from '../../conversation/conversation.ts';
+import { blankStops } from '../../conversation/stop-text.ts';
+import { unsignedCalls, withCallSignatures } from '../../conversation/tool-calls.ts';
+import { thinkingFor, droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
+import { thinkingBlocks } from '../anthropic-messages/reasoning.ts';
+import { isInterrupted, thoughtsOf, withSampling } from '../anthropic-messages/request.ts';
+import { planTools, type ToolPlan } from '../anthropic-messages/tools.ts';
+import { refuseServiceTier } from '../service-tier.ts';
+import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
+import { droppedAnswerMembers } from '../../support/messages.ts';
+import { singleCallInstruction, wantsSingleCall } from '../../support/fit.ts';
+import { type ConverseModel, converseModel } from './models.ts';
+import { TurnsWriter, cachePoint } from './messages.ts';
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/** The members of a chat request that Converse has a word for. */
+const chatToConverse = chatTranslation(['parallel_tool_calls']);
+
+/**
+ * OpenAI's chat request as Converse's (wire-formats §5.3, §4.2 where they are alike). The model and
+ * whether to stream stand in the path.
+ */
+export function converseRequest(call: VendorCall): VendorRequest {
+  const { body } = call;
+  refuseServiceTier(call);
+  const unread = droppedMembers(body, call.publicModel, chatToConverse);
+  const model = converseModel(call);
+  const plan = planTools(call, model.traits);
+  const told = withCallSignatures(body['messages'], call.signatures);
+  const conversation = withFirstTurn(readConversation(told));
+  const reasoning = reasoningFor(call, model, conversation, plan.forced);
+  const tools = toolConfig(plan, conversation, model);
+  // Forced calls, and models that are not Claude, cannot be held to one call at a time.
+  const single = wantsSingleCall(body) && tools.fields['tool_choice'] === undefined;
+  const thinks = model.claude
+    ? reasoning.on || reasoning.effort !== undefined
+    : model.effort !== undefined;
+  const dropped = withDropped(unread, [
+    ...droppedReasoning(call, thinks),
+    ...(single ? ['parallel_tool_calls'] : []),
+    ...droppedAnswerMembers(
+      body['messages'],
+      thoughtsOf(told, model.claude && model.traits.thinking !== 'none'),
+    ),
+  ]);
+  const writer = new TurnsWriter(model, call.publicModel);
+  const messages = writer.messages(conversation, model.traits.prefill && !reasoning.on);
+  const system = writer.system(conversation, [
+    ...plan.told,
+    ...tools.told,
+    ...(single ? singleCallInstruction(body) : []),
+  ]);
+  const betas = betasOf(call, model);
+  const fields = {
+    ...reasoning.fields,
+    ...tools.fields,
+    ...(betas.sent.length ? { anthropic_beta: betas.sent } : {}),
+  };
+  const output = outputConfig(plan.format, body, reasoning.effort);
+  const inference = inferenceConfig(call, model, reasoning);
+  const sent = {
+    messages,
+    ...(system.length ? { system } : {}),
+    ...(Object.keys(inference).length ? { inferenceConfig: inference } : {}),
+    ...(tools.config ? { toolConfig: tools.config } : {}),
+    ...(Object.keys(fields).length ? { additionalModelRequestFields: fields } : {}),
+    ...(output ? { outputConfig: output } : {}),
+  };
+  const path = `/model/${uriEncoded(call.upstreamModel)}/converse${call.streamUpstream ? '-stream' : ''}`;
+  return {
+    path,
+    headers,
+    body: Buffer.from(JSON.stringify(sent)),
+    dropped: droppedOf(call, inference, fields, betas.lost, dropped),
+  };
+}
+
+/**
+ * Betas that Claude on Bedrock knows and that change no price
+ * (docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html,
+ * 2026-08); of others it says "invalid beta flag".
+ */
+const betasTaken = new Set([
+  'interleaved-thinking-2025-05-14',
+  'dev-full-thinking-2025-05-14',
+  'output-128k-2025-02-19',
+  'token-efficient-tools-2025-02-19',
+]);
+
+function betasOf(
+  { anthropicOptions: beside }: VendorCall,
+  { claude }: ConverseModel,
+): { readonly sent: readonly string[]; readonly lost: boolean } {
+  const asked = beside?.betas ?? [];
+  const sent = claude ? asked.filter((beta) => betasTaken.has(beta)) : [];
+  return { sent, lost: sent.length < asked.length };
+}
+
+/**
+ * What the client wished for and this model does not take, beside what Converse has no word for.
+ */
+function droppedOf(
+  { body, anthropicOptions: beside }: VendorCall,
+  inference: JsonObject,
+  fields: JsonObject,
+  lostBetas: boolean,
+  dropped: readonly string[] | undefined,
+): readonly string[] | undefined {
+  const k = beside?.topK ?? body['top_k'];
+  const isSent =
+    k == null ||
+    [fields['top_k'], fields['k'], objectOf(fields['inferenceConfig'])?.['topK']].includes(k);
+  const sent = {
+    temperature: inference['temperature'],
+    top_p: inference['topP'],
+    top_k: isSent ? true : undefined,
+  };
+  const all = withSampling(
+    dropped,
+    beside?.topK === undefined ? body : { ...body, top_k: beside.topK },
+    sent,
+  );
+  return lostBetas ? withDropped(all, ['anthropic-beta']) : all;
+}
+
+/** Calls that came back without the thinking before them, of models that sign it. */
+export function unsignedConverse(call: VendorCall): readonly string[] {
+  const { claude, traits } = converseModel(call);
+  if (!claude || traits.thinking === 'none') return [];
+  return unsignedCalls(call.body['messages'], (message) => thinkingBlocks(message).length > 0);
+}
+
+/**
+ * The same for asking and for reading the answer: whether a JSON answer travels as a tool's input.
+ */
+export function converseUsesHiddenTool(call: VendorCall): boolean {
+  return (
+    objectOf(call.body['response_format']) !== undefined &&
+    planTools(call, converseModel(call).traits).hidden
+  );
+}
+
+/** Claude refuses to be told of white space alone. */
+export const converseWatchedStops = (call: VendorCall): readonly string[] | undefined =>
+  call.body['stop'] != null && converseModel(call).claude
+    ? blankStops(call.body['stop'])
+    : undefined;
+
+interface Reasoning {
+  /** `additionalModelRequestFields` for thinking and for `top_k`. */
+  readonly fields: JsonObject;
+  /** `outputConfig.effort`. */
+  readonly effort: string | undefined;
+  readonly on: boolean;
+  /** No sampling parameter may be sent. */
+  readonly fixed: boolean;
+}
+
+function reasoningFor(
+  call: VendorCall,
+  model: ConverseModel,
+  conversation: Conversation,
+  forced: boolean,
+): Reasoning {
+  const { body, anthropicOptions: beside } = call;
+  const k = beside?.topK ?? countOf(body['top_k']);
+  const limit = limitOf(call, model);
+  if (model.claude) {
+    const { thinking, effort, on } = thinkingFor(
+      call,
+      model.traits,
+      limit ?? model.traits.outputUsual,
+      {
+        forced,
+        interrupted: isInterrupted(conversation),
+      },
+    );
+    const fixed = on || model.traits.sampling === 'none';
+    return {
+      fields: {
+        ...(thinking ? { thinking } : {}),
+        ...(k === undefined || fixed ? {} : model.topK?.(k)),
+      },
+      effort,
+      on,
+      fixed,
+    };
+  }
+  const wanted = reasoningRequest(call)?.effort;
+  const effort = wanted === undefined ? undefined : model.effort?.(wanted, limit !== undefined);
+  const fixed = effort?.fixed === true;
+  return {
+    fields: { ...effort?.fields, ...(k === undefined || fixed ? {} : model.topK?.(k)) },
+    effort: undefined,
+    on: false,
+    fixed,
+  };
+}
+
+/**
+ * The client's limit (of two, `max_completion_tokens`: row 16), or ours when money is the tighter
+ * one; never more than the model writes, as far as that is known.
+ */
+function limitOf(
+  { body, outputTokensMax }: VendorCall,
+  { traits }: ConverseModel,
+): number | undefined {
+  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
+  if (wanted === undefined && outputTokensMax === undefined) return undefined;
+  return Math.max(1, Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity, traits.outputMax));
+}
+
+function inferenceConfig(call: VendorCall, model: ConverseModel, { fixed }: Reasoning): JsonObject {
+  const { body } = call;
+  const { traits, claude } = model;
+  // Without a limit Converse takes the model's own, also beside a budget of thinking (recorded).
+  const maxTokens = limitOf(call, model);
+  const temperature = fixed ? undefined : numberOf(body['temperature']);
+  const topP =
+    fixed || (traits.sampling === 'one' && temperature !== undefined)
+      ? undefined
+      : numberOf(body['top_p']);
+  const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
+    (text) => textOf(text),
+  );
+  // Claude refuses white space alone.
+  const stop = claude ? texts.filter((text) => textOf(text)?.trim()) : texts;
+  return {
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(stop.length ? { stopSequences: stop } : {}),
+  };
+}
+
+function outputConfig(
+  format: JsonObject | undefined,
+  body: JsonObject,
+  effort: string | undefined,
+): JsonObject | undefined {
+  if (!format) return effort === undefined ? undefined : { effort };
+  const asked = objectOf(objectOf(body['response_format'])?.['json_schema']);
+  const name = textOf(asked?.['name']);
+  const description = textOf(asked?.['description']);
+  const jsonSchema = {
+    schema: JSON.stringify(format['schema']),
+    ...(name ? { name } : {}),
+    ...(description ? { description } : {}),
+  };
+  return {
+    textFormat: { type: 'json_schema', structure: { jsonSchema } },
+    ...(effort === undefined ? {} : { effort }),
+  };
+}
+
+/** Tools in Converse's words. */
+interface ConverseTools {
+  readonly config: JsonObject | undefined;
+  /** `additionalModelRequestFields`. */
+  readonly fields: JsonObject;
+  /** Instructions for what Converse has no parameter for. */
+  readonly told: readonly string[];
+}
+
+const silence = 'Do not call any tool in your next answer.';
+
+/**
+ * Converse knows no `none`; and calls in the conversation want their tools declared ("The
+ * toolConfig field must be defined when using toolUse and toolResult content blocks").
+ */
+function toolConfig(
+  { tools, choice }: ToolPlan,
+  { turns }: Conversation,
+  model: ConverseModel,
+): ConverseTools {
+  const used = new Set(turns.flatMap((turn) => turn.calls.map(({ name }) => name)));
+  const none = choice?.['type'] === 'none';
+  if (tools.length === 0 || none) {
+    const declared = tools.length
+      ? tools.flatMap((tool) => written(tool, model))
+      : [...used].map(unknownTool);
+    return used.size === 0
+      ? { config: undefined, fields: {}, told: [] }
+      : { config: { tools: declared }, fields: {}, told: [silence] };
+  }
+  const asked = choice?.['type'] === 'any' || choice?.['type'] === 'tool';
+  const declared = asked && model.chooses === 'nothing' ? obliging(tools, choice) : tools;
+  // A named choice and Claude's own cannot be given at once, so that only a free choice can ask for
+  // one call at a time.
+  const single =
+    model.claude && choice?.['type'] === 'auto' && choice['disable_parallel_tool_use'] === true;
+  const toolChoice = single ? undefined : choiceOf(choice, model);
+  return {
+    config: {
+      tools: declared.flatMap((tool) => written(tool, model)),
+      ...(toolChoice ? { toolChoice } : {}),
+    },
+    fields: single ? { tool_choice: choice } : {},
+    told: [],
+  };
+}
+
+function choiceOf(
+  choice: JsonObject | undefined,
+  { chooses }: ConverseModel,
+): JsonObject | undefined {
+  if (!choice || choice['type'] === 'auto') return choice && { auto: {} };
+  if (chooses === 'nothing') return undefined;
+  return choice['type'] === 'tool' && chooses === 'named'
+    ? { tool: { name: choice['name'] } }
+    : { any: {} };
+}
+
+/**
+ * Where a call cannot be demanded ("This model doesn't support the toolConfig.toolChoice.any
+ * field"), the tools say themselves that they want to be called.
+ */
+function obliging(tools: readonly JsonObject[], choice: JsonObject): JsonObject[] {
+  const named = choice['name'];
+  const plea =
+    named === undefined
+      ? 'At least one of the tools must be called in the next answer.'
+      : 'This tool must be called in the next answer.';
+  return tools.map((tool) =>
+    named !== undefined && tool['name'] !== named
+      ? tool
+      : { ...tool, description: [textOf(tool['description']), plea].filter(Boolean).join(' ') },
+  );
+}
+
+function written(tool: JsonObject, { caches }: ConverseModel): JsonObject[] {
+  const { name, description, input_schema: json, strict } = tool;
+  const toolSpec = {
+    name,
+    ...(description === undefined ? {} : { description }),
+    inputSchema: { json },
+    ...(strict === true ? { strict } : {}),
+  };
+  const cache = objectOf(tool['cache_control']);
+  return cache && caches === 'everywhere' ? [{ toolSpec }, cachePoint(cache)] : [{ toolSpec }];
+}
+
+/** A tool of which only the calls are left. */
+const unknownTool = (name: string): JsonObject => ({
+  toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } },
+});

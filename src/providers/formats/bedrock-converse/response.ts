@@ -1,0 +1,189 @@
+import type { Fault } from '../../../base/fault.ts';
+import {
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  rawElements,
+  rawMembers,
+  textOf,
+  utf8,
+  countOf,
+  isObject,
+} from '../../../base/json-value.ts';
+import type { Measure, Quantities } from '../../../base/quantities.ts';
+import type { VendorAnswer, VendorCall } from '../../adapter.ts';
+import { type AnswerCall, chatAnswer, type FinishReason } from '../../conversation/chat-stream.ts';
+import {
+  characters,
+  type Cited,
+  citeConverse,
+  citedMembers,
+} from '../../conversation/citations.ts';
+import {
+  type ReasoningDetail,
+  redactedDetail,
+  signedDetail,
+} from '../anthropic-messages/reasoning.ts';
+import { hiddenTool } from '../anthropic-messages/tools.ts';
+import { protocolFault } from '../fault.ts';
+import { converseUsesHiddenTool, converseWatchedStops } from './request.ts';
+import { converseException } from './fault.ts';
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  guardrail_intervened: 'content_filter',
+  content_filtered: 'content_filter',
+};
+
+/**
+ * The finish reason, or the fault that `malformed_model_output` and `malformed_tool_use` are. Calls
+ * that were made decide against a plain end.
+ */
+export function converseFinish(stopReason: unknown, calls: number): FinishReason | Fault {
+  if (typeof stopReason === 'string' && stopReason.startsWith('malformed_'))
+    return { kind: 'server_error', message: `the model stopped with ${stopReason}` };
+  const reason = reasons[String(stopReason)] ?? 'stop';
+  if (reason === 'stop' && calls > 0) return 'tool_calls';
+  return reason === 'tool_calls' && calls === 0 ? 'stop' : reason;
+}
+
+/** What Anthropic's own API gives as text, Converse gives as bytes. */
+export const redacted = (base64: string): string =>
+  Buffer.from(base64, 'base64').toString('latin1');
+
+/**
+ * A whole answer. Texts are decoded, arguments keep the vendor's bytes: numbers beyond a double's
+ * survive.
+ */
+export function readConverse(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
+  const text = reply.toString('latin1').trim();
+  const body = objectOf(parse(text));
+  if (!body)
+    return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const message = rawMembers(rawMembers(rawMembers(text).get('output') ?? '').get('message') ?? '');
+  if (!message.has('content')) {
+    const told = objectOf(body['Output']) ?? body;
+    const name = textOf(told['__type']);
+    return name === undefined
+      ? protocolFault('an answer without a message')
+      : converseException(name, objectOf(parse(reply.toString('utf8'))));
+  }
+  const said = saidIn(rawElements(message.get('content')), converseUsesHiddenTool(call));
+  const finish = converseFinish(body['stopReason'], said.calls.length);
+  if (typeof finish !== 'string') return finish;
+  const { content, reasoning, calls, details } = said;
+  const more = {
+    more: {
+      ...(details.length ? { reasoning_details: details } : {}),
+      ...citedMembers(said.cited),
+    },
+  };
+  const whole = {
+    content,
+    reasoning,
+    calls,
+    finish,
+    quantities: converseQuantities(body['usage']),
+    upstreamId: undefined,
+    ...more,
+  };
+  return chatAnswer(call, whole, converseWatchedStops(call));
+}
+
+interface Contents {
+  content: string;
+  reasoning: string;
+  readonly calls: AnswerCall[];
+  readonly details: ReasoningDetail[];
+  readonly cited: Cited;
+}
+
+function saidIn(blocks: readonly string[], hidden: boolean): Contents {
+  const said: Contents = {
+    content: '',
+    reasoning: '',
+    calls: [],
+    details: [],
+    cited: { annotations: [], citations: [] },
+  };
+  let answer: string | undefined;
+  blocks.forEach((text, index) => {
+    const raw = rawMembers(text);
+    const block = objectOf(parse(utf8(text))) ?? {};
+    const before = said.content;
+    said.content += textOf(block['text']) ?? citedText(block);
+    const citations = listOf(objectOf(block['citationsContent'])?.['citations']);
+    if (citations.length)
+      citeConverse(said.cited, citations, characters(before), characters(said.content));
+    const toolUse = objectOf(block['toolUse']);
+    if (toolUse && toolUse['type'] !== 'server_tool_use') {
+      const name = textOf(toolUse['name']) ?? '';
+      const input = utf8(rawMembers(raw.get('toolUse') ?? '').get('input') ?? '{}');
+      if (hidden && name === hiddenTool) answer = input;
+      else
+        said.calls.push({
+          id: textOf(toolUse['toolUseId']) ?? `call_${index}`,
+          name,
+          arguments: input,
+        });
+    }
+    readReasoning(said, objectOf(block['reasoningContent']));
+  });
+  if (answer !== undefined) said.content = answer;
+  return said;
+}
+
+function citedText(block: JsonObject): string {
+  const cited = objectOf(block['citationsContent'])?.['content'];
+  return Array.isArray(cited)
+    ? cited.map((part) => textOf(objectOf(part)?.['text']) ?? '').join('')
+    : '';
+}
+
+function readReasoning(said: Contents, block: JsonObject | undefined): void {
+  const thought = objectOf(block?.['reasoningText']);
+  const text = textOf(thought?.['text']) ?? '';
+  const signature = textOf(thought?.['signature']);
+  const data = textOf(block?.['redactedContent']);
+  said.reasoning += text;
+  if (signature)
+    said.details.push(signedDetail(said.details.length, text, signature, characters(said.content)));
+  if (data)
+    said.details.push(
+      redactedDetail(said.details.length, redacted(data), characters(said.content)),
+    );
+}
+
+/**
+ * Converse counts what was read from and written to the cache outside `inputTokens`
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html, 2026-08). Undefined
+ * when it counts nothing.
+ */
+export function converseQuantities(value: unknown): Quantities | undefined {
+  const usage = objectOf(value);
+  if (!usage) return undefined;
+  const input = countOf(usage['inputTokens']);
+  const output = countOf(usage['outputTokens']);
+  if (input === undefined && output === undefined) return undefined;
+  const written = countOf(usage['cacheWriteInputTokens']) ?? 0;
+  const long = listOf(usage['cacheDetails'])
+    .filter(isObject)
+    .filter(({ ttl }) => ttl === '1h');
+  const hour = Math.min(
+    written,
+    long.reduce((sum, { inputTokens }) => sum + (countOf(inputTokens) ?? 0), 0),
+  );
+  const counts: [Measure, number][] = [
+    ['input', input ?? 0],
+    ['cached_input', countOf(usage['cacheReadInputTokens']) ?? 0],
+    ['cache_write_5m', written - hour],
+    ['cache_write_1h', hour],
+    ['output', output ?? 0],
+  ];
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}

@@ -1,0 +1,32 @@
+import type { Adapter, VendorCall, StreamTranslator } from '../../adapter.ts';
+import { ChatCollector } from '../../conversation/chat-collector.ts';
+import { TranslatedStream } from '../../conversation/chat-stream.ts';
+import { readCohere, CohereReader } from './response.ts';
+import { stopsBeyond } from '../../conversation/stop-text.ts';
+import { cohereRequest, cohereStopsMax } from './request.ts';
+import { cohereFault } from './fault.ts';
+
+const stream = (call: VendorCall): StreamTranslator =>
+  new TranslatedStream(
+    call,
+    (_call, chunks, meter) => new CohereReader(chunks, meter, call.body['logprobs'] === true),
+    undefined,
+    stopsBeyond(call.body['stop'], cohereStopsMax),
+  );
+
+/** The wire format `cohere-chat`: Cohere's own chat, version 2 (wire-formats §5.1, §5.2). */
+export const cohereChat: Adapter = {
+  ask: cohereRequest,
+  read(reply, contentType, call) {
+    if (!/event-?stream/.test(contentType)) return readCohere(reply, call);
+    // An answer that streams unasked.
+    const collector = new ChatCollector(call, stream);
+    collector.push(reply);
+    const answer = collector.answer();
+    return collector.meter.fault ?? answer;
+  },
+  stream,
+  collect: (call) => new ChatCollector(call, stream),
+  readsAnthropicOptions: ['topK', 'budget'],
+  fault: cohereFault,
+};

@@ -1,0 +1,36 @@
+import type { Fault } from '../../../base/fault.ts';
+import { type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
+import { faultOf, type FaultHeaders } from '../fault.ts';
+import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';
+
+/**
+ * docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an
+ * `error_type` for too many tokens.
+ */
+export const cohereFaultRules: readonly FaultRule[] = [
+  { code: /^TOO_MANY_TOKENS$/, kind: 'context_length' },
+  // A trial key has a limit a minute, too: that one passes.
+  { text: /calls? \/ month|monthly limit/i, kind: 'quota' },
+  { status: 498, kind: 'credentials' },
+  { status: 499, kind: 'network' },
+  { status: 400, text: /blocked|safety|content policy/i, kind: 'content_policy' },
+  { status: 422, kind: 'bad_request' },
+  { status: 501, kind: 'bad_request' },
+];
+
+const quirks: ChatQuirks = { faults: cohereFaultRules };
+
+export const cohereFault = (status: number, headers: FaultHeaders, reply: string): Fault =>
+  faultOf(status, headers, reply, quirks);
+
+/** An error in the place of an answer or of an event. */
+export function cohereFaultWithin(body: JsonObject): Fault | undefined {
+  const message =
+    textOf(body['message']) ??
+    textOf(objectOf(body['error'])?.['message']) ??
+    textOf(body['error']);
+  return message === undefined
+    ? undefined
+    : { kind: 'server_error', message: sanitizeVendorMessage(message) };
+}

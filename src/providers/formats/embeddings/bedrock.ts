@@ -1,0 +1,120 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
+import { uriEncoded } from '../../../base/sigv4.ts';
+import { converseException, converseFault } from '../bedrock-converse/fault.ts';
+import { cohereEmbedBody, cohereTextsMax, readCohereEmbed } from './cohere.ts';
+import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
+import {
+  isObject,
+  type JsonObject,
+  parse,
+  rawElements,
+  rawMembers,
+  textOf,
+} from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+import { rerank } from '../rerank.ts';
+
+/** A model of Bedrock is asked in its maker's words. */
+export const invokePath = ({ upstreamModel }: VendorCall): string =>
+  `/model/${uriEncoded(upstreamModel)}/invoke`;
+
+interface Family {
+  readonly models: RegExp;
+  readonly textsMax: number;
+  readonly body: (call: VendorCall) => JsonObject;
+  readonly read: (reply: Buffer, call: VendorCall) => VendorAnswer | Fault;
+}
+
+const textOfOne = (call: VendorCall): string | undefined => textsOf(call)[0];
+
+/**
+ * docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html, 2026-08: one
+ * text at a time, and vectors of length one unless asked otherwise.
+ */
+const titan: Family = {
+  models: /titan-embed/,
+  textsMax: 1,
+  body: (call) => ({
+    inputText: textOfOne(call),
+    ...(call.body['dimensions'] != null && { dimensions: call.body['dimensions'] }),
+  }),
+  read(reply, call) {
+    const body = parse(reply.toString('utf8'));
+    const vector = isObject(body)
+      ? rawMembers(reply.toString('latin1').trim()).get('embedding')
+      : undefined;
+    if (!isObject(body) || vector === undefined) return refusedIn(body);
+    return vectorsAnswer(call, [vector], body['inputTextTokenCount']);
+  },
+};
+
+/**
+ * docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html, 2026-08: one text at a time;
+ * its tokens are told in a header alone.
+ */
+const nova: Family = {
+  models: /nova[\w.-]*embed/,
+  textsMax: 1,
+  body: (call) => ({
+    taskType: 'SINGLE_EMBEDDING',
+    singleEmbeddingParams: {
+      embeddingPurpose: textOf(call.body['embedding_purpose']) ?? 'GENERIC_INDEX',
+      ...(call.body['dimensions'] != null && { embeddingDimension: call.body['dimensions'] }),
+      text: { truncationMode: 'END', value: textOfOne(call) },
+    },
+  }),
+  read(reply, call) {
+    const body = parse(reply.toString('utf8'));
+    const embeddings = isObject(body)
+      ? rawMembers(reply.toString('latin1').trim()).get('embeddings')
+      : undefined;
+    const vectors = rawElements(embeddings).flatMap(
+      (item) => rawMembers(item).get('embedding') ?? [],
+    );
+    return vectors.length === 0 ? refusedIn(body) : vectorsAnswer(call, vectors, undefined);
+  },
+};
+
+/** docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html, 2026-08. */
+const cohere: Family = {
+  models: /cohere\.embed/,
+  textsMax: cohereTextsMax,
+  body: cohereEmbedBody,
+  read: readCohereEmbed,
+};
+
+const families = [nova, cohere, titan];
+
+const familyOf = ({ upstreamModel }: VendorCall): Family =>
+  families.find(({ models }) => models.test(upstreamModel)) ?? titan;
+
+const refusedIn = (body: unknown): Fault =>
+  isObject(body) && 'message' in body
+    ? converseException('', body)
+    : protocolFault('an answer without vectors');
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/** Embedding models behind Bedrock's InvokeModel. */
+export const bedrockEmbeddings: WholeAdapter = {
+  textOnly: true,
+  split: (call) => embeddingsParts(call, familyOf(call).textsMax),
+  ask: (call): VendorRequest => ({
+    path: invokePath(call),
+    headers,
+    body: Buffer.from(JSON.stringify(familyOf(call).body(call))),
+  }),
+  read: (reply, _, call) => familyOf(call).read(reply, call),
+  fault: converseFault,
+};
+
+/**
+ * Cohere's and Amazon's rerankers behind InvokeModel
+ * (docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-rerank.html, 2026-08), billed for
+ * every hundred documents begun.
+ */
+export const bedrockRerank: WholeAdapter = {
+  ...rerank({ path: invokePath, fixed: { api_version: 2 }, drop: ['model'], documentsAUnit: 100 }),
+  fault: converseFault,
+};

@@ -1,0 +1,57 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { VendorAnswer, VendorCall, WholeAdapter } from '../../adapter.ts';
+import { cohereFault, cohereFaultWithin } from '../cohere/fault.ts';
+import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  rawElements,
+  rawMembers,
+  textOf,
+} from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+
+/** docs.cohere.com/reference/embed, 2026-08. */
+export const cohereTextsMax = 96;
+
+/**
+ * What Cohere's embedding models are asked, at home and elsewhere. The convention does not tell
+ * what the vectors are for: texts to be found, unless the client says otherwise.
+ */
+export function cohereEmbedBody(call: VendorCall): JsonObject {
+  const { dimensions, input_type: type, truncate } = call.body;
+  return {
+    texts: textsOf(call),
+    input_type: textOf(type) ?? 'search_document',
+    embedding_types: ['float'],
+    ...(dimensions != null && { output_dimension: dimensions }),
+    ...(typeof truncate === 'string' && { truncate }),
+  };
+}
+
+/** Reads the vectors by type, or as a list where no type was asked for. */
+export function readCohereEmbed(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const embeddings = rawMembers(reply.toString('latin1').trim()).get('embeddings') ?? '';
+  const vectors = rawElements(rawMembers(embeddings).get('float') ?? embeddings);
+  if (vectors.length === 0)
+    return cohereFaultWithin(body) ?? protocolFault('an answer without vectors');
+  const billed = objectOf(objectOf(body['meta'])?.['billed_units']);
+  return vectorsAnswer(call, vectors, billed?.['input_tokens'], textOf(body['id']));
+}
+
+/** The wire format of Cohere's `/v2/embed`. */
+export const cohereEmbed: WholeAdapter = {
+  textOnly: true,
+  split: (call) => embeddingsParts(call, cohereTextsMax),
+  ask: (call) => ({
+    path: '/embed',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify({ model: call.upstreamModel, ...cohereEmbedBody(call) })),
+  }),
+  read: (reply, _, call) => readCohereEmbed(reply, call),
+  fault: cohereFault,
+};

@@ -1,0 +1,109 @@
+import type { VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
+import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
+import { modelPath } from '../gemini/request.ts';
+import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  rawElements,
+  rawMembers,
+  textOf,
+} from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+
+const headers = { 'content-type': 'application/json' } as const;
+
+const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequest => ({
+  path: `${modelPath(call.upstreamModel)}:${method}`,
+  headers,
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+/**
+ * What the vectors are for, as Google names it; the convention has no word for it, its clients may
+ * send ours.
+ */
+const taskOf = ({ body }: VendorCall): string | undefined => textOf(body['task_type']);
+
+/**
+ * The JSON text of the list under `name`, and the reply parsed; a fault when there is no such list.
+ */
+function listIn(reply: Buffer, name: string) {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  if (!Array.isArray(body[name]))
+    return geminiFaultWithin(body) ?? protocolFault(`an answer without ${name}`);
+  return { body, items: rawElements(rawMembers(reply.toString('latin1').trim()).get(name)) };
+}
+
+/**
+ * ai.google.dev/api/embeddings, 2026-08: 100 requests in a batch. Newer models tell their tokens.
+ */
+export const geminiEmbeddings: WholeAdapter = {
+  textOnly: true,
+  split: (call) => embeddingsParts(call, 100),
+  ask(call) {
+    const taskType = taskOf(call);
+    const { dimensions } = call.body;
+    const shared = {
+      ...(taskType && { taskType }),
+      ...(dimensions != null && { outputDimensionality: dimensions }),
+    };
+    const model = modelPath(call.upstreamModel).slice(1);
+    return askWith(call, 'batchEmbedContents', {
+      requests: textsOf(call).map((text) => ({ model, content: { parts: [{ text }] }, ...shared })),
+    });
+  },
+  read(reply, _, call) {
+    const told = listIn(reply, 'embeddings');
+    if ('kind' in told) return told;
+    const vectors = told.items.map((item) => rawMembers(item).get('values') ?? '[]');
+    return vectorsAnswer(call, vectors, objectOf(told.body['usageMetadata'])?.['promptTokenCount']);
+  },
+  fault: geminiFault,
+};
+
+/**
+ * docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, 2026-08: one
+ * input at a time of Gemini's models, 250 of older ones.
+ */
+export const vertexEmbeddings: WholeAdapter = {
+  textOnly: true,
+  split: (call) => embeddingsParts(call, call.upstreamModel.startsWith('gemini-') ? 1 : 250),
+  ask(call) {
+    const task_type = taskOf(call);
+    const { dimensions } = call.body;
+    return askWith(call, 'predict', {
+      instances: textsOf(call).map((content) => ({ content, ...(task_type && { task_type }) })),
+      ...(dimensions != null && { parameters: { outputDimensionality: dimensions } }),
+    });
+  },
+  read(reply, _, call) {
+    const told = listIn(reply, 'predictions');
+    if ('kind' in told) return told;
+    const vectors = told.items.map(
+      (item) => rawMembers(rawMembers(item).get('embeddings') ?? '').get('values') ?? '[]',
+    );
+    return vectorsAnswer(call, vectors, sum(told.items.map(tokensOf)));
+  },
+  fault: geminiFault,
+};
+
+function tokensOf(prediction: string): number | undefined {
+  const statistics = objectOf(
+    objectOf(objectOf(parse(prediction))?.['embeddings'])?.['statistics'],
+  );
+  return countOf(statistics?.['token_count']);
+}
+
+function sum(counts: readonly (number | undefined)[]): number | undefined {
+  let total = 0;
+  for (const count of counts) {
+    if (count === undefined) return undefined;
+    total += count;
+  }
+  return total;
+}

@@ -1,0 +1,202 @@
+import type { Fault } from '../../../base/fault.ts';
+import { type JsonChange, editJson, editJsonBytes, jsonText } from '../../../base/json-edit.ts';
+import {
+  countOf,
+  isObject,
+  objectOf,
+  parse,
+  type Raw,
+  rawInside,
+  rawMembers,
+  isPresent,
+  textOf,
+} from '../../../base/json-value.ts';
+import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
+import { faultOf, faultWithin, protocolFault } from '../fault.ts';
+import {
+  acceptsValue,
+  type DroppedMember,
+  type FaultRule,
+  type ChatQuirks,
+} from '../openai-chat/quirks.ts';
+import { readUsage, type ChatUsage } from '../openai-chat/usage.ts';
+import {
+  embeddingsParts,
+  byteVectorText,
+  encodingOf,
+  vectorText,
+  textsOf,
+  vectorsAnswer,
+} from './vectors.ts';
+
+/** How a vendor departs from OpenAI's embeddings. Each entry cites its page and date. */
+export interface EmbeddingsQuirks {
+  readonly path?: string;
+  /** Inputs that it takes at a time. */
+  readonly inputsMax?: number;
+  /** Reads text alone, not tokens. */
+  readonly textOnly?: boolean;
+  /** Members under another name: client's → vendor's. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** What it refuses. The client's encoding is made here where the vendor's is another. */
+  readonly drop?: readonly DroppedMember[];
+  /** Its base64 holds a signed byte for each dimension. */
+  readonly bytes?: boolean;
+  readonly faults?: readonly FaultRule[];
+}
+
+/** For vendors that know no `encoding_format`, or numbers alone. */
+export const numbersOnly: readonly DroppedMember[] = [{ member: 'encoding_format', but: 'float' }];
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/**
+ * The wire format of OpenAI's `/embeddings` (wire-formats §1.3): bytes pass as they are but for the
+ * model and the vendor's departures.
+ */
+export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
+  const { inputsMax, textOnly } = quirks;
+  return {
+    textOnly,
+    ask: (call) => ask(call, quirks),
+    read: (reply, _, call) => read(reply, call, quirks),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
+    ...(inputsMax === undefined ? {} : { split: (call) => embeddingsParts(call, inputsMax) }),
+  };
+}
+
+function ask(
+  call: VendorCall,
+  { path = '/embeddings', rename = {}, drop = [] }: EmbeddingsQuirks,
+): VendorRequest {
+  const { body, bytes, upstreamModel } = call;
+  const changes: JsonChange[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
+  for (const row of drop)
+    if (body[row.member] !== undefined && !acceptsValue(row, body[row.member]))
+      changes.push({ path: [row.member] });
+  for (const [from, to] of Object.entries(rename))
+    if (body[from] !== undefined) changes.push({ path: [from], name: to });
+  return { path, headers, body: editJsonBytes(bytes, changes) };
+}
+
+function read(reply: Buffer, call: VendorCall, quirks: EmbeddingsQuirks): VendorAnswer | Fault {
+  const text = reply.toString('latin1').trim();
+  const top = membersOf(text);
+  if (top === undefined)
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const data = vectorsIn(top.get('data'), call, quirks);
+  if (data === undefined) {
+    const told = parse(reply.toString('utf8'));
+    return (
+      (isObject(told) ? faultWithin(told, quirks) : undefined) ??
+      protocolFault('an answer without vectors')
+    );
+  }
+  const usage = usageOf(top.get('usage'));
+  const upstreamId = textOf(parse(top.get('id') ?? ''));
+  for (const name of ['id', 'object', 'data', 'model', 'usage']) top.delete(name);
+  const rest = rawInside(top);
+  const end = `${usage === undefined ? '' : `,"usage":${usage.json}`}${rest && ','}${rest}}`;
+  const body = `{"object":"list","data":${data},"model":${jsonText(call.publicModel)}${end}`;
+  return {
+    body: Buffer.from(body, 'latin1'),
+    quantities: usage?.quantities,
+    upstreamId,
+    outputText: '',
+  };
+}
+
+/** Undefined when the text is not JSON to its end. */
+function membersOf(text: string): Raw | undefined {
+  try {
+    return text.endsWith('}') ? rawMembers(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A member of that name whose value is a vector; `"object":"embedding"` is none, and inside a
+ * string its quotes would be escaped.
+ */
+const vector = /("embedding"\s*:\s*)(\[[^\]]*\]|"[^"]*")/;
+const allVectors = new RegExp(vector, 'g');
+
+/**
+ * The items as the client asked for them: untouched where the vendor's encoding is the client's.
+ * Undefined when there are none.
+ */
+function vectorsIn(
+  data: string | undefined,
+  call: VendorCall,
+  { bytes }: EmbeddingsQuirks,
+): string | undefined {
+  const first = vector.exec(data ?? '')?.[2];
+  if (data === undefined || first === undefined) return undefined;
+  const encoding = encodingOf(call);
+  if (!bytes && first.startsWith('"') === (encoding === 'base64')) return data;
+  const write = bytes ? byteVectorText : vectorText;
+  return data.replace(allVectors, (_, name: string, raw: string) => name + write(raw, encoding));
+}
+
+/**
+ * Voyage tells the total alone: of vectors that is the input. What the vendor told stays as it is.
+ */
+function usageOf(text: string | undefined): ChatUsage | undefined {
+  if (!isPresent(text)) return undefined;
+  const told = objectOf(parse(text)) ?? {};
+  const total = countOf(told['total_tokens']);
+  const quantities =
+    readUsage(text)?.quantities ?? (total === undefined ? undefined : { input: total });
+  if (quantities === undefined) return undefined;
+  const json = String(Object.values(quantities).reduce((sum, amount) => sum + amount, 0));
+  const missing = ['prompt_tokens', 'total_tokens'].filter(
+    (name) => countOf(told[name]) === undefined,
+  );
+  return {
+    quantities,
+    json: editJson(
+      text,
+      missing.map((name) => ({ path: [name], json })),
+    ),
+  };
+}
+
+/**
+ * `/embeddings/multimodal`: everything in a request becomes one vector
+ * (volcengine.com/docs/82379/1523520, 2026-08), so that each text is a request.
+ */
+export function multimodalEmbeddings(quirks: Pick<ChatQuirks, 'faults'>): WholeAdapter {
+  return {
+    textOnly: true,
+    split: (call) => embeddingsParts(call, 1),
+    ask(call) {
+      const input = textsOf(call).map((text) => ({ type: 'text', text }));
+      const changes = [
+        { path: ['model'], json: jsonText(call.upstreamModel) },
+        { path: ['input'], json: jsonText(input) },
+      ];
+      return {
+        path: '/embeddings/multimodal',
+        headers: { 'content-type': 'application/json' },
+        body: editJsonBytes(call.bytes, changes),
+      };
+    },
+    read(reply, _, call) {
+      const body = parse(reply.toString('utf8'));
+      if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+      const vector = rawMembers(rawMembers(reply.toString('latin1').trim()).get('data') ?? '').get(
+        'embedding',
+      );
+      if (vector === undefined)
+        return faultWithin(body, quirks) ?? protocolFault('an answer without a vector');
+      return vectorsAnswer(
+        call,
+        [vector],
+        objectOf(body['usage'])?.['prompt_tokens'],
+        textOf(body['id']),
+      );
+    },
+    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks),
+  };
+}

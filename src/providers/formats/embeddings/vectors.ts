@@ -1,0 +1,147 @@
+import { assert } from '../../../base/assert.ts';
+import { jsonText, editJsonBytes } from '../../../base/json-edit.ts';
+import {
+  countOf,
+  listOf,
+  parse,
+  rawElements,
+  rawMembers,
+  rawText,
+} from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type { VendorAnswer, VendorCall, SplitCall } from '../../adapter.ts';
+import { totalQuantities } from '../adapters.ts';
+
+/**
+ * How a client takes its vectors: as numbers, or as float32, little end first, in base64
+ * (wire-formats §1.3). Packages ask for base64 unless told otherwise.
+ */
+export type Encoding = 'float' | 'base64';
+
+export const encodingOf = ({ body }: VendorCall): Encoding =>
+  body['encoding_format'] === 'base64' ? 'base64' : 'float';
+
+const quote = 0x22;
+
+/** A vector's JSON text as the client asked for it; one that came so keeps its bytes. */
+export function vectorText(raw: string, encoding: Encoding): string {
+  const isBase64 = raw.charCodeAt(0) === quote;
+  if (isBase64 === (encoding === 'base64')) return raw;
+  return isBase64 ? numbersText(floatsIn(bytesIn(raw))) : base64Text(listOf(parse(raw)));
+}
+
+/** The same for a vendor whose base64 is one signed byte a dimension. */
+export const byteVectorText = (raw: string, encoding: Encoding): string =>
+  vectorText(
+    raw.charCodeAt(0) === quote ? numbersText(new Int8Array(bytesIn(raw))) : raw,
+    encoding,
+  );
+
+const bytesIn = (raw: string): Buffer =>
+  Buffer.from(raw.slice(1, -1).replaceAll('\\/', '/'), 'base64');
+
+/**
+ * Pooled buffers begin anywhere, floats only at multiples of four: read one by one, whatever this
+ * machine's byte order.
+ */
+function floatsIn(bytes: Buffer): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const floats = new Float32Array(bytes.length >> 2);
+  for (let i = 0; i < floats.length; i++) floats[i] = view.getFloat32(i * 4, true);
+  return floats;
+}
+
+const numbersText = (numbers: Iterable<number>): string => JSON.stringify(Array.from(numbers));
+
+function base64Text(numbers: readonly unknown[]): string {
+  const view = new DataView(new ArrayBuffer(numbers.length * 4));
+  for (let i = 0; i < numbers.length; i++) view.setFloat32(i * 4, Number(numbers[i]), true);
+  return `"${Buffer.from(view.buffer).toString('base64')}"`;
+}
+
+/**
+ * The client's inputs as texts, for vendors that read nothing else and say so (`textOnly`): tokens
+ * have been decoded before.
+ */
+export function textsOf({ body: { input } }: VendorCall): readonly string[] {
+  const all: readonly unknown[] = Array.isArray(input) ? input : [input];
+  return all.map((one) => {
+    assert(typeof one === 'string', 'a vendor that reads text alone says so');
+    return one;
+  });
+}
+
+/**
+ * The numbers that the vendor wrote, without the white space of one that writes a line for each.
+ */
+const compact = (raw: string): string => raw.replace(/\s+/g, '');
+
+/**
+ * An answer in the client's format out of vectors in the order of its inputs, each the JSON text
+ * that the vendor wrote. `tokens`: what the vendor counted.
+ */
+export function vectorsAnswer(
+  call: VendorCall,
+  vectors: readonly string[],
+  tokens: unknown,
+  upstreamId?: string,
+): VendorAnswer {
+  const encoding = encodingOf(call);
+  const items = vectors.map(
+    (raw, i) =>
+      `{"object":"embedding","index":${i},"embedding":${vectorText(compact(raw), encoding)}}`,
+  );
+  const input = countOf(tokens);
+  const quantities: Quantities | undefined = input === undefined ? undefined : { input };
+  const usage = input === undefined ? '' : `,"usage":${vectorUsageText(input)}`;
+  const body = `{"object":"list","data":[${items.join(',')}],"model":${jsonText(call.publicModel)}${usage}}`;
+  return { body: Buffer.from(body, 'latin1'), quantities, upstreamId, outputText: '' };
+}
+
+export const vectorUsageText = (input: number): string =>
+  `{"prompt_tokens":${input},"total_tokens":${input}}`;
+
+/**
+ * A request of more inputs than the vendor takes at a time, in parts. An array of numbers is one
+ * input: tokens.
+ */
+export function embeddingsParts(call: VendorCall, inputsMax: number): SplitCall | undefined {
+  const { input } = call.body;
+  if (!Array.isArray(input) || input.length <= inputsMax || typeof input[0] === 'number')
+    return undefined;
+  const frame = editJsonBytes(call.bytes, [{ path: ['input'], json: '0' }]);
+  const calls: VendorCall[] = [];
+  for (let at = 0; at < input.length; at += inputsMax) {
+    const some = input.slice(at, at + inputsMax);
+    calls.push({
+      ...call,
+      body: { ...call.body, input: some },
+      bytes: editJsonBytes(frame, [{ path: ['input'], json: jsonText(some) }]),
+    });
+  }
+  return { calls, join: joined };
+}
+
+/** The vectors of all parts, numbered anew, under the first part's head. */
+function joined(answers: readonly VendorAnswer[]): VendorAnswer {
+  const items: string[] = [];
+  const tops = answers.map(({ body }) => rawMembers(body.toString('latin1')));
+  for (const top of tops)
+    for (const item of rawElements(top.get('data')))
+      items.push(rawText(rawMembers(item).set('index', String(items.length))));
+  const quantities = totalQuantities(answers);
+  const [top = new Map<string, string>()] = tops;
+  top.set('data', `[${items.join(',')}]`);
+  if (quantities === undefined) top.delete('usage');
+  else
+    top.set(
+      'usage',
+      vectorUsageText(Object.values(quantities).reduce((total, amount) => total + amount, 0)),
+    );
+  return {
+    body: Buffer.from(rawText(top), 'latin1'),
+    quantities,
+    upstreamId: answers[0]?.upstreamId,
+    outputText: '',
+  };
+}

@@ -1,0 +1,272 @@
+import type { Fault, FaultKind } from '../../base/fault.ts';
+import { sanitizeVendorMessage } from '../vendor-message.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../base/json-value.ts';
+import type { FaultRule, ChatQuirks } from './openai-chat/quirks.ts';
+
+/** What a refusal says, wherever the vendor put it. */
+interface Refused {
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | undefined;
+}
+
+/** Codes and types that vendors share. Order matters: the first row that fits decides. */
+const shared: readonly FaultRule[] = [
+  {
+    code: /^(insufficient_quota|credit_balance_exhausted|\w+_(spend|usage)_limit_exceeded|insufficient_balance|billing_(error|hard_limit_reached)|payment_required|exceeded_current_quota_error)$/,
+    kind: 'quota',
+  },
+  {
+    code: /^(invalid_api_key|authentication_error|permission_denied|permission_error|unsupported_country_region_territory|invalid_authentication_error|unauthorized)$/,
+    kind: 'credentials',
+  },
+  { status: 429, code: /overloaded|ServerOverloaded/, kind: 'overloaded' },
+  {
+    status: 429,
+    text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota/i,
+    kind: 'quota',
+  },
+  { status: 429, kind: 'rate_limited' },
+  {
+    code: /content_filter|content_policy|ResponsibleAI|sensitive|moderation|data_inspection_failed|SensitiveContent/i,
+    kind: 'content_policy',
+  },
+  {
+    // The word alone is no verdict: "Unknown parameter: 'moderation'." is a 400 like any other.
+    text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|(by|pass|fail(ed|s)?|violates) (our |the |your )?(input |output |content )?moderation|moderation (policy|filter|system|check|block|guideline)|flagged/i,
+    kind: 'content_policy',
+  },
+  {
+    code: /context_length|exceed_context|too_many_prompt_tokens|tokens_too_long|prompt_too_long/i,
+    kind: 'context_length',
+  },
+  {
+    text: /context.{0,8}length|maximum context|context (window|size)|prompt is too long|too many tokens|token count .{0,40}exceeds|reduce the length|too large for model|input is too long|total length of all messages|inputs`? tokens \+ `?max_new_tokens/i,
+    kind: 'context_length',
+  },
+  { status: 401, kind: 'credentials' },
+  { status: 402, kind: 'quota' },
+  {
+    text: /incorrect api key|invalid api key|api key (not valid|expired)|missing.{0,10}api key|authentication fails/i,
+    kind: 'credentials',
+  },
+  {
+    text: /insufficient.{0,3}(quota|balance)|credit balance|exceeded your current quota|arrearage|overdue/i,
+    kind: 'quota',
+  },
+  { status: 403, kind: 'credentials' },
+  { status: 404, kind: 'unknown_model' },
+  { code: /^model_not_found$/, kind: 'unknown_model' },
+  { code: /^(rate_limit(_exceeded|_error|_reached_error)?|rate_limited)$/, kind: 'rate_limited' },
+  { code: /overloaded|^slow_down$/, kind: 'overloaded' },
+  { status: 529, kind: 'overloaded' },
+  { status: 503, kind: 'overloaded' },
+  { status: 408, kind: 'timeout' },
+  { status: 504, kind: 'timeout' },
+  { status: 424, kind: 'server_error' },
+  // No request asks for these: the address is wrong, or what stands before the vendor is.
+  { status: 405, kind: 'protocol' },
+  { status: 407, kind: 'protocol' },
+];
+
+/**
+ * The vendor's error in any of its shapes: `{error: {…}}`, `{error: "…", code}`, `{detail}`,
+ * `{message, type}`, `{base_resp}`, `{object: "error"}`.
+ */
+function refusedBy(body: JsonObject): Refused {
+  const error = objectOf(body['error']);
+  const source = error ?? objectOf(body['message']) ?? body;
+  const base = objectOf(body['base_resp']);
+  const details = listOf(body['detail'] ?? source['detail'] ?? source['details']);
+  const first = objectOf(details[0]);
+  const inside = objectOf(source['innererror']) ?? objectOf(source['metadata']);
+  const message =
+    textOf(source['message']) ??
+    textOf(body['error']) ??
+    textOf(body['detail']) ??
+    textOf(body['message']) ??
+    textOf(base?.['status_msg']) ??
+    textOf(body['msg']) ??
+    textOf(first?.['msg']) ??
+    '';
+  const codes = [
+    source['code'],
+    source['type'],
+    body['code'],
+    body['error_type'],
+    base?.['status_code'],
+    inside?.['code'],
+  ];
+  const raw = textOf(objectOf(source['metadata'])?.['raw']);
+  const location = listOf(first?.['loc']).filter((step) => step !== 'body');
+  return {
+    code: codes.filter((c) => typeof c === 'string' || typeof c === 'number').join(' '),
+    message: raw && /^provider returned error$/i.test(message) ? `${message}: ${raw}` : message,
+    param: textOf(source['param']) ?? (location.length ? location.join('.') : undefined),
+  };
+}
+
+function fits(rule: FaultRule, status: number, refused: Refused): boolean {
+  if (rule.status !== undefined && rule.status !== status) return false;
+  if (rule.code && !refused.code.split(' ').some((code) => rule.code?.test(code))) return false;
+  return !rule.text || rule.text.test(refused.message);
+}
+
+/** An error inside a reply with a good status, that does not say which status it stands for. */
+const unknownStatus = 0;
+
+function kindOf(status: number, refused: Refused, quirks: ChatQuirks): FaultKind {
+  for (const rule of quirks.faults ?? []) if (fits(rule, status, refused)) return rule.kind;
+  // A server that failed does not know why: only codes that say so make it anything else.
+  const rules = status >= 500 ? shared.filter((rule) => rule.code || rule.status) : shared;
+  for (const rule of rules) if (fits(rule, status, refused)) return rule.kind;
+  if (status >= 200 && status < 400) return 'protocol';
+  if (status === unknownStatus)
+    return /invalid_request|invalid_params|bad_?request/i.test(refused.code)
+      ? 'bad_request'
+      : 'server_error';
+  return status >= 500 ? 'server_error' : 'bad_request';
+}
+
+/**
+ * Go durations such as `6m0s`, `1.5s`, `12ms`; plain seconds as well. Milliseconds, or undefined.
+ */
+export function durationMs(text: string): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (!/^(\d+(\.\d+)?(h|ms|m|s|µs|us|ns))+$/.test(text)) return undefined;
+  const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+  let sum = 0;
+  for (const match of text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s|µs|us|ns)/g))
+    sum += Number(match[1]) * (units[match[2] ?? ''] ?? 0);
+  return sum;
+}
+
+export type FaultHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+const header = (headers: FaultHeaders, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+/**
+ * A date or a count of seconds; dates are measured against the vendor's own `date` header, because
+ * an adapter has no clock.
+ */
+function retryAfter(headers: FaultHeaders): number | undefined {
+  const ms = Number(header(headers, 'retry-after-ms') ?? Number.NaN);
+  if (ms > 0) return ms;
+  const text = header(headers, 'retry-after');
+  if (text === undefined) return undefined;
+  const seconds = durationMs(text.trim());
+  if (seconds !== undefined) return seconds;
+  const span = Date.parse(text) - Date.parse(header(headers, 'date') ?? '');
+  return span > 0 ? span : undefined;
+}
+
+/**
+ * When the limits are whole again: the vendor's `x-ratelimit-reset*`, as a duration, as seconds, or
+ * as a time of the clock in seconds or milliseconds.
+ */
+function resetAfter(headers: FaultHeaders): number | undefined {
+  let longest: number | undefined;
+  for (const kind of ['', '-requests', '-tokens']) {
+    const text = header(headers, `x-ratelimit-reset${kind}`);
+    if (text === undefined || (kind && header(headers, `x-ratelimit-remaining${kind}`) !== '0'))
+      continue;
+    let ms = durationMs(text.trim());
+    if (ms !== undefined && ms > 1e12)
+      ms = (ms > 1e15 ? ms / 1000 : ms) - Date.parse(header(headers, 'date') ?? '');
+    if (ms !== undefined && ms > 0) longest = Math.max(longest ?? 0, ms);
+  }
+  return longest;
+}
+
+/** Of a page no more is looked at. */
+const lookedAtMax = 4_000;
+
+const isPage = (reply: string): boolean => /^\s*</.test(reply);
+
+function plainMessage(status: number, reply: string): string {
+  if (!isPage(reply)) return reply.trim() === '' ? `status ${status} without a body` : reply;
+  const title = /<title[^>]*>([^<]*)/i.exec(reply.slice(0, lookedAtMax))?.[1]?.trim();
+  return `status ${status} with an HTML page${title ? ` (${title})` : ''}`;
+}
+
+/** A reply whose status is an error. `reply` is its body as text. */
+export function faultOf(
+  status: number,
+  headers: FaultHeaders,
+  reply: string,
+  quirks: ChatQuirks,
+): Fault {
+  const body = parse(reply);
+  // Some gateways wrap the error in a list: Google's, behind its compatible endpoint.
+  const object = objectOf(body) ?? objectOf(listOf(body)[0]);
+  const refused = object
+    ? refusedBy(object)
+    : { code: '', message: plainMessage(status, reply), param: undefined };
+  // What stands before the vendor blocks single prompts, too (a firewall that reads SQL or HTML in
+  // one): the key may be as good as ever.
+  const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, quirks);
+  const retryAfterMs =
+    retryAfter(headers) ??
+    (kind === 'rate_limited' ? (resetAfter(headers) ?? spokenDelay(refused.message)) : undefined);
+  return fault(kind, refused, status, retryAfterMs);
+}
+
+function spokenDelay(message: string): number | undefined {
+  const match = /try again in (\d+(?:\.\d+)?(?:ms|s|m)(?:\d+(?:\.\d+)?s)?)/i.exec(message);
+  return match?.[1] ? durationMs(match[1]) : undefined;
+}
+
+function fault(kind: FaultKind, refused: Refused, status: number, retryAfterMs?: number): Fault {
+  return {
+    kind,
+    message: sanitizeVendorMessage(refused.message) || `status ${status}`,
+    ...(refused.param === undefined ? {} : { param: refused.param }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** Whether `faultWithin` could find a fault: cheap, and good for text that is not decoded yet. */
+export const mayTellFault = (body: JsonObject): boolean =>
+  'error' in body || 'base_resp' in body || body['object'] === 'error';
+
+/**
+ * An error that came with a good status: an `error` member, MiniMax's `base_resp`, an error event
+ * in a stream. Undefined when `body` tells none.
+ */
+export function faultWithin(body: JsonObject, quirks: ChatQuirks): Fault | undefined {
+  const base = objectOf(body['base_resp']);
+  const failedBase =
+    base !== undefined && base['status_code'] !== 0 && base['status_code'] !== undefined;
+  const error = body['error'];
+  const failed =
+    failedBase ||
+    (isObject(error) && Object.keys(error).length > 0) ||
+    (typeof error === 'string' && error !== '') ||
+    body['object'] === 'error';
+  if (!failed) return undefined;
+  const refused = refusedBy(body);
+  // Vendors put the status that they would have sent into the code (OpenRouter, vLLM) or beside it
+  // (Groq's `status_code`).
+  const told = [
+    objectOf(error)?.['code'],
+    objectOf(error)?.['status_code'],
+    objectOf(error)?.['status'],
+    body['code'],
+  ]
+    .map(Number)
+    .find((n) => n >= 400 && n < 600);
+  return fault(kindOf(told ?? unknownStatus, refused, quirks), refused, told ?? 200);
+}
+
+/** A fault of the format itself: what came cannot be read. */
+export const protocolFault = (message: string): Fault => ({ kind: 'protocol', message });

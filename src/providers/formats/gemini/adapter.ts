@@ -1,0 +1,92 @@
+import { type JsonObject, objectOf, parse } from '../../../base/json-value.ts';
+import type { Adapter, VendorCall, StreamTranslator, VendorRequest } from '../../adapter.ts';
+import { ChatCollector } from '../../conversation/chat-collector.ts';
+import { type MakeReader, TranslatedStream } from '../../conversation/chat-stream.ts';
+import { stopsBeyond } from '../../conversation/stop-text.ts';
+import type { ChatCount } from '../adapters.ts';
+import { WholeFrames } from '../../stream/frames.ts';
+import { GeminiReader, type GeminiReading } from './response.ts';
+import { geminiRequest, modelPath, geminiStopsMax } from './request.ts';
+import { unsignedContents, addressPart } from './contents.ts';
+import { geminiFault } from './fault.ts';
+import { geminiModel } from './models.ts';
+
+const reading =
+  (kind: GeminiReading): MakeReader =>
+  (call, chunks, meter) =>
+    new GeminiReader(call, chunks, meter, kind);
+
+const watched = (call: VendorCall): readonly string[] | undefined =>
+  stopsBeyond(call.body['stop'], geminiStopsMax);
+const stream = (call: VendorCall): StreamTranslator =>
+  new TranslatedStream(call, reading('stream'), undefined, watched(call));
+const collected = (call: VendorCall): StreamTranslator =>
+  new TranslatedStream(call, reading('collected'), undefined, watched(call));
+const reply = (call: VendorCall): StreamTranslator =>
+  new TranslatedStream(
+    call,
+    reading('reply'),
+    (listener) => new WholeFrames(listener),
+    watched(call),
+  );
+
+/**
+ * The wire format `gemini`: generateContent of the Gemini API and of Vertex, for chat (wire-formats
+ * §4.4–4.6).
+ */
+export const geminiChat: Adapter = {
+  ask: geminiRequest,
+  read(bytes, contentType, call) {
+    const collector = new ChatCollector(
+      call,
+      contentType.includes('event-stream') ? collected : reply,
+    );
+    collector.push(bytes);
+    const answer = collector.answer();
+    return collector.meter.fault ?? answer;
+  },
+  stream,
+  collect: (call) => new ChatCollector(call, collected),
+  readsAnthropicOptions: ['topK', 'budget'],
+  needsBytes: ({ url, name }, { upstreamModel }) =>
+    addressPart(url, name, geminiModel(upstreamModel)) === undefined,
+  unsigned: ({ body, upstreamModel }) =>
+    unsignedContents(body['messages'], geminiModel(upstreamModel)),
+  fault: geminiFault,
+};
+
+/**
+ * countTokens of the Gemini API takes a whole request in an envelope (ai.google.dev/api/tokens,
+ * 2026-08; recorded).
+ */
+export const geminiCount: ChatCount = {
+  ask: (call) =>
+    askCount(call, (request, path) => ({
+      generateContentRequest: { model: path.slice(1), ...request },
+    })),
+  member: 'totalTokens',
+  fault: geminiFault,
+};
+
+/**
+ * Vertex takes what is counted and nothing else
+ * (cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/countTokens,
+ * 2026-08).
+ */
+export const vertexCount: ChatCount = {
+  ...geminiCount,
+  ask: (call) => askCount(call, ({ toolConfig: _, cachedContent: __, ...counted }) => counted),
+};
+
+function askCount(
+  call: VendorCall,
+  wrap: (request: JsonObject, path: string) => JsonObject,
+): VendorRequest {
+  const { headers, body } = geminiRequest({ ...call, streamUpstream: false });
+  const path = modelPath(call.upstreamModel);
+  return {
+    path: `${path}:countTokens`,
+    headers,
+    body: Buffer.from(JSON.stringify(wrap(objectOf(parse(body.toString('utf8'))) ?? {}, path))),
+  };
+}

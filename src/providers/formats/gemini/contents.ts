@@ -1,0 +1,228 @@
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { refuse } from '../../../base/refusal.ts';
+import type {
+  Conversation,
+  ToolCall,
+  ToolResult,
+  ConversationTurn,
+  ContentPart,
+} from '../../conversation/conversation.ts';
+import { unsignedCalls } from '../../conversation/tool-calls.ts';
+import { type GeminiModel, isThird, lacksSystem, fetchesAddresses } from './models.ts';
+
+/**
+ * `contents` and `systemInstruction.parts`, as JSON text: arguments and results keep the client's
+ * own spelling of every number.
+ */
+export interface Contents {
+  readonly contents: string;
+  readonly system: string;
+}
+
+/** Stands for a turn that has to be there and has nothing to say. */
+const silence = '{"text":" "}';
+
+/**
+ * The value that Google's page gives for calls that some other model made
+ * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08).
+ */
+const unsigned = 'skip_thought_signature_validator';
+
+/**
+ * The conversation as Gemini reads it (wire-formats §4.5). Refuses what this model cannot be told.
+ */
+export function geminiContents({ system, turns }: Conversation, model: GeminiModel): Contents {
+  const instructions = system.map((part) => geminiPart(part, model));
+  const written = turns.map((turn) => ({
+    role: turn.role,
+    parts: turn.role === 'user' ? userParts(turn, model) : modelParts(turn, model),
+  }));
+  // A model never has the first word.
+  const opening = written[0]?.role === 'user' ? written.shift() : undefined;
+  const first = [
+    ...(lacksSystem(model) || turns.length === 0 ? instructions.splice(0) : []),
+    ...(opening?.parts ?? []),
+  ];
+  const contents = [{ role: 'user', parts: first.length > 0 ? first : [silence] }, ...written].map(
+    ({ role, parts }) =>
+      `{"role":"${role === 'user' ? 'user' : 'model'}","parts":[${parts.join(',')}]}`,
+  );
+  return { contents: contents.join(','), system: instructions.join(',') };
+}
+
+/** Calls that came back without their signatures, of models that ask for them. */
+export const unsignedContents = (messages: unknown, model: GeminiModel): readonly string[] =>
+  isThird(model) ? unsignedCalls(messages, isSigned) : [];
+
+/** What Gemini thought comes back as the signature of it. */
+export const isSigned = (message: JsonObject): boolean =>
+  listOf(message['tool_calls']).some((call) => signatureOf(objectOf(call)) !== undefined) ||
+  listOf(message['reasoning_details']).some(isGeminis);
+
+/**
+ * Where Google's own compatible endpoint puts it
+ * (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08).
+ */
+const signatureOf = (call: JsonObject | undefined): string | undefined =>
+  textOf(objectOf(objectOf(call?.['extra_content'])?.['google'])?.['thought_signature']);
+
+function userParts({ results, parts }: ConversationTurn, model: GeminiModel): string[] {
+  const told = results.map((result) => resultParts(result, model));
+  // All results of a step stand together, and what they hold beside text after them.
+  return [
+    ...told.map(([result]) => result),
+    ...told.flatMap(([, ...media]) => media),
+    ...parts.map((part) => geminiPart(part, model)),
+  ];
+}
+
+function modelParts({ parts, calls, messages }: ConversationTurn, model: GeminiModel): string[] {
+  const details = messages
+    .flatMap((message) => listOf(message['reasoning_details']))
+    .filter(isGeminis);
+  const texts = parts.map((part) => geminiPart(part, model));
+  const signature = textOf(details.findLast((detail) => detail['id'] === undefined)?.['data']);
+  const last = texts.at(-1);
+  // What was said comes back with the signature that came with it.
+  if (signature !== undefined && last !== undefined)
+    texts[texts.length - 1] =
+      `${last.slice(0, -1)},"thoughtSignature":${JSON.stringify(signature)}}`;
+  return [...texts, ...calls.map((call, i) => callPart(call, details, i === 0 && isThird(model)))];
+}
+
+const isGeminis = (detail: unknown): detail is JsonObject =>
+  isObject(detail) &&
+  detail['type'] === 'reasoning.encrypted' &&
+  detail['format'] === 'google-gemini-v1';
+
+/**
+ * `mustBeSigned`: the first call of a step, of models that refuse a call of theirs without its
+ * signature.
+ */
+function callPart(
+  { id, name, input, source }: ToolCall,
+  details: readonly JsonObject[],
+  mustBeSigned: boolean,
+): string {
+  const own = signatureOf(source);
+  const signature =
+    own ??
+    textOf(details.findLast((detail) => detail['id'] === id)?.['data']) ??
+    (mustBeSigned ? unsigned : undefined);
+  const args = objectText(objectOf(source['function'])?.['arguments']) ?? JSON.stringify(input);
+  const signed = signature === undefined ? '' : `,"thoughtSignature":${JSON.stringify(signature)}`;
+  return `{"functionCall":{${idMember(id)}"name":${JSON.stringify(name)},"args":${args}}${signed}}`;
+}
+
+const idMember = (id: string): string => (id === '' ? '' : `"id":${JSON.stringify(id)},`);
+
+/** The result, and after it the media that this model does not take inside one. */
+function resultParts(
+  { id, name, parts, isError, param }: ToolResult,
+  model: GeminiModel,
+): [string, ...string[]] {
+  if (name === undefined)
+    refuse('invalid_value', {
+      param: `${param}.tool_call_id`,
+      why: `no message before it calls a tool with the id '${id}'.`,
+    });
+  const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+  const response = objectText(text) ?? JSON.stringify(isError ? { error: text } : { output: text });
+  const media = parts.filter((part) => part.kind !== 'text').map((part) => geminiPart(part, model));
+  const inside = media.length > 0 && isThird(model);
+  const more = inside ? `,"parts":[${media.join(',')}]` : '';
+  const result = `{"functionResponse":{${idMember(id)}"name":${JSON.stringify(name)},"response":${response}${more}}}`;
+  return [result, ...(inside ? [] : media)];
+}
+
+/** The text as it is when it is a JSON object. */
+const objectText = (text: unknown): string | undefined =>
+  typeof text === 'string' && isObject(parse(text)) ? text : undefined;
+
+/** Types by the end of a name or address, for what comes without one. */
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
+};
+
+const fallbacks = {
+  image: 'image/jpeg',
+  audio: 'audio/wav',
+  file: 'application/pdf',
+  video: 'video/mp4',
+} as const;
+
+const typeOf = (name: string | undefined): string | undefined =>
+  types[/\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? ''];
+
+/**
+ * Addresses that Gemini reads by itself whatever their end: its own files, and YouTube
+ * (ai.google.dev/gemini-api/docs/video-understanding, 2026-06).
+ */
+const ownFiles = /^https:\/\/generativelanguage\.googleapis\.com\/\S*files\//;
+const youtube = /^https:\/\/(?:(?:www|m)\.youtube\.com\/|youtu\.be\/)/;
+
+const fileData = (fileUri: string, mimeType: string | undefined): string =>
+  `{"fileData":${JSON.stringify({ fileUri, ...(mimeType === undefined ? {} : { mimeType }) })}}`;
+
+/**
+ * One part of a turn as JSON text: bytes go along, an address goes where Gemini reads it itself.
+ */
+function geminiPart(part: ContentPart, model: GeminiModel): string {
+  if (part.kind === 'text') return `{"text":${JSON.stringify(part.text)}}`;
+  const { source } = part;
+  const name = part.kind === 'file' ? part.name : undefined;
+  if ('base64' in source) {
+    // `image/jpg` is no type, and Gemini says so.
+    const mimeType =
+      source.mime === 'image/jpg'
+        ? 'image/jpeg'
+        : source.mime || typeOf(name) || fallbacks[part.kind];
+    return `{"inlineData":{"mimeType":${JSON.stringify(mimeType)},"data":${JSON.stringify(source.base64)}}}`;
+  }
+  const read = addressPart(source.url, name, model);
+  if (read !== undefined) return read;
+  return refuse('invalid_value', {
+    param: part.param,
+    why: 'this model cannot read that address itself. Send the content as a data URL (data:…;base64,…).',
+  });
+}
+
+/**
+ * The part for an address that this model reads itself; undefined where it has to be given the
+ * bytes. `name`: the file's.
+ */
+export function addressPart(
+  url: string,
+  name: string | undefined,
+  model: GeminiModel,
+): string | undefined {
+  if (youtube.test(url)) return fileData(url, 'video/mp4');
+  const mimeType = typeOf(url) ?? typeOf(name);
+  if (ownFiles.test(url)) return fileData(url, mimeType);
+  return /^https:/i.test(url) && mimeType !== undefined && fetchesAddresses(model)
+    ? fileData(url, mimeType)
+    : undefined;
+}

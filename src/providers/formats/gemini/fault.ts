@@ -1,0 +1,97 @@
+import type { Fault } from '../../../base/fault.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { durationMs, faultOf, type FaultHeaders } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+
+/**
+ * Google's status words and reasons (cloud.google.com/apis/design/errors,
+ * ai.google.dev/gemini-api/docs/troubleshooting, 2026-08). The first row that fits decides.
+ */
+const rules: readonly FaultRule[] = [
+  // A file or cached content that the client named and that is not there is told as a lack of
+  // permission.
+  { text: /\b(File|CachedContent)\b.{0,80}(not exist|not found)/i, kind: 'bad_request' },
+  // A wrong key is INVALID_ARGUMENT with status 400: ours, never the client's.
+  {
+    code: /^(API_KEY_\w+|ACCESS_TOKEN_\w+|CREDENTIALS_MISSING|UNAUTHENTICATED|SERVICE_DISABLED|CONSUMER_INVALID|USER_PROJECT_DENIED)$/,
+    kind: 'credentials',
+  },
+  {
+    text: /API key (not (valid|found)|expired)|invalid authentication credential/i,
+    kind: 'credentials',
+  },
+  {
+    code: /^(FAILED_PRECONDITION|PERMISSION_DENIED|BILLING_DISABLED)$/,
+    text: /billing|free tier/i,
+    kind: 'quota',
+  },
+  { code: /^FAILED_PRECONDITION$/, text: /location|country|region/i, kind: 'credentials' },
+  { code: /^PERMISSION_DENIED$/, kind: 'credentials' },
+  // "You exceeded your current quota … plan and billing details" is said of limits per minute, too:
+  // only credit that is used up closes the account.
+  {
+    code: /^RESOURCE_EXHAUSTED$/,
+    text: /prepa(y|id)|credits? .{0,20}depleted|spend(ing)? (cap|limit)/i,
+    kind: 'quota',
+  },
+  { code: /^RESOURCE_EXHAUSTED$/, kind: 'rate_limited' },
+  { code: /^UNAVAILABLE$/, kind: 'overloaded' },
+  { code: /^DEADLINE_EXCEEDED$/, kind: 'timeout' },
+  { code: /^(INTERNAL|UNKNOWN|ABORTED|CANCELLED|DATA_LOSS)$/, kind: 'server_error' },
+];
+
+/** The reply's `error`, which some proxies and the stream without `alt=sse` put into a list. */
+function errorIn(body: unknown): JsonObject | undefined {
+  return objectOf((objectOf(body) ?? objectOf(listOf(body)[0]))?.['error']);
+}
+
+const detailOf = (error: JsonObject, type: string): JsonObject | undefined =>
+  listOf(error['details'])
+    .filter(isObject)
+    .find((detail) => textOf(detail['@type'])?.endsWith(type));
+
+/** `48s`, `0.5s`; else the words "Please retry in 48.9s." */
+function delayOf(error: JsonObject): number | undefined {
+  const told = textOf(detailOf(error, 'RetryInfo')?.['retryDelay']);
+  const spoken = /retry in ([\d.]+m?s)/i.exec(textOf(error['message']) ?? '')?.[1];
+  return durationMs(told ?? spoken ?? '');
+}
+
+/** A refusal of Google's, by its own status word. `reply` is the body as text. */
+export function geminiFault(status: number, headers: FaultHeaders, reply: string): Fault {
+  const error = errorIn(parse(reply));
+  if (error === undefined) return faultOf(status, headers, reply, {});
+  const reason = textOf(detailOf(error, 'ErrorInfo')?.['reason']);
+  const field = textOf(
+    objectOf(listOf(detailOf(error, 'BadRequest')?.['fieldViolations'])[0])?.['field'],
+  );
+  // Names of projects are the operator's.
+  const message = (textOf(error['message']) ?? '').replace(/\bprojects\/[\w:.-]+/g, 'projects/***');
+  const told = {
+    message,
+    code: textOf(error['status']),
+    type: reason,
+    ...(field ? { param: field } : {}),
+  };
+  const fault = faultOf(status, headers, JSON.stringify({ error: told }), { faults: rules });
+  const retryAfterMs = delayOf(error);
+  return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
+}
+
+/**
+ * An error that came with a good status: an event of a stream, or a list. Undefined when `body`
+ * tells none.
+ */
+export function geminiFaultWithin(body: unknown): Fault | undefined {
+  const error = errorIn(body);
+  return error === undefined
+    ? undefined
+    : geminiFault(Number(error['code']) || 500, {}, JSON.stringify({ error }));
+}

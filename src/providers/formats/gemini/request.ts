@@ -1,0 +1,291 @@
+import { listOf, objectOf, textOf, isObject, type JsonObject } from '../../../base/json-value.ts';
+import { refuse } from '../../../base/refusal.ts';
+import type { VendorRequest, VendorCall } from '../../adapter.ts';
+import { readConversation, type TextPart } from '../../conversation/conversation.ts';
+import { stopWords } from '../../conversation/stop-text.ts';
+import { withCallSignatures } from '../../conversation/tool-calls.ts';
+import { droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
+import { refuseServiceTier } from '../service-tier.ts';
+import { refuseParam } from '../../support/rules.ts';
+import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
+import { droppedAnswerMembers } from '../../support/messages.ts';
+import { singleCallInstruction } from '../../support/fit.ts';
+import { geminiContents, isSigned } from './contents.ts';
+import {
+  type GeminiModel,
+  geminiModel,
+  takesPenalties,
+  isThird,
+  thinks,
+  thinkingOf,
+} from './models.ts';
+import { geminiSchema } from './schema.ts';
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/** The members of a chat request that Gemini has a word for. */
+const chatToGemini = chatTranslation([
+  'n',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+  'modalities',
+  'audio',
+  'safety_settings',
+  'safetySettings',
+  'extra_body',
+]);
+
+/** What this model does not take, by name. */
+function droppedOf(
+  call: VendorCall,
+  told: unknown,
+  model: GeminiModel,
+): readonly string[] | undefined {
+  const { body } = call;
+  const unread = droppedMembers(body, call.publicModel, chatToGemini);
+  const penalties = takesPenalties(model)
+    ? []
+    : ['presence_penalty', 'frequency_penalty'].filter((name) => Boolean(body[name]));
+  const messages = listOf(told);
+  const answers = droppedAnswerMembers(
+    body['messages'],
+    (i) => isSigned(objectOf(messages[i]) ?? {}),
+    true,
+  );
+  return withDropped(unread, [...penalties, ...droppedReasoning(call, thinks(model)), ...answers]);
+}
+
+/**
+ * The vendor's request (wire-formats §4.4, §4.5). The model and whether to stream stand in the
+ * path.
+ */
+export function geminiRequest(call: VendorCall): VendorRequest {
+  const { body } = call;
+  refuseServiceTier(call);
+  const model = geminiModel(call.upstreamModel);
+  const messages = withCallSignatures(body['messages'], call.signatures);
+  const dropped = droppedOf(call, messages, model);
+  const told = readConversation(messages);
+  const system = [
+    ...told.system,
+    ...geminiFormatInstruction(body, model),
+    ...singleCallInstruction(body).map((text) => systemPart(text, 'parallel_tool_calls')),
+  ];
+  const contents = geminiContents({ ...told, system }, model);
+  const config = JSON.stringify(generationConfig(call, model));
+  const { tools, toolConfig } = geminiTools(call);
+  const safety = listOf(
+    body['safety_settings'] ??
+      body['safetySettings'] ??
+      objectOf(objectOf(body['extra_body'])?.['google'])?.['safety_settings'],
+  );
+  const cached = textOf(objectOf(objectOf(body['extra_body'])?.['google'])?.['cached_content']);
+  let json = `{"contents":[${contents.contents}]`;
+  if (contents.system !== '') json += `,"systemInstruction":{"parts":[${contents.system}]}`;
+  if (tools !== undefined) json += `,"tools":${JSON.stringify(tools)}`;
+  if (toolConfig !== undefined) json += `,"toolConfig":${JSON.stringify(toolConfig)}`;
+  if (config !== '{}') json += `,"generationConfig":${config}`;
+  if (safety.length > 0) json += `,"safetySettings":${JSON.stringify(safety)}`;
+  if (cached !== undefined) json += `,"cachedContent":${JSON.stringify(cached)}`;
+  const method = call.streamUpstream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return {
+    path: `${modelPath(call.upstreamModel)}:${method}`,
+    headers,
+    body: Buffer.from(`${json}}`),
+    dropped,
+  };
+}
+
+/**
+ * `/models/gemini-…`; an id with a slash says itself what it is (`tunedModels/…`, `endpoints/…`).
+ */
+export function modelPath(id: string): string {
+  const path = id.split('/').map(encodeURIComponent).join('/');
+  return path.includes('/') ? `/${path}` : `/models/${path}`;
+}
+
+/** What the client wants the answer to look like. */
+interface Format {
+  readonly json: boolean;
+  readonly schema: JsonObject | undefined;
+}
+
+function formatOf(body: JsonObject): Format {
+  const format = objectOf(body['response_format']);
+  const described = objectOf(format?.['json_schema']);
+  const schema =
+    format?.['type'] === 'json_schema'
+      ? (objectOf(described?.['schema']) ?? objectOf(format['schema']))
+      : undefined;
+  return { json: format?.['type'] === 'json_object' || format?.['type'] === 'json_schema', schema };
+}
+
+/**
+ * Before the third generation, JSON and functions exclude each other: "Function calling with a
+ * response mime type … is unsupported" (wire-formats §4.5).
+ */
+const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean =>
+  listOf(body['tools']).length > 0 && !isThird(model);
+
+/** What is said to a model that cannot be bound to the format that the client asks for. */
+function geminiFormatInstruction(body: JsonObject, model: GeminiModel): TextPart[] {
+  const { json, schema } = formatOf(body);
+  if (!json || !formatIsRefused(body, model)) return [];
+  const shape =
+    schema === undefined
+      ? 'one JSON object'
+      : `one JSON value that matches this JSON Schema: ${sortedText(schema)}`;
+  const text = `When you answer without calling a function, answer with ${shape}\nWrite the JSON alone, without a code fence.`;
+  return [systemPart(text, 'response_format')];
+}
+
+/** An instruction for what the request has no parameter for. */
+const systemPart = (text: string, param: string): TextPart => ({
+  kind: 'text',
+  text,
+  param,
+  cache: undefined,
+});
+
+/**
+ * The same schema is the same text, in whatever order a client's library wrote it today: a prefix
+ * that the vendor can cache.
+ */
+function sortedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(value[name])}`).join(',')}}`;
+}
+
+function responseFormat(body: JsonObject, model: GeminiModel): object {
+  const { json, schema } = formatOf(body);
+  if (!json || formatIsRefused(body, model)) return {};
+  return {
+    responseMimeType: 'application/json',
+    ...(schema === undefined ? {} : { responseJsonSchema: geminiSchema(schema) }),
+  };
+}
+
+/** ai.google.dev/api/generate-content#FIELDS.stop_sequences, 2026-08. */
+export const geminiStopsMax = 5;
+
+/** The vendor's seed has 32 bits; a longer one keeps its lower 31. */
+function seedOf(seed: unknown): number | undefined {
+  return typeof seed === 'number' ? seed % 2 ** 31 : undefined;
+}
+
+function modalities(body: JsonObject): object {
+  const asked = listOf(body['modalities']).filter((one) => typeof one === 'string');
+  if (asked.length === 0 || (asked.length === 1 && asked[0] === 'text')) return {};
+  const audio = asked.includes('audio') ? (objectOf(body['audio']) ?? {}) : undefined;
+  const format = textOf(audio?.['format']);
+  if (format !== undefined && format !== 'pcm16')
+    refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
+  const voiceName = textOf(audio?.['voice']);
+  return {
+    // A model that speaks says nothing else (ai.google.dev/gemini-api/docs/speech-generation,
+    // 2026-08).
+    responseModalities: audio === undefined ? asked.map((one) => one.toUpperCase()) : ['AUDIO'],
+    ...(voiceName === undefined
+      ? {}
+      : { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } }),
+  };
+}
+
+function thinkingConfig(call: VendorCall, model: GeminiModel): object | undefined {
+  const { body } = call;
+  const wish = reasoningRequest(call);
+  const own = objectOf(objectOf(objectOf(body['extra_body'])?.['google'])?.['thinking_config']);
+  return own ?? (wish && thinkingOf(wish, model));
+}
+
+/** `generationConfig`; undefined members are left out when it is written. */
+function generationConfig(call: VendorCall, model: GeminiModel): object {
+  const { body } = call;
+  const told = (member: string): unknown => body[member] ?? undefined;
+  const { stop } = body;
+  const penalties = takesPenalties(model);
+  return {
+    temperature: told('temperature'),
+    topP: told('top_p'),
+    topK: call.anthropicOptions?.topK ?? told('top_k'),
+    maxOutputTokens: call.outputTokensMax ?? told('max_completion_tokens') ?? told('max_tokens'),
+    stopSequences: stop == null ? undefined : stopWords(stop).slice(0, geminiStopsMax),
+    candidateCount: body['n'] === 1 ? undefined : told('n'),
+    seed: seedOf(body['seed']),
+    presencePenalty: penalties ? told('presence_penalty') : undefined,
+    frequencyPenalty: penalties ? told('frequency_penalty') : undefined,
+    responseLogprobs: body['logprobs'] === true ? true : undefined,
+    logprobs: body['logprobs'] === true ? told('top_logprobs') : undefined,
+    thinkingConfig: thinkingConfig(call, model),
+    ...responseFormat(body, model),
+    ...modalities(body),
+  };
+}
+
+/**
+ * A function. Searches and other tools that the vendor runs itself (`googleSearch`,
+ * `codeExecution`, …) have prices of their own, and are not sold.
+ */
+function declaration(tool: unknown, i: number, model: string): object {
+  const type = textOf(objectOf(tool)?.['type']) ?? 'function';
+  const fn = objectOf(objectOf(tool)?.['function']) ?? objectOf(tool) ?? {};
+  if (type !== 'function')
+    refuseParam(`tools[${i}].type`, model, `it takes tools of type 'function', not '${type}'.`);
+  if (typeof fn['name'] !== 'string') {
+    const kind = isObject(tool) ? Object.keys(tool).find((name) => name !== 'type') : undefined;
+    refuseParam(
+      kind === undefined ? `tools[${i}]` : `tools[${i}].${kind}`,
+      model,
+      "it takes tools of type 'function' alone, and each has a name.",
+    );
+  }
+  const parameters = objectOf(fn['parameters']);
+  return {
+    name: fn['name'],
+    ...(fn['description'] == null ? {} : { description: fn['description'] }),
+    ...(parameters === undefined ? {} : { parametersJsonSchema: geminiSchema(parameters) }),
+  };
+}
+
+const nameOf = (tool: unknown): string | undefined =>
+  textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? textOf(objectOf(tool)?.['name']);
+
+function mode(choice: unknown): object | undefined {
+  if (choice === 'none') return { mode: 'NONE' };
+  if (choice === 'auto') return { mode: 'AUTO' };
+  if (choice === 'required' || choice === 'any') return { mode: 'ANY' };
+  if (!isObject(choice)) return undefined;
+  const allowed =
+    choice['type'] === 'allowed_tools' ? (objectOf(choice['allowed_tools']) ?? choice) : undefined;
+  if (allowed !== undefined) {
+    const allowedFunctionNames = listOf(allowed['tools'])
+      .map(nameOf)
+      .filter((name) => name !== undefined);
+    // Names are read only with ANY and VALIDATED, and VALIDATED leaves the choice to the model
+    // (ai.google.dev/gemini-api/docs/function-calling, 2026-08).
+    return { mode: allowed['mode'] === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames };
+  }
+  const name = nameOf(choice);
+  return name === undefined ? undefined : { mode: 'ANY', allowedFunctionNames: [name] };
+}
+
+/** `tools` and `toolConfig`; nothing where the client gave no tools. */
+function geminiTools({ body, publicModel }: Pick<VendorCall, 'body' | 'publicModel'>): {
+  readonly tools?: unknown;
+  readonly toolConfig?: unknown;
+} {
+  if (listOf(body['functions']).length > 0)
+    refuseParam('functions', publicModel, "it takes functions as 'tools'.");
+  const tools = listOf(body['tools']);
+  if (tools.length === 0) return {};
+  const functionCallingConfig = mode(body['tool_choice']);
+  return {
+    tools: [{ functionDeclarations: tools.map((tool, i) => declaration(tool, i, publicModel)) }],
+    ...(functionCallingConfig === undefined ? {} : { toolConfig: { functionCallingConfig } }),
+  };
+}

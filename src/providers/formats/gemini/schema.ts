@@ -1,0 +1,139 @@
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
+
+/**
+ * JSON Schema as Gemini reads it in `parametersJsonSchema` and `responseJsonSchema`. Its page lists
+ * what it understands (ai.google.dev/api/generate-content#FIELDS.response_json_schema, 2026-08) and
+ * says that the rest is ignored; what is not ignored but refused or misread goes here: `const`,
+ * `allOf`, `nullable`, siblings of `$ref`, references that do not point into `$defs`, titles,
+ * bounds that exclude.
+ */
+export function geminiSchema(schema: unknown): unknown {
+  const root = objectOf(schema);
+  return root === undefined ? schema : clean(root, { root, open: [] });
+}
+
+interface Place {
+  readonly root: JsonObject;
+  /** References that are being followed: a schema inside itself is not followed again. */
+  readonly open: readonly string[];
+}
+
+/**
+ * github.com/googleapis/python-genai/issues/1732 for `title`; the others were tried there, too
+ * (2025-11).
+ */
+const dropped = new Set([
+  '$schema',
+  '$comment',
+  'title',
+  'examples',
+  'discriminator',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+]);
+const maps = new Set(['properties', '$defs']);
+const lists = new Set(['anyOf', 'oneOf', 'prefixItems']);
+const schemas = new Set(['items', 'additionalProperties']);
+
+function clean(schema: JsonObject, place: Place): JsonObject {
+  if (typeof schema['$ref'] === 'string') return follow(schema['$ref'], schema, place);
+  const all = listOf(schema['allOf']).filter(isObject);
+  if (all.length > 0) {
+    const refs = all.map((part) => textOf(part['$ref'])).filter((ref) => ref !== undefined);
+    return clean(merged(schema, all, place), { ...place, open: [...place.open, ...refs] });
+  }
+  const into: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (dropped.has(keyword)) continue;
+    if (keyword === 'definitions') into['$defs'] = cleanMap(value, place);
+    else if (maps.has(keyword)) into[keyword] = cleanMap(value, place);
+    else if (lists.has(keyword)) into[keyword] = listOf(value).map((one) => cleanAny(one, place));
+    else if (schemas.has(keyword)) into[keyword] = cleanAny(value, place);
+    else if (keyword === 'const') Object.assign(into, constant(value, schema));
+    else if (keyword !== 'nullable') into[keyword] = value;
+  }
+  if (schema['nullable'] === true && typeof into['type'] === 'string')
+    into['type'] = [into['type'], 'null'];
+  return into;
+}
+
+const cleanAny = (value: unknown, place: Place): unknown =>
+  isObject(value) ? clean(value, place) : value;
+
+function cleanMap(value: unknown, place: Place): unknown {
+  return Object.fromEntries(
+    Object.entries(objectOf(value) ?? {}).map(([name, one]) => [name, cleanAny(one, place)]),
+  );
+}
+
+/** One allowed value is a list of one. */
+function constant(value: unknown, { type }: JsonObject): JsonObject {
+  const kind =
+    typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
+  return {
+    enum: [value],
+    ...(type === undefined && value !== null && kind !== 'object' ? { type: kind } : {}),
+  };
+}
+
+/**
+ * A reference stays one when it stands alone and points to a definition; otherwise what it points
+ * to stands in its place.
+ */
+function follow(ref: string, { $ref: _, ...siblings }: JsonObject, place: Place): JsonObject {
+  const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref)?.[1];
+  const kept = name === undefined ? {} : { $ref: `#/$defs/${name}` };
+  const told = Object.keys(siblings).some(
+    (keyword) => !keyword.startsWith('$') && !dropped.has(keyword),
+  );
+  // The definitions may lie beside the reference.
+  const defs = siblings['$defs'] ?? siblings['definitions'];
+  if (!told && name !== undefined)
+    return { ...kept, ...(defs === undefined ? {} : { $defs: cleanMap(defs, place) }) };
+  const target = place.open.includes(ref) ? undefined : pointed(ref, place.root);
+  return target === undefined
+    ? kept
+    : clean({ ...target, ...siblings }, { ...place, open: [...place.open, ref] });
+}
+
+function pointed(ref: string, root: JsonObject): JsonObject | undefined {
+  if (!ref.startsWith('#')) return undefined;
+  let at: unknown = root;
+  for (const step of ref.split('/').slice(1)) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    at = Array.isArray(at) ? at[Number(name)] : objectOf(at)?.[name];
+  }
+  return objectOf(at);
+}
+
+/**
+ * All of several schemas as one: properties and requirements add up, of anything else the outer one
+ * counts.
+ */
+function merged(
+  { allOf: _, ...schema }: JsonObject,
+  all: readonly JsonObject[],
+  place: Place,
+): JsonObject {
+  const meant = (part: JsonObject): JsonObject => {
+    const ref = textOf(part['$ref']);
+    return ref === undefined
+      ? part
+      : place.open.includes(ref)
+        ? {}
+        : (pointed(ref, place.root) ?? {});
+  };
+  const parts = [...all.map(meant), schema];
+  const properties = Object.assign({}, ...parts.map((part) => objectOf(part['properties']) ?? {}));
+  const required = new Set(
+    parts.flatMap((part) => listOf(part['required'])).filter((name) => textOf(name) !== undefined),
+  );
+  const deeper = parts.slice(0, -1).flatMap((part) => listOf(part['allOf']));
+  const { allOf: __, ...flat } = Object.assign({}, ...parts);
+  return {
+    ...flat,
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    ...(required.size > 0 ? { required: [...required] } : {}),
+    ...(deeper.length > 0 ? { allOf: deeper } : {}),
+  };
+}

@@ -1,0 +1,303 @@
+import { expect, test } from 'vitest';
+import type { VendorCall, ImageAdapter } from '../../adapter.ts';
+import { isFault, isPending } from '../../adapter.ts';
+import type { ImageSize, ImageRequest } from '../../media-request.ts';
+import { dashscopeImages } from './dashscope.ts';
+import { geminiImages, imagen } from './gemini.ts';
+import { fireworksImages, openrouterImages, siliconflowImages, togetherImages } from './hosts.ts';
+import { gptImages, openaiImages } from './openai.ts';
+import { streamedImages } from './openai-stream.ts';
+import { seedream } from './seedream.ts';
+import { xaiImages } from './xai.ts';
+
+const wish: ImageRequest = {
+  prompt: 'a cat',
+  n: 1,
+  size: undefined,
+  quality: undefined,
+  returns: 'url',
+  partials: 0,
+  images: [],
+  mask: undefined,
+};
+
+function callFor(
+  upstreamModel: string,
+  more: Partial<ImageRequest> = {},
+  body = '{"model":"public","prompt":"a cat"}',
+): VendorCall {
+  return {
+    body: JSON.parse(body),
+    bytes: Buffer.from(body),
+    publicModel: 'public',
+    upstreamModel,
+    stream: false,
+    includeUsage: true,
+    streamUpstream: false,
+    outputTokensMax: undefined,
+    image: { ...wish, ...more },
+    answerId: 'img-1',
+    created: 1_700_000_000,
+  };
+}
+
+const asked = (adapter: ImageAdapter, call: VendorCall) =>
+  JSON.parse(adapter.ask(call).body.toString('utf8'));
+const size = (text: string): ImageSize => {
+  const [width = 0, height = 0] = text.split('x').map(Number);
+  return { width, height };
+};
+
+test('what OpenAI is asked are the bytes that the client sent, but for what has to be said otherwise', () => {
+  const body =
+    '{ "model" : "public", "prompt":"\\u00e9 cat", "n": 1, "seed": 12345678901234567890, "style":"vivid","response_format":"url", "quality":"hd" }';
+  const sent = openaiImages(gptImages)
+    .ask(callFor('gpt-image-2', { quality: 'hd' }, body))
+    .body.toString('utf8');
+  expect(sent).toBe(
+    '{ "model" : "gpt-image-2", "prompt":"\\u00e9 cat", "n": 1, "seed": 12345678901234567890, "quality":"high" }',
+  );
+});
+
+test.each([
+  ['gpt-image-2', '1792x1024', '1792x1024'],
+  ['gpt-image-2', '256x256', '1024x1024'],
+  ['gpt-image-2', '512x512', '1024x1024'],
+  ['gpt-image-2', '640x480', '960x720'],
+  ['gpt-image-2', '4096x4096', '2880x2880'],
+  ['gpt-image-1.5', '1792x1024', '1536x1024'],
+  ['gpt-image-1-mini', '256x256', '1024x1024'],
+])('%s asked for %s makes %s', (model, from, to) => {
+  expect(asked(openaiImages(gptImages), callFor(model, { size: size(from) })).size).toBe(to);
+});
+
+test.each([
+  ['doubao-seedream-4-5-251128', '1024x1024', '1920x1920'],
+  ['doubao-seedream-4-5-251128', '2560x1440', '2560x1440'],
+  ['doubao-seedream-4-0-250828', '1024x1024', '1024x1024'],
+  ['doubao-seedream-4-0-250828', '256x256', '960x960'],
+])('%s asked for %s makes %s, which is as many pixels as it makes at least', (model, from, to) => {
+  expect(asked(seedream([]), callFor(model, { size: size(from) })).size).toBe(to);
+});
+
+test.each([
+  ['qwen-image-plus', '1024x1024', '1328*1328'],
+  ['qwen-image-plus', '1792x1024', '1664*928'],
+  ['qwen-image-plus', '1024x1536', '1140*1472'],
+  ['qwen-image-2.0', '1536x1024', '1536*1024'],
+  ['wan2.6-image', '1792x1024', '1696*960'],
+])('%s asked for %s makes %s', (model, from, to) => {
+  expect(asked(dashscopeImages([]), callFor(model, { size: size(from) })).parameters.size).toBe(to);
+});
+
+test.each([
+  ['gemini-3-pro-image', '1024x1024', undefined, { aspectRatio: '1:1' }],
+  ['gemini-3-pro-image', '1792x1024', undefined, { aspectRatio: '16:9' }],
+  ['gemini-3-pro-image', '1024x1024', 'hd', { aspectRatio: '1:1', imageSize: '2K' }],
+  ['gemini-3-pro-image', '2048x2048', undefined, { aspectRatio: '1:1', imageSize: '2K' }],
+  ['gemini-3-pro-image', '4096x4096', undefined, { aspectRatio: '1:1', imageSize: '4K' }],
+  ['gemini-2.5-flash-image', '4096x4096', 'hd', { aspectRatio: '1:1' }],
+])(
+  '%s asked for %s (%s) is told a shape, and a resolution if it knows any',
+  (model, from, quality, config) => {
+    expect(
+      asked(geminiImages, callFor(model, { size: size(from), quality })).generationConfig
+        .imageConfig,
+    ).toEqual(config);
+  },
+);
+
+test('others are told in their own words', () => {
+  const wide = { size: size('1792x1024'), n: 2 };
+  expect(
+    asked(xaiImages([]), callFor('grok-imagine-image', { ...wide, quality: 'hd' })),
+  ).toMatchObject({
+    aspect_ratio: '16:9',
+    n: 2,
+    response_format: 'url',
+  });
+  expect(
+    asked(xaiImages([]), callFor('grok-imagine-image', { quality: 'hd' })).quality,
+  ).toBeUndefined();
+  expect(
+    asked(
+      xaiImages([]),
+      callFor('grok-imagine-image-2.0', { quality: 'hd', size: size('2048x2048') }),
+    ),
+  ).toMatchObject({
+    quality: 'medium',
+    resolution: '2k',
+  });
+  expect(asked(imagen, callFor('imagen-4.0-generate-001', wide)).parameters).toMatchObject({
+    sampleCount: 2,
+    aspectRatio: '16:9',
+  });
+  expect(
+    asked(togetherImages([]), callFor('flux', { ...wide, returns: 'b64_json' })),
+  ).toMatchObject({
+    width: 1_792,
+    height: 1_024,
+    response_format: 'base64',
+  });
+  expect(asked(siliconflowImages([]), callFor('Kwai-Kolors/Kolors', wide))).toMatchObject({
+    batch_size: 2,
+  });
+  expect(fireworksImages([]).ask(callFor('accounts/fireworks/models/flux', wide)).path).toBe(
+    '/workflows/accounts/fireworks/models/flux/text_to_image',
+  );
+  expect(asked(openrouterImages([]), callFor('google/gemini', wide))).toMatchObject({
+    aspect_ratio: '16:9',
+  });
+});
+
+test('a vendor that makes fewer at a time is asked more often', () => {
+  const n = { n: 10 };
+  expect(seedream([]).split?.(callFor('seedream', n))?.calls).toHaveLength(10);
+  expect(geminiImages.split?.(callFor('gemini', n))?.calls).toHaveLength(10);
+  expect(imagen.split?.(callFor('imagen', n))?.calls.map(({ image }) => image?.n)).toEqual([
+    4, 4, 2,
+  ]);
+  expect(
+    dashscopeImages([])
+      .split?.(callFor('qwen-image-2.0', n))
+      ?.calls.map(({ image }) => image?.n),
+  ).toEqual([6, 4]);
+  expect(openaiImages(gptImages).split?.(callFor('gpt-image-2', n))).toBeUndefined();
+  // Ten of these would be more than an answer may hold.
+  expect(
+    openaiImages(gptImages).split?.(callFor('gpt-image-2', { ...n, size: size('3840x2160') }))
+      ?.calls,
+  ).toHaveLength(10);
+});
+
+const refusals: readonly (readonly [string, ImageAdapter, object, string])[] = [
+  [
+    'a prompt that was blocked',
+    geminiImages,
+    { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } },
+    'content_policy',
+  ],
+  [
+    'a picture that was held back',
+    geminiImages,
+    { candidates: [{ finishReason: 'IMAGE_SAFETY' }] },
+    'content_policy',
+  ],
+  [
+    'words instead of a picture',
+    geminiImages,
+    {
+      candidates: [{ content: { parts: [{ text: 'I would rather not.' }] }, finishReason: 'STOP' }],
+    },
+    'content_policy',
+  ],
+  [
+    'tokens that ran out',
+    geminiImages,
+    { candidates: [{ finishReason: 'MAX_TOKENS' }] },
+    'server_error',
+  ],
+  ['nothing at all', geminiImages, {}, 'protocol'],
+  [
+    'all that was made, filtered',
+    imagen,
+    { predictions: [{ raiFilteredReason: 'Unsafe.' }] },
+    'content_policy',
+  ],
+  [
+    'an item that is an error',
+    seedream([]),
+    { data: [{ error: { code: 'OutputImageSensitiveContentDetected', message: 'no' } }] },
+    'content_policy',
+  ],
+  [
+    'a picture that was moderated',
+    xaiImages([]),
+    { data: [{ url: '', respect_moderation: false }] },
+    'content_policy',
+  ],
+  [
+    'a workflow that filtered',
+    fireworksImages([]),
+    { finishReason: 'CONTENT_FILTERED', base64: [] },
+    'content_policy',
+  ],
+  [
+    'a code beside a message',
+    dashscopeImages([]),
+    { code: 'InternalError', message: 'no' },
+    'server_error',
+  ],
+  ['an empty list', openaiImages(), { data: [] }, 'protocol'],
+];
+
+test.each(refusals)('a good status with %s is a fault', (_what, adapter, reply, kind) => {
+  const read = adapter.read(
+    Buffer.from(JSON.stringify(reply)),
+    'application/json',
+    callFor('model'),
+  );
+  expect(isPending(read) ? read : isFault(read) && read.kind).toBe(kind);
+});
+
+test('what a vendor charges us is told to nobody', () => {
+  const reply = {
+    data: [{ url: 'https://imgen.x.ai/a.jpeg', mime_type: 'image/jpeg' }],
+    usage: { cost_in_usd_ticks: 200_000_000 },
+  };
+  const read = xaiImages([]).read(
+    Buffer.from(JSON.stringify(reply)),
+    'application/json',
+    callFor('grok-imagine-image'),
+  );
+  if (isPending(read) || isFault(read)) throw new Error('it was read');
+  expect(read.body.toString('utf8')).toBe('{"created":1700000000}');
+  expect(read.pictures).toEqual([{ from: { url: 'https://imgen.x.ai/a.jpeg' } }]);
+});
+
+const event = (type: string, more: object = {}): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: 'aGk=', ...more })}\n\n`;
+const stream = (text: string, contentType = 'text/event-stream') => {
+  const translator = streamedImages(openaiImages(gptImages)).stream(
+    { ...callFor('gpt-image-2'), stream: true },
+    contentType,
+  );
+  let said = '';
+  for (const byte of Buffer.from(text)) said += translator.push(Buffer.from([byte]));
+  return { said: said + translator.end(), meter: translator.meter };
+};
+
+test('a stream is the vendor’s own, byte by byte, and its count is that of its end', () => {
+  const usage = {
+    input_tokens: 5,
+    output_tokens: 300,
+    input_tokens_details: { text_tokens: 5, image_tokens: 0 },
+  };
+  const text =
+    event('image_generation.partial_image') + event('image_generation.completed', { usage });
+  const { said, meter } = stream(text);
+  expect(said).toBe(text);
+  expect(meter).toMatchObject({
+    finished: true,
+    done: true,
+    outputBytes: 2,
+    quantities: { input: 5, image_output: 300, image: 1 },
+  });
+});
+
+test('a stream that breaks, or says that it failed, is a fault', () => {
+  expect(stream(event('image_generation.partial_image')).meter).toMatchObject({
+    finished: false,
+    fault: { kind: 'protocol' },
+  });
+  const failed = `event: error\ndata: {"type":"error","error":{"type":"server_error","code":"server_error","message":"no"}}\n\n`;
+  expect(stream(failed).meter.fault).toMatchObject({ kind: 'server_error' });
+});
+
+test('an answer that is no stream although one was asked for becomes its last event', () => {
+  const { said, meter } = stream('{"created":1,"data":[{"b64_json":"aGk="}]}', 'application/json');
+  expect(said).toContain(
+    'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"aGk="',
+  );
+  expect(meter).toMatchObject({ finished: true, quantities: { image: 1 } });
+});

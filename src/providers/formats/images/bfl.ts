@@ -1,0 +1,186 @@
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  PendingAnswer,
+  PendingFault,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { type InputImage, imageRequestOf } from '../../media-request.ts';
+import { type JsonObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+import { extraMembers, imageFormat, fittedSize, nearestRatio } from './request.ts';
+import {
+  finalFault,
+  faultReaders,
+  getRequest,
+  jsonRequest,
+  imagesAnswer,
+  moderationFault,
+  splitByCount,
+} from './response.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
+
+/** What a family of models takes: api.bfl.ai/openapi.json 0.0.1, as of 2026-08. */
+interface Family {
+  readonly ids: RegExp;
+  /** Its pictures' shape: by sides, by the ratio of the sides, or the given picture's own. */
+  readonly shape: 'free' | 'small' | 'ratio' | 'given';
+  /**
+   * Where given pictures go: the first under this name, others under `…_2`. Absent: it takes none.
+   */
+  readonly image?: { readonly name: string; readonly most: number };
+  readonly masks?: true;
+}
+
+const families: readonly Family[] = [
+  { ids: /^flux-2-klein/, shape: 'free', image: { name: 'input_image', most: 4 } },
+  { ids: /^flux-2/, shape: 'free', image: { name: 'input_image', most: 8 } },
+  { ids: /^flux-kontext/, shape: 'ratio', image: { name: 'input_image', most: 4 } },
+  { ids: /fill/, shape: 'given', image: { name: 'image', most: 1 }, masks: true },
+  { ids: /ultra/, shape: 'ratio', image: { name: 'image_prompt', most: 1 } },
+  { ids: /(?:)/, shape: 'small' },
+];
+const familyOf = ({ upstreamModel }: VendorCall): Family =>
+  families.find(({ ids }) => ids.test(upstreamModel)) ?? { ids: /(?:)/, shape: 'small' };
+
+/** Ratios from 21:9 to 9:21 are taken; those that pictures are made in are these. */
+const ratios = ['1:1', '21:9', '16:9', '3:2', '4:3', '3:4', '2:3', '9:16', '9:21'] as const;
+const small = { step: 32, least: 256, most: 1_440 } as const;
+const free = { step: 16, least: 64, most: 2_048, pixels: 4_194_304 } as const;
+
+const known = {
+  seed: 'number',
+  steps: 'number',
+  guidance: 'number',
+  safety_tolerance: 'number',
+  prompt_upsampling: 'flag',
+  raw: 'flag',
+  image_prompt_strength: 'number',
+} as const;
+
+/**
+ * api.bfl.ai/openapi.json 0.0.1 and black-forest-labs/skills, 2026-08: 402 is an empty account, 403
+ * a key that is none, 429 too many tasks at a time.
+ */
+const { fault, polled } = faultReaders();
+
+/**
+ * FLUX as Black Forest Labs sells it: submitted, polled where it says, and downloaded within ten
+ * minutes.
+ */
+export const bflImages: ImageAdapter = {
+  ask,
+  split: (call) => splitByCount(call, 1),
+  misfit,
+  read: accepted,
+  fault,
+};
+
+function ask(call: VendorCall): VendorRequest {
+  const { prompt, images, mask, quality } = imageRequestOf(call);
+  const family = familyOf(call);
+  const given = Object.fromEntries(
+    images.map((image, i) => [
+      `${family.image?.name ?? ''}${i === 0 ? '' : `_${i + 1}`}`,
+      base64(image),
+    ]),
+  );
+  const painted = mask && blackAndWhite(mask, 'white');
+  return jsonRequest(`/${call.upstreamModel}`, {
+    prompt,
+    ...shapeOf(call, family),
+    // Better is more steps, where they can be set (the most that openapi.json allows).
+    ...(quality === 'hd' && /dev|flex/.test(call.upstreamModel) ? { steps: 50 } : {}),
+    ...given,
+    ...(painted === undefined ? {} : { mask: base64(painted) }),
+    output_format: imageFormat(call),
+    ...extraMembers(call, known),
+  });
+}
+
+const base64 = ({ bytes }: InputImage): string => bytes.toString('base64');
+
+function shapeOf(call: VendorCall, { shape }: Family): JsonObject {
+  const { size } = imageRequestOf(call);
+  if (shape === 'given' || size === undefined) return {};
+  if (shape === 'ratio') return { aspect_ratio: nearestRatio(size, ratios) };
+  return { ...fittedSize(size, shape === 'small' ? small : free) };
+}
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images, mask } = imageRequestOf(call);
+  const { image, masks = false, shape } = familyOf(call);
+  const most = image?.most ?? 0;
+  if (images.length > most)
+    return {
+      param: 'image',
+      why:
+        most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.`,
+    };
+  if (shape === 'given' && images.length === 0)
+    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
+  if (mask === undefined) return undefined;
+  if (!masks)
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
+}
+
+const afterMs = 500;
+
+function accepted(reply: Buffer): PendingAnswer | PendingFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(body?.['id']);
+  if (body === undefined || id === undefined)
+    return protocolFault('an answer without the id of a task');
+  const url = textOf(body['polling_url']);
+  // Only the cluster that took it knows it, and that is where `polling_url` leads
+  // (black-forest-labs/skills, 2026-08).
+  const question = {
+    ...getRequest(`/get_result?id=${encodeURIComponent(id)}`),
+    ...(url === undefined ? {} : { url }),
+  };
+  const later: PendingAnswer = {
+    ask: question,
+    afterMs,
+    read: (answer, _, call) => ready(answer, id, call, later),
+    fault: polled,
+  };
+  return later;
+}
+
+function ready(
+  reply: Buffer,
+  id: string,
+  call: VendorCall,
+  later: PendingAnswer,
+): VendorAnswer | PendingAnswer | PendingFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  const status = textOf(body?.['status']);
+  const details = objectOf(body?.['details']);
+  if (status === 'Pending') return later;
+  if (status === 'Task not found') return { kind: 'unknown_model', message: status, gone: true };
+  if (status === 'Request Moderated' || status === 'Content Moderated')
+    return moderationFault(reasons(details));
+  if (status === 'Error' || status === 'Failed')
+    return finalFault({
+      kind: 'server_error',
+      message: `the task failed ${JSON.stringify(details ?? {})}`,
+    });
+  if (status !== 'Ready') return protocolFault(`the status '${status}'`);
+  const url = textOf(objectOf(body?.['result'])?.['sample']);
+  return url === undefined
+    ? protocolFault('an answer without its picture')
+    : imagesAnswer(call, [{ from: { url } }], id);
+}
+
+function reasons(details: JsonObject | undefined): string {
+  const told = details?.['Moderation Reasons'];
+  return Array.isArray(told) ? `Reasons: ${told.join(', ')}.` : '';
+}

@@ -1,0 +1,237 @@
+import type { Fault } from '../../../base/fault.ts';
+import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import type {
+  VendorAnswer,
+  VendorCall,
+  ImageAdapter,
+  ImageMisfit,
+  PendingAnswer,
+  PendingFault,
+  GeneratedImage,
+} from '../../adapter.ts';
+import { faultWithin, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { dataUrl, type ImageSize, imageSizeText, imageRequestOf } from '../../media-request.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
+import { extraMembers, fittedSize, nearestRatio } from './request.ts';
+import {
+  faultReaders,
+  jsonRequest,
+  imagesAnswer,
+  splitByCount,
+  finalFault,
+  getRequest,
+  moderationFault,
+} from './response.ts';
+
+/**
+ * What a family of models takes: help.aliyun.com/zh/model-studio/qwen-image-api,
+ * …/qwen-image-edit-api and …/wan-image-generation-api-reference, 2026-08.
+ */
+interface Family {
+  readonly ids: RegExp;
+  readonly size: (size: ImageSize) => string;
+  /** Pictures at a time. */
+  readonly most: number;
+  /** Pictures that it is given; from the first number to the second. */
+  readonly given: readonly [number, number];
+}
+
+const listed = ['1328*1328', '1664*928', '928*1664', '1472*1140', '1140*1472'] as const;
+const free = (pixels: number) => (size: ImageSize) =>
+  imageSizeText(fittedSize(size, { step: 16, least: 512, most: 2_048, pixels }), '*');
+
+const other: Family = { ids: /(?:)/, size: free(2_048 * 2_048), most: 1, given: [0, 3] };
+
+const families: readonly Family[] = [
+  { ids: /^qwen-image-edit/, size: free(2_048 * 2_048), most: 6, given: [1, 3] },
+  { ids: /^qwen-image-[2-9]/, size: free(2_048 * 2_048), most: 6, given: [0, 3] },
+  { ids: /^qwen-image/, size: (size) => nearestRatio(size, listed), most: 1, given: [0, 0] },
+  { ids: /^wan2\.6-t2i/, size: free(1_440 * 1_440), most: 4, given: [0, 0] },
+  { ids: /^wan/, size: free(1_280 * 1_280), most: 4, given: [0, 4] },
+];
+const familyOf = ({ upstreamModel }: VendorCall): Family =>
+  families.find(({ ids }) => ids.test(upstreamModel)) ?? other;
+
+const known = {
+  seed: 'number',
+  prompt_extend: 'flag',
+  watermark: 'flag',
+  negative_prompt: 'text',
+} as const;
+
+/** Beside the compatible address, not below it. */
+const path = '/../../api/v1/services/aigc/multimodal-generation/generation';
+
+/**
+ * Qwen-Image, and Wan from 2.6 on: answered at once, in the words of a conversation; pictures lie
+ * behind addresses for a day.
+ */
+export function dashscopeImages(faults: readonly FaultRule[]): ImageAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, n, size, images } = imageRequestOf(call);
+      const content = [...images.map((image) => ({ image: dataUrl(image) })), { text: prompt }];
+      return jsonRequest(path, {
+        model: call.upstreamModel,
+        input: { messages: [{ role: 'user', content }] },
+        parameters: {
+          n,
+          ...(size === undefined ? {} : { size: familyOf(call).size(size) }),
+          ...extraMembers(call, known),
+        },
+      });
+    },
+    split: (call) => splitByCount(call, familyOf(call).most),
+    misfit,
+    read: (reply, _, call) => read(reply, call, faults),
+    fault: faultReaders(faults).fault,
+  };
+}
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images, mask } = imageRequestOf(call);
+  const [least, most] = familyOf(call).given;
+  if (mask !== undefined)
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  if (images.length < least)
+    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
+  if (images.length > most)
+    return {
+      param: 'image',
+      why:
+        most === 0 ? 'This model takes no pictures.' : `This model takes at most ${most} pictures.`,
+    };
+  return undefined;
+}
+
+function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const pictures = listOf(objectOf(body['output'])?.['choices'])
+    .flatMap((choice) => listOf(objectOf(objectOf(choice)?.['message'])?.['content']))
+    .flatMap((part) => {
+      const url = textOf(objectOf(part)?.['image']);
+      return url === undefined || url === '' ? [] : [{ from: { url } }];
+    });
+  if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body['request_id']));
+  const { code, message } = body;
+  return (
+    faultWithin({ error: code === undefined ? undefined : { code, message } }, { faults }) ??
+    protocolFault('an answer without a picture')
+  );
+}
+
+/**
+ * help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08: sides from 512 to 1440
+ * until wan2.5, which takes more.
+ */
+const sides = { step: 16, least: 512, most: 1_440, pixels: 2_073_600 } as const;
+const picturesAtOnce = 4;
+const taskMembers = { seed: 'number', prompt_extend: 'flag', watermark: 'flag' } as const;
+
+const services = '/../../api/v1/services/aigc';
+
+/**
+ * Models of the vendor's that are not answered at once (`X-DashScope-Async`): a task, asked for
+ * until it has succeeded.
+ */
+export function dashscopeTasks(faults: readonly FaultRule[]): ImageAdapter {
+  const { fault, polled } = faultReaders(faults);
+  return {
+    ask: (call) => {
+      const { prompt, n, size, images } = imageRequestOf(call);
+      const [image] = images;
+      const negative = extraMembers(call, { negative_prompt: 'text' });
+      const way = image === undefined ? 'text2image' : 'image2image';
+      const body = {
+        model: call.upstreamModel,
+        input: {
+          prompt,
+          ...negative,
+          ...(image === undefined ? {} : { images: images.map(dataUrl) }),
+        },
+        parameters: {
+          n,
+          ...(size === undefined ? {} : { size: imageSizeText(fittedSize(size, sides), '*') }),
+          ...extraMembers(call, taskMembers),
+        },
+      };
+      return jsonRequest(`${services}/${way}/image-synthesis`, body, {
+        'x-dashscope-async': 'enable',
+      });
+    },
+    split: (call) => splitByCount(call, picturesAtOnce),
+    misfit: taskMisfit,
+    read: (reply) => accepted(reply, faults, polled),
+    isAsync: () => true,
+    fault,
+  };
+}
+
+function taskMisfit(call: VendorCall): ImageMisfit | undefined {
+  const { mask, images } = imageRequestOf(call);
+  if (images.length > 3) return { param: 'image', why: 'This model takes at most 3 pictures.' };
+  return (
+    mask && {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    }
+  );
+}
+
+const afterMs = 1_000;
+
+function accepted(
+  reply: Buffer,
+  faults: readonly FaultRule[],
+  fault: NonNullable<PendingAnswer['fault']>,
+): PendingAnswer | PendingFault {
+  const id = textOf(objectOf(objectOf(parse(reply.toString('utf8')))?.['output'])?.['task_id']);
+  if (id === undefined) return protocolFault('an answer without the id of a task');
+  const path = `/../../api/v1/tasks/${encodeURIComponent(id)}`;
+  const later: PendingAnswer = {
+    ask: getRequest(path),
+    afterMs,
+    read: (told, _, call) => stateOf(told, id, call, later, faults),
+    fault,
+    // Taken back while it waits; refused once it runs.
+    cancel: jsonRequest(`${path}/cancel`, {}),
+  };
+  return later;
+}
+
+function stateOf(
+  reply: Buffer,
+  id: string,
+  call: VendorCall,
+  later: PendingAnswer,
+  faults: readonly FaultRule[],
+): VendorAnswer | PendingAnswer | PendingFault {
+  const output = objectOf(objectOf(parse(reply.toString('utf8')))?.['output']);
+  const status = textOf(output?.['task_status']);
+  if (status === 'PENDING' || status === 'RUNNING' || status === 'SUSPENDED') return later;
+  if (status === 'FAILED' || status === 'CANCELED')
+    return failed(textOf(output?.['code']) ?? status, textOf(output?.['message']) ?? '', faults);
+  if (status !== 'SUCCEEDED') return protocolFault(`the status '${status}'`);
+  const results = listOf(output?.['results']).map((one) => objectOf(one) ?? {});
+  const pictures = results.flatMap(({ url, actual_prompt: revised }): GeneratedImage[] =>
+    typeof url === 'string' ? [{ from: { url }, revisedPrompt: textOf(revised) }] : [],
+  );
+  const [refused] = results;
+  if (pictures.length === 0 && refused !== undefined)
+    return failed(textOf(refused['code']) ?? '', textOf(refused['message']) ?? '', faults);
+  const answer = imagesAnswer(call, pictures, id);
+  return 'kind' in answer ? finalFault(answer) : answer;
+}
+
+function failed(code: string, message: string, faults: readonly FaultRule[]): PendingFault {
+  const fault = faultWithin({ error: { code, message } }, { faults }) ?? {
+    kind: 'server_error',
+    message: sanitizeVendorMessage(message),
+  };
+  return fault.kind === 'content_policy' ? moderationFault(fault.message) : finalFault(fault);
+}

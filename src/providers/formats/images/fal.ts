@@ -1,0 +1,231 @@
+import type { Fault } from '../../../base/fault.ts';
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  PendingAnswer,
+  PendingFault,
+  GeneratedImage,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { dataUrl, imageRequestOf } from '../../media-request.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { type FaultHeaders, protocolFault } from '../fault.ts';
+import { extraMembers, imageFormat, nearestRatio } from './request.ts';
+import {
+  finalFault,
+  faultReaders,
+  getRequest,
+  jsonRequest,
+  imagesAnswer,
+  moderationFault,
+  splitByCount,
+} from './response.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
+
+/**
+ * Of the models with a page of their own on fal.ai (2026-11): those that name a ratio instead of
+ * sides, that take a list of pictures, that take a mask.
+ */
+const byRatio = /kontext|ultra|imagen|nano-banana|gemini|grok|ideogram\/v2/;
+const manyPictures =
+  /(?:flux-2|nano-banana|gemini|seedream|qwen-image-edit-plus|kontext\/(?:max\/)?multi|grok)/;
+const masked = /fill|inpaint/;
+/** These change pictures; what makes some of words alone is another way into the same app. */
+const changesOnly = /flux-pro\/kontext(?:\/max)?(?:\+|$)/;
+const ratios = [
+  '1:1',
+  '21:9',
+  '16:9',
+  '3:2',
+  '4:3',
+  '5:4',
+  '4:5',
+  '3:4',
+  '2:3',
+  '9:16',
+  '9:21',
+] as const;
+const picturesAtOnce = 4;
+
+const known = {
+  seed: 'number',
+  negative_prompt: 'text',
+  num_inference_steps: 'number',
+  guidance_scale: 'number',
+  strength: 'number',
+  safety_tolerance: 'text',
+  enable_safety_checker: 'flag',
+  loras: 'any',
+  style: 'text',
+} as const;
+
+/**
+ * docs.fal.ai/documentation/model-apis/errors, 2026-11: 422 lists what is wrong, each with its
+ * type.
+ */
+const { fault, polled } = faultReaders([
+  { status: 403, text: /exhausted balance/i, kind: 'quota' },
+  { status: 422, code: /content_policy_violation/, kind: 'content_policy' },
+]);
+
+/** Any model of fal's queue: submitted, asked for its state, then for its answer. */
+export const falImages: ImageAdapter = {
+  ask,
+  split: (call) => splitByCount(call, picturesAtOnce),
+  misfit,
+  read: accepted,
+  isAsync: () => true,
+  fault: refused,
+};
+
+function ask(call: VendorCall): VendorRequest {
+  const { prompt, n, size, images, mask } = imageRequestOf(call);
+  const model = call.upstreamModel;
+  const shape =
+    size &&
+    (byRatio.test(model)
+      ? { aspect_ratio: nearestRatio(size, ratios) }
+      : { image_size: { width: size.width, height: size.height } });
+  const [first] = images;
+  const given =
+    first &&
+    (manyPictures.test(model)
+      ? { image_urls: images.map(dataUrl) }
+      : { image_url: dataUrl(first) });
+  const painted = mask && blackAndWhite(mask, 'white');
+  return jsonRequest(
+    `/${model}${first === undefined && changesOnly.test(model) ? '/text-to-image' : ''}`,
+    {
+      prompt,
+      num_images: n,
+      ...shape,
+      ...given,
+      ...(painted === undefined ? {} : { mask_url: dataUrl(painted) }),
+      output_format: imageFormat(call),
+      ...extraMembers(call, known),
+    },
+  );
+}
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images, mask } = imageRequestOf(call);
+  if (images.length > 1 && !manyPictures.test(call.upstreamModel))
+    return { param: 'image', why: 'This model takes one picture.' };
+  if (mask === undefined) return undefined;
+  if (!masked.test(call.upstreamModel))
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
+}
+
+/** 422 tells in `detail[].type` what it is about; a message alone may be anything. */
+function refused(status: number, headers: FaultHeaders, reply: string): Fault {
+  const told = listOf(objectOf(parse(reply))?.['detail']).map((one) =>
+    textOf(objectOf(one)?.['type']),
+  );
+  return told.includes('content_policy_violation')
+    ? moderationFault('')
+    : fault(status, headers, reply);
+}
+
+const afterMs = 500;
+
+/**
+ * An app is named by two steps, and what follows is a way into it (`@fal-ai/client` 1.x,
+ * parseEndpointId).
+ */
+const appOf = ({ upstreamModel }: VendorCall): string =>
+  upstreamModel.split('/').slice(0, 2).join('/');
+
+function accepted(reply: Buffer, _: string, call: VendorCall): PendingAnswer | PendingFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(body?.['request_id']);
+  if (body === undefined || id === undefined)
+    return protocolFault('an answer without the id of a request');
+  const path = `/${appOf(call)}/requests/${encodeURIComponent(id)}`;
+  const cancel: VendorRequest = { ...getRequest(`${path}/cancel`), method: 'PUT' };
+  const answer: PendingAnswer = {
+    ask: { ...getRequest(path), ...urlIn(body, 'response_url') },
+    afterMs: 0,
+    read: (told, _type, asked) => answered(told, id, asked),
+    fault: unanswered,
+    cancel,
+  };
+  const state: PendingAnswer = {
+    ask: { ...getRequest(`${path}/status`), ...urlIn(body, 'status_url') },
+    afterMs,
+    read: (told) => stateIn(told, state, answer),
+    fault: polled,
+    cancel,
+  };
+  return state;
+}
+
+function urlIn(body: JsonObject, name: string): { readonly url?: string } {
+  const url = textOf(body[name]);
+  return url === undefined ? {} : { url };
+}
+
+function stateIn(
+  reply: Buffer,
+  state: PendingAnswer,
+  answer: PendingAnswer,
+): PendingAnswer | PendingFault {
+  const status = textOf(objectOf(parse(reply.toString('utf8')))?.['status']);
+  if (status === 'IN_QUEUE' || status === 'IN_PROGRESS') return state;
+  // So it is called when the work has failed, too: the answer tells.
+  return status === 'COMPLETED' ? answer : protocolFault(`the status '${status}'`);
+}
+
+/**
+ * The work's own end, when it says what was wrong; otherwise what stands before it did not reach
+ * it.
+ */
+function unanswered(status: number, headers: FaultHeaders, reply: string): PendingFault {
+  const detail = objectOf(parse(reply))?.['detail'];
+  if (
+    detail === undefined ||
+    status === 401 ||
+    status === 403 ||
+    status === 429 ||
+    detail === 'Request is still in progress'
+  )
+    return polled(status, headers, reply);
+  return finalFault(refused(status, headers, reply));
+}
+
+function answered(reply: Buffer, id: string, call: VendorCall): VendorAnswer | PendingFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const images = Array.isArray(body['images']) ? listOf(body['images']) : [body['image']];
+  const unsafe = listOf(body['has_nsfw_concepts']);
+  const pictures = images.flatMap((image, i): GeneratedImage[] => {
+    const url = isObject(image) ? textOf(image['url']) : undefined;
+    return url === undefined || unsafe[i] === true ? [] : [pictureAt(url)];
+  });
+  if (pictures.length === 0 && unsafe.includes(true)) return moderationFault('');
+  return ofAll(imagesAnswer(call, pictures, id));
+}
+
+/** What is there is there for good: asking again changes nothing. */
+const ofAll = (answer: VendorAnswer | Fault): VendorAnswer | PendingFault =>
+  'kind' in answer ? finalFault(answer) : answer;
+
+/** `sync_mode` models write the bytes into the address. */
+function pictureAt(url: string): GeneratedImage {
+  const [, base64] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
+  return { from: base64 === undefined ? { url } : { base64 } };
+}

@@ -1,0 +1,187 @@
+import type { Fault } from '../../../base/fault.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  GeneratedImage,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { protocolFault } from '../fault.ts';
+import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
+import { modelPath } from '../gemini/request.ts';
+import { geminiQuantities } from '../gemini/response.ts';
+import { type InputImage, imageResolutionOf, imageRequestOf } from '../../media-request.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
+import { nearestRatio, extraMembers } from './request.ts';
+import {
+  jsonRequest,
+  imagesAnswer,
+  moderationFault,
+  splitByCount,
+  withImageUsage,
+  partsWithImageUsage,
+} from './response.ts';
+
+/** ai.google.dev/gemini-api/docs/image-generation, 2026-08. */
+const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
+const givenMax = 14;
+
+/** A mask is a picture like any other to these models; what it means is said in words. */
+const maskInWords =
+  'The last picture is a mask of the first one. Change the first picture only where the mask is transparent, and leave all else as it is.';
+
+/** Gemini's models that make pictures: one at a time, in the words of a conversation. */
+export const geminiImages: ImageAdapter = {
+  ask,
+  split: (call) => partsWithImageUsage(splitByCount(call, 1)),
+  misfit,
+  read,
+  fault: geminiFault,
+};
+
+function ask(call: VendorCall): VendorRequest {
+  const { prompt, images, mask } = imageRequestOf(call);
+  const words = mask === undefined ? prompt : `${prompt}\n\n${maskInWords}`;
+  const parts = [
+    { text: words },
+    ...[...images, ...(mask === undefined ? [] : [mask])].map(inline),
+  ];
+  return jsonRequest(`${modelPath(call.upstreamModel)}:generateContent`, {
+    contents: [{ role: 'user', parts }],
+    generationConfig: { responseModalities: ['TEXT', 'IMAGE'], ...shape(call) },
+  });
+}
+
+const inline = ({ type, bytes }: InputImage): JsonObject => ({
+  inlineData: { mimeType: type, data: bytes.toString('base64') },
+});
+
+/** Only the third generation has resolutions (same page); 2.5 refuses to be told one. */
+function shape(call: VendorCall): JsonObject {
+  const { size, quality } = imageRequestOf(call);
+  const better = quality === 'hd' || quality === 'high';
+  const asked = size === undefined ? undefined : imageResolutionOf(size);
+  const resolution = better && (asked === undefined || asked === '1K') ? '2K' : asked;
+  const config = {
+    ...(size === undefined ? {} : { aspectRatio: nearestRatio(size, ratios) }),
+    ...(resolution === undefined || resolution === '1K' || !hasResolutions(call)
+      ? {}
+      : { imageSize: resolution }),
+  };
+  return Object.keys(config).length === 0 ? {} : { imageConfig: config };
+}
+
+const hasResolutions = ({ upstreamModel }: VendorCall): boolean =>
+  /gemini-[3-9]/.test(upstreamModel) && !upstreamModel.includes('lite');
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images } = imageRequestOf(call);
+  if (images.length > givenMax)
+    return { param: 'image', why: `This model takes at most ${givenMax} pictures.` };
+  return images.some(({ type }) => type === 'image/gif')
+    ? { param: 'image', why: 'This model takes PNG, JPEG and WebP.' }
+    : undefined;
+}
+
+function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const candidates = listOf(body['candidates']).map((candidate) => objectOf(candidate) ?? {});
+  const parts = candidates.flatMap(({ content }) =>
+    listOf(objectOf(content)?.['parts']).map((part) => objectOf(part) ?? {}),
+  );
+  const pictures = parts.flatMap(pictureOf);
+  if (pictures.length === 0) return geminiFaultWithin(body) ?? heldBack(body, candidates, parts);
+  const answer = imagesAnswer(call, pictures, textOf(body['responseId']));
+  const usage = objectOf(body['usageMetadata']);
+  return 'kind' in answer || usage === undefined
+    ? answer
+    : withImageUsage(answer, geminiQuantities(usage));
+}
+
+/** What it drew while it thought is no picture of the answer. */
+function pictureOf(part: JsonObject): GeneratedImage[] {
+  const data = textOf(objectOf(part['inlineData'])?.['data']);
+  return data === undefined || part['thought'] === true ? [] : [{ from: { base64: data } }];
+}
+
+/**
+ * No picture has a reason, or was talked out of: both are for the client to mend (wire-formats §3).
+ */
+function heldBack(
+  body: JsonObject,
+  candidates: readonly JsonObject[],
+  parts: readonly JsonObject[],
+): Fault {
+  const blocked = textOf(objectOf(body['promptFeedback'])?.['blockReason']);
+  const reason = blocked ?? candidates.flatMap(({ finishReason }) => textOf(finishReason) ?? [])[0];
+  if (reason === undefined) return protocolFault('an answer without a picture');
+  const words = parts
+    .flatMap(({ text, thought }) => (typeof text === 'string' && thought !== true ? [text] : []))
+    .join('');
+  if (reason === 'MAX_TOKENS' || reason === 'OTHER' || reason === 'MALFORMED_RESPONSE')
+    return { kind: 'server_error', message: `no picture: ${reason}` };
+  return moderationFault(words === '' ? reason : sanitizeVendorMessage(words));
+}
+
+/** cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api, 2026-08. */
+const imagenRatios = ['1:1', '3:4', '4:3', '9:16', '16:9'] as const;
+const picturesAtOnce = 4;
+const known = {
+  seed: 'number',
+  negativePrompt: 'text',
+  personGeneration: 'text',
+  safetySetting: 'text',
+  addWatermark: 'flag',
+} as const;
+
+/** Imagen on Vertex: up to four pictures of words at a time. */
+export const imagen: ImageAdapter = {
+  ask: (call) => {
+    const { prompt, n, size, quality } = imageRequestOf(call);
+    const large =
+      quality === 'hd' ||
+      quality === 'high' ||
+      (size !== undefined && imageResolutionOf(size) !== '1K');
+    return jsonRequest(`${modelPath(call.upstreamModel)}:predict`, {
+      instances: [{ prompt }],
+      parameters: {
+        sampleCount: n,
+        ...(size === undefined ? {} : { aspectRatio: nearestRatio(size, imagenRatios) }),
+        ...(large ? { sampleImageSize: '2K' } : {}),
+        includeRaiReason: true,
+        ...extraMembers(call, known),
+      },
+    });
+  },
+  split: (call) => splitByCount(call, picturesAtOnce),
+  misfit: (call) =>
+    imageRequestOf(call).images.length === 0
+      ? undefined
+      : { param: 'image', why: 'This model takes no pictures.' },
+  read: readImagen,
+  fault: geminiFault,
+};
+
+function readImagen(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const predictions = listOf(body['predictions']).map((one) => objectOf(one) ?? {});
+  const pictures = predictions.flatMap(({ bytesBase64Encoded: base64, prompt }) =>
+    typeof base64 === 'string' ? [{ from: { base64 }, revisedPrompt: textOf(prompt) }] : [],
+  );
+  if (pictures.length > 0) return imagesAnswer(call, pictures);
+  const reason = predictions.flatMap(({ raiFilteredReason: why }) => textOf(why) ?? [])[0];
+  // All of them were filtered: then there are none, or no list at all (same page).
+  if (reason !== undefined || !('error' in body)) return moderationFault(reason);
+  return geminiFaultWithin(body) ?? protocolFault('an answer without a picture');
+}

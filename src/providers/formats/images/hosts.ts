@@ -1,0 +1,226 @@
+import type { Fault } from '../../../base/fault.ts';
+import { isObject, listOf, parse, textOf, objectOf } from '../../../base/json-value.ts';
+import type { VendorAnswer, VendorCall, ImageAdapter, ImageMisfit } from '../../adapter.ts';
+import { faultWithin, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { dataUrl, type ImageSize, imageSizeText, imageRequestOf } from '../../media-request.ts';
+import { extraMembers, fittedSize, nearestRatio } from './request.ts';
+import {
+  faultReaders,
+  jsonRequest,
+  imagesAnswer,
+  moderationFault,
+  splitByCount,
+} from './response.ts';
+import { openaiImages } from './openai.ts';
+
+const noMask: ImageMisfit = {
+  param: 'mask',
+  why: 'This model takes no mask: describe in the prompt what is to change.',
+};
+
+/**
+ * docs.together.ai/reference/post-images-generations, 2026-08: sides instead of a size, `base64`
+ * instead of `b64_json`.
+ */
+export const togetherImages = (faults: readonly FaultRule[]): ImageAdapter =>
+  openaiImages({
+    size: (size) => ({ ...fittedSize(size, { step: 16, least: 256, most: 1_792 }) }),
+    quality: () => undefined,
+    base64: 'base64',
+    drop: ['size', 'style', 'background', 'moderation', 'output_compression', 'user'],
+    nMax: () => 4,
+    faults,
+  });
+
+/** docs.siliconflow.cn/cn/api-reference/images/images-generations, 2026-08. */
+const kolors = ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'] as const;
+const qwen = [
+  '1328x1328',
+  '1664x928',
+  '928x1664',
+  '1472x1140',
+  '1140x1472',
+  '1584x1056',
+  '1056x1584',
+] as const;
+const flow = {
+  seed: 'number',
+  num_inference_steps: 'number',
+  guidance_scale: 'number',
+  cfg: 'number',
+  negative_prompt: 'text',
+} as const;
+
+/**
+ * `image_size` and `batch_size`; given pictures are `image`, `image2`, `image3`; the answer lists
+ * `images`.
+ */
+export function siliconflowImages(faults: readonly FaultRule[]): ImageAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, n, size, images } = imageRequestOf(call);
+      const given = Object.fromEntries(
+        images.map((image, i) => [i === 0 ? 'image' : `image${i + 1}`, dataUrl(image)]),
+      );
+      return jsonRequest('/images/generations', {
+        model: call.upstreamModel,
+        prompt,
+        ...(size === undefined ? {} : { image_size: flowSize(size, call) }),
+        ...(n === 1 ? {} : { batch_size: n }),
+        ...given,
+        ...extraMembers(call, flow),
+      });
+    },
+    split: (call) => splitByCount(call, /kolors/i.test(call.upstreamModel) ? 4 : 1),
+    misfit: (call) => {
+      const { images, mask } = imageRequestOf(call);
+      if (mask !== undefined) return noMask;
+      return images.length > 3
+        ? { param: 'image', why: 'This model takes at most 3 pictures.' }
+        : undefined;
+    },
+    read: openaiImages({ faults }).read,
+    fault: faultReaders(faults).fault,
+  };
+}
+
+function flowSize(size: ImageSize, { upstreamModel }: VendorCall): string {
+  if (/kolors/i.test(upstreamModel)) return nearestRatio(size, kolors);
+  if (/qwen-image/i.test(upstreamModel)) return nearestRatio(size, qwen);
+  return imageSizeText(fittedSize(size, { step: 16, least: 512, most: 2_048 }));
+}
+
+/** docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08. */
+const ratios = [
+  '1:1',
+  '21:9',
+  '16:9',
+  '3:2',
+  '5:4',
+  '4:5',
+  '2:3',
+  '9:16',
+  '9:21',
+  '4:3',
+  '3:4',
+] as const;
+const steps = { seed: 'number', guidance_scale: 'number', num_inference_steps: 'number' } as const;
+
+/** A workflow of the model's own, one picture at a time. */
+export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, size } = imageRequestOf(call);
+      const model = call.upstreamModel.split('/').map(encodeURIComponent).join('/');
+      const path = model.includes('/') ? model : `accounts/fireworks/models/${model}`;
+      const body = {
+        prompt,
+        ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+        ...extraMembers(call, steps),
+      };
+      return jsonRequest(`/workflows/${path}/text_to_image`, body, { accept: 'application/json' });
+    },
+    split: (call) => splitByCount(call, 1),
+    misfit: (call) =>
+      imageRequestOf(call).images.length === 0
+        ? undefined
+        : { param: 'image', why: 'This model takes no pictures.' },
+    read: (reply, _, call) => readWorkflow(reply, call, faults),
+    fault: faultReaders(faults).fault,
+  };
+}
+
+function readWorkflow(
+  reply: Buffer,
+  call: VendorCall,
+  faults: readonly FaultRule[],
+): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  if (body['finishReason'] === 'CONTENT_FILTERED') return moderationFault(undefined);
+  const told = body['base64'];
+  const pictures = (typeof told === 'string' ? [told] : listOf(told)).flatMap((one) =>
+    typeof one === 'string' ? [{ from: { base64: one.replace(/^data:[^,]*,/, '') } }] : [],
+  );
+  return pictures.length > 0
+    ? imagesAnswer(call, pictures, textOf(body['id']))
+    : (faultWithin(body, { faults }) ?? protocolFault('an answer without a picture'));
+}
+
+const router = {
+  aspect_ratio: 'text',
+  resolution: 'text',
+  background: 'text',
+  output_format: 'text',
+  output_compression: 'number',
+  seed: 'number',
+  provider: 'any',
+} as const;
+
+/**
+ * OpenRouter's `/images` (recorded 2026-08;
+ * openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest): pictures of words and
+ * of others at one address, one at a time, always as bytes.
+ */
+export function openrouterImages(faults: readonly FaultRule[]): ImageAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, images, size } = imageRequestOf(call);
+      const references = images.map((image) => ({
+        type: 'image_url',
+        image_url: { url: dataUrl(image) },
+      }));
+      return jsonRequest('/images', {
+        model: call.upstreamModel,
+        prompt,
+        ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+        ...(references.length === 0 ? {} : { input_references: references }),
+        ...extraMembers(call, router),
+      });
+    },
+    split: (call) => splitByCount(call, 1),
+    misfit: (call) => (imageRequestOf(call).mask === undefined ? undefined : noMask),
+    read: openaiImages({ faults }).read,
+    fault: faultReaders(faults).fault,
+  };
+}
+
+/**
+ * docs.bigmodel.cn/api-reference, generate image, 2026-08: sides from 512 to 2048, multiples of 16,
+ * at most 2²¹ pixels together.
+ */
+const sides = { step: 16, least: 512, most: 2_048, pixels: 2_097_152 } as const;
+const known = { watermark_enabled: 'flag', user_id: 'text' } as const;
+
+/** CogView and GLM-Image: one picture of words at a time, at once, behind an address. */
+export function cogView(faults: readonly FaultRule[]): ImageAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, size, quality } = imageRequestOf(call);
+      return jsonRequest('/images/generations', {
+        model: call.upstreamModel,
+        prompt,
+        ...(size === undefined ? {} : { size: imageSizeText(fittedSize(size, sides)) }),
+        ...(quality === undefined || quality === 'auto'
+          ? {}
+          : { quality: quality === 'hd' || quality === 'high' ? 'hd' : 'standard' }),
+        ...extraMembers(call, known),
+      });
+    },
+    split: (call) => splitByCount(call, 1),
+    read,
+    fault: faultReaders(faults).fault,
+  };
+}
+
+function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  if (!Array.isArray(body?.['data'])) return protocolFault('an answer without data');
+  const urls = listOf(body['data']).map((item) => textOf(objectOf(item)?.['url']));
+  return imagesAnswer(
+    call,
+    urls.flatMap((url) => (url === undefined ? [] : [{ from: { url } }])),
+    textOf(body['id']),
+  );
+}

@@ -1,0 +1,142 @@
+import type { Fault } from '../../../base/fault.ts';
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  GeneratedImage,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { imageRequestOf } from '../../media-request.ts';
+import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+import { extraMembers, nearestRatio } from './request.ts';
+import { type FormField, formRequest } from '../multipart.ts';
+import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
+
+/** developer.ideogram.ai/api-reference, generate-v3, 2026-10. */
+const ratios = [
+  '1x1',
+  '16x9',
+  '9x16',
+  '3x2',
+  '2x3',
+  '4x3',
+  '3x4',
+  '5x4',
+  '4x5',
+  '16x10',
+  '10x16',
+  '2x1',
+  '1x2',
+  '3x1',
+  '1x3',
+] as const;
+/** Of version 4, which takes sides (ideogram skills, 2026). */
+const resolutions = [
+  '1024x1024',
+  '1344x768',
+  '768x1344',
+  '1248x832',
+  '832x1248',
+  '1152x864',
+  '864x1152',
+] as const;
+const picturesAtOnce = 8;
+
+const known = {
+  seed: 'number',
+  negative_prompt: 'text',
+  magic_prompt: 'text',
+  style_type: 'text',
+  style_preset: 'text',
+  image_weight: 'number',
+} as const;
+/** The client's quality, in this vendor's words. */
+const speeds: Readonly<Record<string, string>> = {
+  hd: 'QUALITY',
+  high: 'QUALITY',
+  standard: 'DEFAULT',
+  medium: 'DEFAULT',
+  low: 'TURBO',
+};
+
+/** `Api-Key`; 422 is a prompt that was not liked (developer.ideogram.ai, generate-v3, 2026-10). */
+const { fault } = faultReaders([{ status: 422, text: /safety/i, kind: 'content_policy' }]);
+
+/**
+ * Ideogram 3 and 4: made at once; with a mask a picture is edited, without one it is remixed.
+ * Addresses die within a day.
+ */
+export const ideogramImages: ImageAdapter = {
+  ask,
+  split: (call) => splitByCount(call, picturesAtOnce),
+  misfit,
+  read,
+  fault,
+};
+
+/**
+ * `ideogram-v3`, `ideogram-v3-turbo`, `ideogram-v4-quality`: the last word is how fast it is made.
+ */
+function modelOf({ upstreamModel }: VendorCall): {
+  readonly base: string;
+  readonly speed: string | undefined;
+  readonly fourth: boolean;
+} {
+  const [, base = upstreamModel, speed] =
+    /^(ideogram-v\d+)(?:-(flash|turbo|default|quality))?$/i.exec(upstreamModel) ?? [];
+  return { base, speed: speed?.toUpperCase(), fourth: base === 'ideogram-v4' };
+}
+
+function ask(call: VendorCall): VendorRequest {
+  const { prompt, n, size, quality, images, mask } = imageRequestOf(call);
+  const { base, speed, fourth } = modelOf(call);
+  const [image] = images;
+  const way = image === undefined ? 'generate' : mask === undefined ? 'remix' : 'edit';
+  const shape: FormField = fourth
+    ? ['resolution', size && nearestRatio(size, resolutions)]
+    : ['aspect_ratio', size && nearestRatio(size, ratios)];
+  const fields: readonly FormField[] = [
+    [fourth && way === 'generate' ? 'text_prompt' : 'prompt', prompt],
+    ['image', image],
+    ['mask', mask && blackAndWhite(mask, 'black')],
+    // What is edited keeps its shape.
+    ...(way === 'edit' ? [] : [shape]),
+    ['rendering_speed', speed ?? speeds[quality ?? '']],
+    // Version 4 makes one at a time where it is not asked for more.
+    ['num_images', n > 1 || !fourth ? n : undefined],
+    ...Object.entries(extraMembers(call, known)).map(
+      ([name, value]): FormField => [name, String(value)],
+    ),
+  ];
+  return formRequest(`/v1/${base}/${way}`, fields, call.answerId);
+}
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images, mask } = imageRequestOf(call);
+  if (images.length > 1) return { param: 'image', why: 'This model takes one picture.' };
+  if (mask === undefined || blackAndWhite(mask, 'black') !== undefined) return undefined;
+  return { param: 'mask', why: `This is no mask: ${maskRule}` };
+}
+
+function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  if (!Array.isArray(body?.['data'])) return protocolFault('an answer without data');
+  const items = listOf(body['data']).map((item) => objectOf(item) ?? {});
+  const pictures = items.flatMap((item): GeneratedImage[] => {
+    const url = textOf(item['url']) ?? '';
+    const prompt = textOf(item['prompt']);
+    return url === '' || item['is_image_safe'] === false
+      ? []
+      : [
+          {
+            from: { url },
+            revisedPrompt: prompt === imageRequestOf(call).prompt ? undefined : prompt,
+          },
+        ];
+  });
+  if (pictures.length === 0 && items.length > 0) return moderationFault('');
+  return imagesAnswer(call, pictures);
+}

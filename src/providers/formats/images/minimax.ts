@@ -1,0 +1,68 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { VendorAnswer, VendorCall, ImageAdapter } from '../../adapter.ts';
+import { imageRequestOf } from '../../media-request.ts';
+import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { faultWithin, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { extraMembers, nearestRatio } from './request.ts';
+import {
+  faultReaders,
+  jsonRequest,
+  imagesAnswer,
+  moderationFault,
+  splitByCount,
+} from './response.ts';
+
+/** platform.minimaxi.com/document/image-generation, 2026-08. */
+const ratios = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'] as const;
+const picturesAtOnce = 9;
+const known = {
+  seed: 'number',
+  prompt_optimizer: 'flag',
+  subject_reference: 'any',
+  style: 'any',
+  aigc_watermark: 'flag',
+} as const;
+
+/**
+ * Pictures of words; what it takes a picture for is a face to keep, which is no edit
+ * (`subject_reference`).
+ */
+export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, n, size, returns } = imageRequestOf(call);
+      return jsonRequest('/image_generation', {
+        model: call.upstreamModel,
+        prompt,
+        n,
+        ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+        response_format: returns === 'url' ? 'url' : 'base64',
+        ...extraMembers(call, known),
+      });
+    },
+    split: (call) => splitByCount(call, picturesAtOnce),
+    read: (reply, _, call) => read(reply, call, faults),
+    fault: faultReaders(faults).fault,
+  };
+}
+
+function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const fault = faultWithin(body, { faults });
+  if (fault !== undefined) return fault;
+  const data = objectOf(body['data']);
+  const pictures = [
+    ...listOf(data?.['image_urls']).flatMap((url) =>
+      typeof url === 'string' ? [{ from: { url } }] : [],
+    ),
+    ...listOf(data?.['image_base64']).flatMap((base64) =>
+      typeof base64 === 'string' ? [{ from: { base64 } }] : [],
+    ),
+  ];
+  // All that failed were not liked: that is what `failed_count` counts (same page).
+  if (pictures.length === 0 && Number(objectOf(body['metadata'])?.['failed_count']) > 0)
+    return moderationFault('');
+  return imagesAnswer(call, pictures, textOf(body['id']));
+}

@@ -1,0 +1,144 @@
+import { jsonText } from '../../../base/json-edit.ts';
+import type { Fault } from '../../../base/fault.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  isFault,
+  isPending,
+  type ImageAdapter,
+  type StreamedImageAdapter,
+  type StreamMeter,
+  type StreamTranslator,
+} from '../../adapter.ts';
+import { imageRequestOf } from '../../media-request.ts';
+import { isObject, type JsonObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { faultWithin, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
+import { openaiImageUsage } from './openai.ts';
+
+/**
+ * The same vendor, for clients that want to see their picture come about: its events are theirs,
+ * byte for byte.
+ */
+export function streamedImages(
+  adapter: ImageAdapter,
+  faults: readonly FaultRule[] = [],
+): StreamedImageAdapter {
+  const read = (reply: Buffer, contentType: string, call: VendorCall): VendorAnswer | Fault => {
+    const said = adapter.read(reply, contentType, call);
+    return isPending(said) ? protocolFault('an answer that comes later') : said;
+  };
+  return {
+    ...adapter,
+    read,
+    stream: (call, contentType) => new ImageEvents(call, contentType, faults, read),
+  };
+}
+
+type Read = (reply: Buffer, contentType: string, call: VendorCall) => VendorAnswer | Fault;
+
+class ImageEvents implements StreamTranslator {
+  readonly meter: StreamMeter = {
+    quantities: undefined,
+    outputBytes: 0,
+    finished: false,
+    done: false,
+    fault: undefined,
+    upstreamId: undefined,
+  };
+  readonly #call: VendorCall;
+  readonly #faults: readonly FaultRule[];
+  readonly #frames: Frames;
+  readonly #read: Read;
+  #out = '';
+  #completed = 0;
+
+  constructor(call: VendorCall, contentType: string, faults: readonly FaultRule[], read: Read) {
+    this.#call = call;
+    this.#faults = faults;
+    this.#read = read;
+    const whole = contentType.startsWith('application/json');
+    this.#frames = whole
+      ? new WholeFrames((data) => this.#whole(data))
+      : new SseFrames((data, name) => this.#event(data, name));
+  }
+
+  push(piece: Buffer): string {
+    const problem = this.#frames.push(piece);
+    if (problem !== undefined) this.meter.fault ??= protocolFault(problem);
+    return this.#taken();
+  }
+
+  end(): string {
+    const rest = this.#frames.end();
+    const told = parse(rest);
+    if (isObject(told)) this.meter.fault ??= faultWithin(told, { faults: this.#faults });
+    if (!this.meter.finished)
+      this.meter.fault ??= protocolFault('the stream ended without its picture');
+    return this.#taken();
+  }
+
+  /** All that it can cost is reserved before it begins. */
+  cutShort(): string {
+    return '';
+  }
+
+  #taken(): string {
+    const out = this.#out;
+    this.#out = '';
+    return out;
+  }
+
+  #event(data: string, name: string): boolean {
+    if (data === '[DONE]') return true;
+    const body = objectOf(parse(data));
+    if (body === undefined) return this.#fail(protocolFault('an event that is no JSON object'));
+    const type = textOf(body['type']) ?? name;
+    if (type === 'error' || body['error'] !== undefined) return this.#fail(this.#faultOf(body));
+    this.#out += `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`;
+    if (/\.(?:partial_image|completed)$/.test(type)) this.meter.outputBytes += 1;
+    if (type.endsWith('.completed')) this.#complete(body);
+    return true;
+  }
+
+  #complete(body: JsonObject): void {
+    this.#completed += 1;
+    const told = openaiImageUsage(body['usage']);
+    this.meter.quantities = { ...this.meter.quantities, ...told, image: this.#completed };
+    this.meter.finished = true;
+    this.meter.done = this.#completed >= imageRequestOf(this.#call).n;
+  }
+
+  /** An answer that is no stream, although one was asked for. */
+  #whole(data: string): boolean {
+    const answer = this.#read(Buffer.from(data, 'latin1'), 'application/json', this.#call);
+    if (isFault(answer)) return this.#fail(answer);
+    const type = `${imageRequestOf(this.#call).images.length > 0 ? 'image_edit' : 'image_generation'}.completed`;
+    const { created, usage, ...more } = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+    const pictures = (answer.pictures ?? []).flatMap(({ from }) =>
+      'base64' in from ? [from.base64] : [],
+    );
+    if (pictures.length === 0)
+      return this.#fail(protocolFault('an address where a stream was asked for'));
+    for (const b64_json of pictures)
+      this.#out += `event: ${type}\ndata: ${jsonText({ type, b64_json, created_at: created, ...more, usage })}\n\n`;
+    this.meter.outputBytes = pictures.length;
+    this.meter.quantities = { ...answer.quantities, image: pictures.length };
+    this.meter.finished = true;
+    this.meter.done = true;
+    return true;
+  }
+
+  #faultOf(body: JsonObject): Fault {
+    const error = objectOf(body['error']) ?? body;
+    return (
+      faultWithin({ error }, { faults: this.#faults }) ?? protocolFault('an error that is not told')
+    );
+  }
+
+  #fail(fault: Fault): boolean {
+    this.meter.fault = fault;
+    return false;
+  }
+}

@@ -1,0 +1,332 @@
+import { type JsonChange, editJsonBytes, jsonText } from '../../../base/json-edit.ts';
+import type { Fault } from '../../../base/fault.ts';
+import type { Measure, Quantities } from '../../../base/quantities.ts';
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  GeneratedImage,
+  ImageAdapter,
+} from '../../adapter.ts';
+import {
+  type ImageSize,
+  type ImageRequest,
+  imageSizeText,
+  imageRequestOf,
+} from '../../media-request.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { faultOf, faultWithin, protocolFault } from '../fault.ts';
+import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';
+import { formRequest } from '../multipart.ts';
+import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
+import { fittedSize, nearestRatio } from './request.ts';
+
+/** How a vendor departs from OpenAI's images. Each entry cites its page and date. */
+export interface ImagesQuirks {
+  /** The client's members under the vendor's name. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** What it refuses. */
+  readonly drop?: readonly string[];
+  /** Pictures that it makes at a time, or whose bytes fit into one answer. */
+  readonly nMax?: (wish: ImageRequest) => number;
+  /** What it is told of the size, instead of `size`. Undefined: nothing. */
+  readonly size?: (size: ImageSize, call: VendorCall) => JsonObject | undefined;
+  /** What it calls the client's quality. Undefined: it knows none. Absent: as the client does. */
+  readonly quality?: (quality: string, model: string) => string | undefined;
+  /** `response_format` is refused: there are bytes alone. */
+  readonly bytesOnly?: true;
+  /** Its word for `b64_json`. */
+  readonly base64?: string;
+  readonly faults?: readonly FaultRule[];
+  readonly path?: string;
+}
+
+const rules = ({ faults = [] }: ImagesQuirks): ChatQuirks => ({ faults });
+
+const json = { 'content-type': 'application/json' } as const;
+
+/** Members that are ours to say anew, or that say nothing to a vendor. */
+const ours = ['model', 'size', 'quality', 'response_format', 'n', 'stream', 'partial_images'];
+
+/**
+ * What such a call says beside its files: the client's members, but for what this vendor's model
+ * takes in other words. Undefined: not at all.
+ */
+function changed(call: VendorCall, quirks: ImagesQuirks): ReadonlyMap<string, unknown> {
+  const { body, upstreamModel } = call;
+  const wish = imageRequestOf(call);
+  const said = new Map<string, unknown>([['model', upstreamModel]]);
+  const size = sizeSaid(call, quirks);
+  said.set('size', size['size']);
+  for (const [name, value] of Object.entries(size)) said.set(name, value);
+  said.set('quality', qualitySaid(wish, upstreamModel, quirks));
+  said.set('n', wish.n === 1 && body['n'] === undefined ? undefined : wish.n);
+  said.set('response_format', formatSaid(wish, quirks));
+  said.set('stream', call.stream ? true : undefined);
+  said.set('partial_images', call.stream ? body['partial_images'] : undefined);
+  for (const name of quirks.drop ?? []) said.set(name, undefined);
+  return said;
+}
+
+function sizeSaid(call: VendorCall, { size: write }: ImagesQuirks): JsonObject {
+  const { size } = imageRequestOf(call);
+  const asked = call.body['size'];
+  if (size === undefined)
+    return typeof asked === 'string' && asked !== '' && write === undefined ? { size: asked } : {};
+  return write === undefined ? { size: imageSizeText(size) } : (write(size, call) ?? {});
+}
+
+const qualitySaid = (
+  { quality }: ImageRequest,
+  model: string,
+  { quality: write }: ImagesQuirks,
+): string | undefined =>
+  quality === undefined || write === undefined ? quality : write(quality, model);
+
+function formatSaid(
+  { returns }: ImageRequest,
+  { bytesOnly, base64 = 'b64_json' }: ImagesQuirks,
+): string | undefined {
+  if (bytesOnly) return undefined;
+  return returns === 'url' ? 'url' : base64;
+}
+
+/** The client's own bytes but for what is said otherwise. */
+function edited(call: VendorCall, quirks: ImagesQuirks): Buffer {
+  const { body, bytes } = call;
+  const changes: JsonChange[] = [];
+  for (const [name, value] of changed(call, quirks)) {
+    if (value === undefined && body[name] === undefined) continue;
+    if (value !== undefined && value === body[name]) continue;
+    changes.push(value === undefined ? { path: [name] } : { path: [name], json: jsonText(value) });
+  }
+  for (const [from, to] of Object.entries(quirks.rename ?? {}))
+    if (body[from] !== undefined) changes.push({ path: [from], name: to });
+  return editJsonBytes(bytes, changes);
+}
+
+/**
+ * `/images/generations` of OpenAI and of all who speak so (wire-formats §1.4): bytes pass as they
+ * are but for the model and the vendor's departures.
+ */
+export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
+  const { nMax, path = '/images/generations' } = quirks;
+  return {
+    ask: (call) => ({ path, headers: json, body: edited(call, quirks) }),
+    read: (reply, _, call) => read(reply, call, quirks),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
+    ...(nMax === undefined
+      ? {}
+      : { split: (call) => partsWithImageUsage(splitByCount(call, nMax(imageRequestOf(call)))) }),
+  };
+}
+
+/** `/images/edits` as a form, which all of them read; what came as JSON is the same form. */
+export function openaiEdits(quirks: ImagesQuirks = {}, path = '/images/edits'): ImageAdapter {
+  const { nMax } = quirks;
+  return {
+    ask: (call) => form(call, quirks, path),
+    read: (reply, _, call) => read(reply, call, quirks),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
+    ...(nMax === undefined
+      ? {}
+      : { split: (call) => partsWithImageUsage(splitByCount(call, nMax(imageRequestOf(call)))) }),
+  };
+}
+
+function form(call: VendorCall, quirks: ImagesQuirks, path: string): VendorRequest {
+  const { images, mask, prompt } = imageRequestOf(call);
+  const said = changed(call, quirks);
+  const kept = Object.entries(call.body).filter(
+    ([name]) =>
+      !said.has(name) && !ours.includes(name) && !files.includes(name) && name !== 'prompt',
+  );
+  const words = quirks.drop?.includes('prompt') ? undefined : prompt || undefined;
+  const fields = [...said, ['prompt', words] as const, ...kept].flatMap(([name, value]) => {
+    const text = fieldOf(value);
+    return text === undefined ? [] : [[quirks.rename?.[name] ?? name, text] as const];
+  });
+  const name = images.length > 1 ? 'image[]' : 'image';
+  return formRequest(
+    path,
+    [...fields, ...images.map((image) => [name, image] as const), ['mask', mask]],
+    call.answerId,
+  );
+}
+
+/** Members that hold pictures. */
+const files = ['image', 'images', 'mask'];
+
+const fieldOf = (value: unknown): string | number | boolean | undefined =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : undefined;
+
+function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const pictures = listOf(body['data'] ?? body['images']).flatMap(pictureOf);
+  if (pictures.length === 0)
+    return (
+      faultWithin(body, rules(quirks)) ??
+      heldBack(body) ??
+      protocolFault('an answer without a picture')
+    );
+  const answer = imagesAnswer(call, pictures, textOf(body['id']));
+  if (!('body' in answer)) return answer;
+  const { data: _, images: __, id: ___, ...more } = body;
+  // Some tell no time, or 0.
+  const created = numberOf(more['created']) || call.created;
+  return {
+    ...answer,
+    quantities: openaiImageUsage(body['usage']),
+    body: Buffer.from(JSON.stringify({ ...withoutCost(more), created })),
+  };
+}
+
+/** What the vendor charges us is nobody's business. */
+function withoutCost(more: JsonObject): JsonObject {
+  const { model: _, usage, cost: __, timings: ___, seed, ...rest } = more;
+  const told = objectOf(usage);
+  const kept =
+    told !== undefined && openaiImageUsage(told) !== undefined ? { usage: usageOf(told) } : {};
+  return { ...rest, ...(seed === undefined ? {} : { seed }), ...kept };
+}
+
+/** The members of OpenAI's usage, whatever else stands there. */
+function usageOf(told: JsonObject): JsonObject {
+  const names = [
+    'input_tokens',
+    'input_tokens_details',
+    'output_tokens',
+    'output_tokens_details',
+    'total_tokens',
+  ];
+  return Object.fromEntries(names.flatMap((name) => (name in told ? [[name, told[name]]] : [])));
+}
+
+function pictureOf(item: unknown): GeneratedImage[] {
+  const told = objectOf(item);
+  const base64 = textOf(told?.['b64_json']);
+  const url = textOf(told?.['url']);
+  const revisedPrompt = textOf(told?.['revised_prompt']);
+  const from =
+    base64 !== undefined && base64 !== ''
+      ? { base64: bare(base64) }
+      : url !== undefined && url !== ''
+        ? source(url)
+        : undefined;
+  return from === undefined ? [] : [{ from, ...(revisedPrompt ? { revisedPrompt } : {}) }];
+}
+
+/** Some vendors write a data: URL where bytes are asked for, and others where an address is. */
+const bare = (text: string): string => text.replace(/^data:[^,]*,/, '');
+const source = (url: string): GeneratedImage['from'] =>
+  url.startsWith('data:') ? { base64: bare(url) } : { url };
+
+/**
+ * Zhipu tells a filter's verdict beside no picture; xAI says `respect_moderation: false` of one.
+ */
+function heldBack(body: JsonObject): Fault | undefined {
+  const held = listOf(body['data']).some(
+    (item) => objectOf(item)?.['respect_moderation'] === false,
+  );
+  const filtered = listOf(body['content_filter']).some(
+    (item) => (countOf(objectOf(item)?.['level']) ?? 9) < 2,
+  );
+  if (!held && !filtered) return undefined;
+  return {
+    kind: 'content_policy',
+    message: "The vendor's safety system has rejected this request.",
+  };
+}
+
+/**
+ * Tokens of a picture, in disjoint measures (OpenAPI description, ImageGenUsage); undefined when
+ * the vendor counts none.
+ */
+export function openaiImageUsage(usage: unknown): Quantities | undefined {
+  const told = objectOf(usage);
+  const input = countOf(told?.['input_tokens']) ?? countOf(told?.['prompt_tokens']);
+  const output = countOf(told?.['output_tokens']) ?? countOf(told?.['completion_tokens']);
+  if (told === undefined || input === undefined || output === undefined) return undefined;
+  const inputs = objectOf(told['input_tokens_details']) ?? objectOf(told['prompt_tokens_details']);
+  const outputs =
+    objectOf(told['output_tokens_details']) ?? objectOf(told['completion_tokens_details']);
+  const into: Partial<Record<Measure, number>> = {};
+  const seen = Math.min(input, countOf(inputs?.['image_tokens']) ?? 0);
+  const cached = Math.min(input - seen, countOf(inputs?.['cached_tokens']) ?? 0);
+  const words = Math.min(output, countOf(outputs?.['text_tokens']) ?? 0);
+  const put = (measure: Measure, tokens: number): void => {
+    if (tokens > 0) into[measure] = tokens;
+  };
+  put('input', input - seen - cached);
+  put('cached_input', cached);
+  put('image_input', seen);
+  put('output', words);
+  put('image_output', output - words);
+  return into;
+}
+
+const gptSizes = ['1024x1024', '1536x1024', '1024x1536'] as const;
+/**
+ * developers.openai.com/api/docs/guides/image-generation, 2026-11: from the second generation on
+ * any size of multiples of 16 that is neither too small nor too large.
+ */
+const custom = { step: 16, least: 656, most: 3_840, pixels: 8_294_400 } as const;
+const customPixelsMin = 655_360;
+
+/** The size that a GPT image model makes which is nearest to the one that was asked for. */
+function gptSize(size: ImageSize, { upstreamModel }: VendorCall): JsonObject {
+  if (!/^gpt-image-[2-9]/.test(upstreamModel)) return { size: nearestRatio(size, gptSizes) };
+  const grown = Math.max(1, Math.sqrt(customPixelsMin / (size.width * size.height)));
+  // Small squares of old are large squares.
+  if (grown > 1)
+    return {
+      size:
+        size.width === size.height
+          ? gptSizes[0]
+          : imageSizeText(fittedSize(times(size, grown * 1.03), custom)),
+    };
+  return { size: imageSizeText(fittedSize(size, custom)) };
+}
+
+const times = ({ width, height }: ImageSize, by: number): ImageSize => ({
+  width: Math.ceil(width * by),
+  height: Math.ceil(height * by),
+});
+
+/** §3.1: what models before called so. */
+const gptQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
+
+/** What one answer can hold: a picture of noise is no smaller in base64 than its pixels are. */
+const answerBytes = 64_000_000;
+const base64BytesPerPixel = 4;
+const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
+
+/**
+ * OpenAI's own, and Azure's: `response_format` and `style` were of the models before these
+ * (recorded 2026-08: "Unknown parameter").
+ */
+export const gptImages = {
+  quality: (quality) => gptQuality[quality] ?? quality,
+  size: gptSize,
+  bytesOnly: true,
+  nMax: ({ size = largestUsual }) =>
+    Math.max(1, Math.floor(answerBytes / (size.width * size.height * base64BytesPerPixel))),
+  drop: ['style', 'response_format'],
+  // "moderation_blocked", "image_generation_user_error" (public issues, 2026-08)
+  faults: [
+    { code: /^moderation_blocked$/, kind: 'content_policy' },
+    { text: /safety system/i, kind: 'content_policy' },
+  ],
+} satisfies ImagesQuirks;

@@ -1,0 +1,128 @@
+import type { Fault } from '../../../base/fault.ts';
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  GeneratedImage,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { imageRequestOf } from '../../media-request.ts';
+import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+import { extraMembers, nearestRatio } from './request.ts';
+import { type FormField, formRequest } from '../multipart.ts';
+import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
+
+/**
+ * recraft.ai/docs/api-reference/appendix, 2026-11: a size is sides out of a model's own list, or
+ * one of these, which all models know.
+ */
+const ratios = [
+  '1:1',
+  '2:1',
+  '1:2',
+  '3:2',
+  '2:3',
+  '4:3',
+  '3:4',
+  '5:4',
+  '4:5',
+  '16:9',
+  '9:16',
+] as const;
+const picturesAtOnce = 6;
+
+const known = {
+  style: 'text',
+  substyle: 'text',
+  style_id: 'text',
+  negative_prompt: 'text',
+  controls: 'any',
+  text_layout: 'any',
+} as const;
+const knownInForms = {
+  style: 'text',
+  substyle: 'text',
+  style_id: 'text',
+  negative_prompt: 'text',
+} as const;
+/**
+ * How far a picture may change where the client does not say: the vendor wants it said
+ * (recraft.ai/docs/api-reference, image to image, 2026-11).
+ */
+const usualStrength = 0.5;
+
+const { fault } = faultReaders();
+const parts: ImageAdapter['split'] = (call) => splitByCount(call, picturesAtOnce);
+
+/** OpenAI's generations, but for sizes and what is refused. */
+export const recraftImages: ImageAdapter = {
+  ask: (call) => {
+    const { prompt, n, size, returns } = imageRequestOf(call);
+    return jsonRequest('/images/generations', {
+      prompt,
+      model: call.upstreamModel,
+      n,
+      ...(size === undefined ? {} : { size: nearestRatio(size, ratios) }),
+      response_format: returns === 'url' ? 'url' : 'b64_json',
+      ...extraMembers(call, known),
+    });
+  },
+  split: parts,
+  read,
+  fault,
+};
+
+/** A picture changed as a whole, or where a mask is white. */
+export const recraftEdits: ImageAdapter = {
+  ask: (call): VendorRequest => {
+    const { prompt, n, images, mask, returns } = imageRequestOf(call);
+    const strength = extraMembers(call, { strength: 'number' })['strength'] ?? usualStrength;
+    return formRequest(
+      mask === undefined ? '/images/imageToImage' : '/images/inpaint',
+      [
+        ['image', images[0]],
+        ['mask', mask && blackAndWhite(mask, 'white')],
+        ['prompt', prompt],
+        ['strength', mask === undefined ? Number(strength) : undefined],
+        ['model', call.upstreamModel],
+        ['n', n],
+        ['response_format', returns === 'url' ? 'url' : 'b64_json'],
+        ...Object.entries(extraMembers(call, knownInForms)).map(
+          ([name, value]): FormField => [name, String(value)],
+        ),
+      ],
+      call.answerId,
+    );
+  },
+  split: parts,
+  misfit: (call): ImageMisfit | undefined => {
+    const { images, mask } = imageRequestOf(call);
+    if (images.length > 1) return { param: 'image', why: 'This model takes one picture.' };
+    if (mask === undefined || blackAndWhite(mask, 'white') !== undefined) return undefined;
+    return { param: 'mask', why: `This is no mask: ${maskRule}` };
+  },
+  read,
+  fault,
+};
+
+function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  if (!Array.isArray(body?.['data'])) return protocolFault('an answer without data');
+  return imagesAnswer(call, listOf(body['data']).flatMap(pictureOf));
+}
+
+function pictureOf(item: unknown): GeneratedImage[] {
+  const { url, b64_json: bytes, revised_prompt: revised } = objectOf(item) ?? {};
+  const base64 = textOf(bytes);
+  const address = textOf(url);
+  if (base64 === undefined && address === undefined) return [];
+  return [
+    {
+      from: base64 === undefined ? { url: address ?? '' } : { base64 },
+      revisedPrompt: textOf(revised),
+    },
+  ];
+}

@@ -1,0 +1,194 @@
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  PendingAnswer,
+  PendingFault,
+  GeneratedImage,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { dataUrl, imageRequestOf } from '../../media-request.ts';
+import { objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
+import { protocolFault } from '../fault.ts';
+import { extraMembers, imageFormat, nearestRatio } from './request.ts';
+import {
+  finalFault,
+  faultReaders,
+  getRequest,
+  jsonRequest,
+  imagesAnswer,
+  moderationFault,
+  splitByCount,
+} from './response.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
+
+interface Given {
+  readonly name: string;
+  readonly most: number;
+  readonly list: boolean;
+}
+
+/** How models call the pictures that they are given: their schemas on replicate.com, 2026-11. */
+const byIds: readonly (readonly [ids: RegExp, given: Given])[] = [
+  [/flux-2|gpt-image/, { name: 'input_images', most: 8, list: true }],
+  [/nano-banana|seedream/, { name: 'image_input', most: 10, list: true }],
+  [/kontext/, { name: 'input_image', most: 1, list: false }],
+  [/ultra|flux-1\.1/, { name: 'image_prompt', most: 1, list: false }],
+];
+const usual: Given = { name: 'image', most: 1, list: false };
+const givenTo = ({ upstreamModel }: VendorCall): Given =>
+  byIds.find(([ids]) => ids.test(upstreamModel))?.[1] ?? usual;
+const masked = /fill|inpaint/;
+
+const ratios = [
+  '1:1',
+  '16:9',
+  '21:9',
+  '3:2',
+  '2:3',
+  '4:5',
+  '5:4',
+  '3:4',
+  '4:3',
+  '9:16',
+  '9:21',
+] as const;
+
+const known = {
+  seed: 'number',
+  negative_prompt: 'text',
+  guidance: 'number',
+  guidance_scale: 'number',
+  num_inference_steps: 'number',
+  prompt_strength: 'number',
+  output_quality: 'number',
+  safety_tolerance: 'number',
+  megapixels: 'text',
+  go_fast: 'flag',
+  raw: 'flag',
+} as const;
+
+/**
+ * replicate.com/docs/reference/http, 2026-11: problems as `{title, detail, status}`; 402 is an
+ * empty account.
+ */
+const { fault, polled } = faultReaders();
+
+/**
+ * Any model on Replicate: a prediction, asked for until it has succeeded. One picture each, since
+ * most models make no more.
+ */
+export const replicateImages: ImageAdapter = {
+  ask,
+  split: (call) => splitByCount(call, 1),
+  misfit,
+  read: accepted,
+  isAsync: () => true,
+  fault,
+};
+
+/**
+ * `owner/name`, or `owner/name:version` for models that are no official ones. Without
+ * `Prefer: wait` the id is here at once, and work that nobody waits for can be cancelled.
+ */
+function ask(call: VendorCall): VendorRequest {
+  const [name = '', version] = call.upstreamModel.split(':');
+  const input = inputOf(call);
+  return version === undefined
+    ? jsonRequest(`/models/${name}/predictions`, { input })
+    : jsonRequest('/predictions', { version, input });
+}
+
+function inputOf(call: VendorCall): Record<string, unknown> {
+  const { prompt, size, images, mask } = imageRequestOf(call);
+  const { name, list } = givenTo(call);
+  const urls = images.map(dataUrl);
+  const painted = mask && blackAndWhite(mask, 'white');
+  const format = imageFormat(call);
+  return {
+    prompt,
+    ...(size === undefined ? {} : { aspect_ratio: nearestRatio(size, ratios) }),
+    ...(urls.length === 0 ? {} : { [name]: list ? urls : urls[0] }),
+    ...(painted === undefined ? {} : { mask: dataUrl(painted) }),
+    output_format: format === 'jpeg' ? 'jpg' : format,
+    ...extraMembers(call, known),
+  };
+}
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images, mask } = imageRequestOf(call);
+  const { most } = givenTo(call);
+  if (images.length > most)
+    return {
+      param: 'image',
+      why: `This model takes at most ${most === 1 ? 'one picture' : `${most} pictures`}.`,
+    };
+  if (mask === undefined) return undefined;
+  if (!masked.test(call.upstreamModel))
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
+}
+
+const afterMs = 1_000;
+
+function accepted(
+  reply: Buffer,
+  _: string,
+  call: VendorCall,
+): VendorAnswer | PendingAnswer | PendingFault {
+  const id = textOf(objectOf(parse(reply.toString('utf8')))?.['id']);
+  if (id === undefined) return protocolFault('an answer without the id of a prediction');
+  const path = `/predictions/${encodeURIComponent(id)}`;
+  const later: PendingAnswer = {
+    ask: getRequest(path),
+    afterMs,
+    read: (told, _type, asked) => stateOf(told, id, asked, later),
+    fault: polled,
+    cancel: { ...getRequest(`${path}/cancel`), method: 'POST' },
+  };
+  return stateOf(reply, id, call, later);
+}
+
+function stateOf(
+  reply: Buffer,
+  id: string,
+  call: VendorCall,
+  later: PendingAnswer,
+): VendorAnswer | PendingAnswer | PendingFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  const status = textOf(body?.['status']);
+  if (status === 'starting' || status === 'processing') return later;
+  if (status === 'failed') return failed(textOf(body?.['error']) ?? 'the prediction failed');
+  if (status === 'canceled' || status === 'aborted')
+    return finalFault({ kind: 'server_error', message: `the prediction was ${status}` });
+  if (status !== 'succeeded') return protocolFault(`the status '${status}'`);
+  const output = body?.['output'];
+  const urls = Array.isArray(output) ? output : [output];
+  const answer = imagesAnswer(call, urls.flatMap(pictureAt), id);
+  return 'kind' in answer ? finalFault(answer) : answer;
+}
+
+/** Small files may come as bytes (`data:`). */
+function pictureAt(url: unknown): GeneratedImage[] {
+  if (typeof url !== 'string') return [];
+  const [, base64] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
+  return [{ from: base64 === undefined ? { url } : { base64 } }];
+}
+
+/**
+ * What models say when they do not like something: E005 is "flagged as sensitive"
+ * (replicate.com/docs/topics/predictions/error-codes, 2026-11).
+ */
+const disliked = /nsfw|sensitive|safety|moderat|E005/i;
+
+const failed = (error: string): PendingFault =>
+  disliked.test(error)
+    ? moderationFault(sanitizeVendorMessage(error))
+    : finalFault({ kind: 'server_error', message: sanitizeVendorMessage(error) });

@@ -1,0 +1,86 @@
+import type { VendorCall } from '../../adapter.ts';
+import type { ImageSize } from '../../media-request.ts';
+
+type Kind = 'text' | 'number' | 'flag' | 'any';
+
+/**
+ * Members that a client sent beside OpenAI's, for this vendor (`extra_body` of the packages), as
+ * the vendor spells them. Forms carry text alone: what should be a number or a flag is read as one.
+ */
+export function extraMembers(
+  call: VendorCall,
+  known: Readonly<Record<string, Kind>>,
+): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [name, kind] of Object.entries(known)) {
+    const value = readAs(kind, call.body[name]);
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+function readAs(kind: Kind, value: unknown): unknown {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (kind === 'any') return value;
+  if (kind === 'number')
+    return typeof value === 'object' || Number.isNaN(Number(value)) ? undefined : Number(value);
+  if (kind === 'flag')
+    return value === true || value === 'true'
+      ? true
+      : value === false || value === 'false'
+        ? false
+        : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+const formats: readonly unknown[] = ['png', 'jpeg', 'webp'];
+
+/** The format that the client wants its pictures in: OpenAI's is PNG unless said. */
+export const imageFormat = ({ body }: VendorCall): 'png' | 'jpeg' | 'webp' => {
+  const format = formats.indexOf(body['output_format']);
+  return format === 1 ? 'jpeg' : format === 2 ? 'webp' : 'png';
+};
+
+const sides = (ratio: string): ImageSize => {
+  const [width = 1, height = 1] = ratio.split(/[:x*]/).map(Number);
+  return { width, height };
+};
+
+/** The shape among `ratios` (`16:9`, `16x9`, `1344*768`) that is nearest to that of `size`. */
+export function nearestRatio<Ratio extends string>(
+  size: ImageSize,
+  ratios: readonly [Ratio, ...Ratio[]],
+): Ratio {
+  const shape = ({ width, height }: ImageSize): number => Math.log(width / height);
+  let best = ratios[0];
+  let off = Infinity;
+  for (const ratio of ratios) {
+    const distance = Math.abs(shape(sides(ratio)) - shape(size));
+    if (distance < off - 1e-9) [best, off] = [ratio, distance];
+  }
+  return best;
+}
+
+/**
+ * Its sides: multiples of `step` from `least` to `most`, and of no more than so many pixels
+ * together, in its shape as far as that goes.
+ */
+export function fittedSize(
+  size: ImageSize,
+  rule: {
+    readonly step: number;
+    readonly least: number;
+    readonly most: number;
+    readonly pixels?: number;
+  },
+): ImageSize {
+  const { step, least, most, pixels = Infinity } = rule;
+  const { width, height } = size;
+  const scale = Math.min(1, most / Math.max(width, height), Math.sqrt(pixels / (width * height)));
+  const grow = Math.max(1, least / (Math.min(width, height) * scale));
+  const side = (length: number): number =>
+    Math.min(most, Math.max(least, Math.floor((length * scale * grow) / step + 0.5) * step));
+  const fit = { width: side(width), height: side(height) };
+  while (fit.width * fit.height > pixels) fit[fit.width > fit.height ? 'width' : 'height'] -= step;
+  return fit;
+}

@@ -1,0 +1,133 @@
+import { assert } from '../../../base/assert.ts';
+import type { Fault } from '../../../base/fault.ts';
+import { objectOf, parse } from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  PendingFault,
+  SplitCall,
+  GeneratedImage,
+} from '../../adapter.ts';
+import { totalQuantities } from '../adapters.ts';
+import { type FaultHeaders, faultOf, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { imageRequestOf } from '../../media-request.ts';
+
+const nothing = Buffer.alloc(0);
+const json = { 'content-type': 'application/json' } as const;
+
+export const jsonRequest = (
+  path: string,
+  body: unknown,
+  headers: VendorRequest['headers'] = {},
+): VendorRequest => ({
+  path,
+  headers: { ...json, ...headers },
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+export const getRequest = (
+  path: string,
+  headers: VendorRequest['headers'] = {},
+): VendorRequest => ({
+  method: 'GET',
+  path,
+  headers,
+  body: nothing,
+});
+
+/**
+ * Pictures that are there, of those that were asked for. What they cost is counted by whoever has
+ * them in hand; an answer without any cannot be read.
+ */
+export function imagesAnswer(
+  call: VendorCall,
+  pictures: readonly GeneratedImage[],
+  upstreamId?: string,
+): VendorAnswer | Fault {
+  if (pictures.length === 0) return protocolFault('an answer without a picture');
+  return {
+    body: Buffer.from(JSON.stringify({ created: call.created })),
+    quantities: undefined,
+    upstreamId,
+    outputText: '',
+    pictures: pictures.slice(0, imageRequestOf(call).n),
+  };
+}
+
+/** What the vendor did not like. `what` is its reason, if it told one. */
+export const moderationFault = (what: string | undefined): PendingFault => ({
+  kind: 'content_policy',
+  message: `The safety system has rejected this request.${what === undefined || what === '' ? '' : ` ${what}`}`,
+  ended: true,
+});
+
+export const finalFault = (fault: Fault): PendingFault => ({ ...fault, ended: true });
+
+/**
+ * Faults of a vendor, and of asking it for what it has taken: nothing but an end that it tells ends
+ * the wait.
+ */
+export function faultReaders(rules: readonly FaultRule[] = []) {
+  const fault = (status: number, headers: FaultHeaders, reply: string): Fault =>
+    faultOf(status, headers, reply, { faults: rules });
+  const polled = (status: number, headers: FaultHeaders, reply: string): PendingFault => ({
+    ...fault(status, headers, reply),
+    ...(status === 404 || status === 410 ? { gone: true } : {}),
+  });
+  return { fault, polled };
+}
+
+/** A call for more pictures than its vendor makes at once, as several. */
+export function splitByCount(call: VendorCall, most: number): SplitCall | undefined {
+  const image = imageRequestOf(call);
+  if (image.n <= most) return undefined;
+  const calls: VendorCall[] = [];
+  for (let left = image.n; left > 0; left -= most)
+    calls.push({ ...call, image: { ...image, n: Math.min(left, most) } });
+  return { calls, join, independent: true };
+}
+
+function join(answers: readonly VendorAnswer[]): VendorAnswer {
+  const [first] = answers;
+  assert(first !== undefined, 'a call has parts');
+  return {
+    ...first,
+    quantities: totalQuantities(answers),
+    pictures: answers.flatMap(({ pictures = [] }) => pictures),
+  };
+}
+
+/** The counts as the convention tells them. */
+export function withImageUsage(answer: VendorAnswer, quantities: Quantities): VendorAnswer {
+  const {
+    input = 0,
+    cached_input: cached = 0,
+    image_input: seen = 0,
+    output = 0,
+    reasoning = 0,
+    image_output: drawn = 0,
+  } = quantities;
+  const [inputs, outputs] = [input + cached + seen, output + reasoning + drawn];
+  const usage = {
+    input_tokens: inputs,
+    input_tokens_details: { text_tokens: input + cached, image_tokens: seen },
+    output_tokens: outputs,
+    output_tokens_details: { text_tokens: output + reasoning, image_tokens: drawn },
+    total_tokens: inputs + outputs,
+  };
+  const told = objectOf(parse(answer.body.toString('utf8')));
+  return { ...answer, quantities, body: Buffer.from(JSON.stringify({ ...told, usage })) };
+}
+
+/** Several calls are one answer, and so is their count. */
+export function partsWithImageUsage(parts: SplitCall | undefined): SplitCall | undefined {
+  if (parts === undefined) return undefined;
+  const join: SplitCall['join'] = (answers) => {
+    const all = parts.join(answers);
+    return all.quantities === undefined ? all : withImageUsage(all, all.quantities);
+  };
+  return { ...parts, join };
+}

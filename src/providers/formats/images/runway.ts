@@ -1,0 +1,145 @@
+import type {
+  VendorAnswer,
+  VendorCall,
+  PendingAnswer,
+  PendingFault,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { dataUrl, imageRequestOf } from '../../media-request.ts';
+import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
+import { protocolFault } from '../fault.ts';
+import { extraMembers, nearestRatio } from './request.ts';
+import {
+  finalFault,
+  faultReaders,
+  getRequest,
+  jsonRequest,
+  imagesAnswer,
+  moderationFault,
+  splitByCount,
+} from './response.ts';
+
+/** Sent with each request: the date decides how it is read (docs.dev.runwayml.com/api, 2026-08). */
+const version = { 'x-runway-version': '2024-11-06' } as const;
+
+/**
+ * docs.dev.runwayml.com/api, text_to_image, 2026-08: shapes of a picture, told as its sides. Those
+ * of 720p cost less, and come first: the dearer ones are for who names them.
+ */
+const ratios = [
+  '1024:1024',
+  '1360:768',
+  '1280:720',
+  '720:1280',
+  '960:720',
+  '720:960',
+  '720:720',
+  '1680:720',
+  '1920:1080',
+  '1080:1920',
+  '1440:1080',
+  '1080:1440',
+] as const;
+const referencesMax = 3;
+
+/** docs.dev.runwayml.com/errors, 2026-08. */
+const { fault, polled } = faultReaders([
+  { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
+]);
+
+/**
+ * Gen-4 Image: a task, asked for until it has succeeded; pictures that are given are what it refers
+ * to.
+ */
+export const runwayImages: ImageAdapter = {
+  ask: (call) => {
+    const { prompt, size, images } = imageRequestOf(call);
+    return jsonRequest(
+      '/v1/text_to_image',
+      {
+        model: call.upstreamModel,
+        promptText: prompt,
+        ratio: shapeOf(size),
+        ...(images.length === 0
+          ? {}
+          : { referenceImages: images.map((image) => ({ uri: dataUrl(image) })) }),
+        ...extraMembers(call, { seed: 'number' }),
+      },
+      version,
+    );
+  },
+  split: (call) => splitByCount(call, 1),
+  misfit,
+  read: accepted,
+  isAsync: () => true,
+  fault,
+};
+
+const usualRatio = '1024:1024';
+
+function shapeOf(size: Parameters<typeof nearestRatio>[0] | undefined): string {
+  if (size === undefined) return usualRatio;
+  const exact = ratios.find((ratio) => ratio === `${size.width}:${size.height}`);
+  return exact ?? nearestRatio(size, ratios);
+}
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images, mask } = imageRequestOf(call);
+  if (mask !== undefined)
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  if (images.length > referencesMax)
+    return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
+  if (call.upstreamModel === 'gen4_image_turbo' && images.length === 0)
+    return {
+      param: 'image',
+      why: 'This model needs a picture to refer to: send one to /v1/images/edits.',
+    };
+  return undefined;
+}
+
+/**
+ * No more than one question in five seconds is asked for (docs.dev.runwayml.com/api, tasks,
+ * 2026-08).
+ */
+const afterMs = 5_000;
+
+function accepted(reply: Buffer): PendingAnswer | PendingFault {
+  const id = textOf(objectOf(parse(reply.toString('utf8')))?.['id']);
+  if (id === undefined) return protocolFault('an answer without the id of a task');
+  const ask = getRequest(`/v1/tasks/${encodeURIComponent(id)}`, version);
+  const later: PendingAnswer = {
+    ask,
+    afterMs,
+    read: (told, _, call) => stateOf(told, id, call, later),
+    fault: polled,
+    cancel: { ...ask, method: 'DELETE' },
+  };
+  return later;
+}
+
+function stateOf(
+  reply: Buffer,
+  id: string,
+  call: VendorCall,
+  later: PendingAnswer,
+): VendorAnswer | PendingAnswer | PendingFault {
+  const body = objectOf(parse(reply.toString('utf8')));
+  const status = textOf(body?.['status']);
+  if (status === 'PENDING' || status === 'THROTTLED' || status === 'RUNNING') return later;
+  if (status === 'FAILED' || status === 'CANCELLED') {
+    const message = sanitizeVendorMessage(textOf(body?.['failure']) ?? 'the task failed');
+    const moderation = /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/.test(
+      textOf(body?.['failureCode']) ?? '',
+    );
+    return moderation ? moderationFault(message) : finalFault({ kind: 'server_error', message });
+  }
+  if (status !== 'SUCCEEDED') return protocolFault(`the status '${status}'`);
+  const [url] = listOf(body?.['output']);
+  const answer = imagesAnswer(call, typeof url === 'string' ? [{ from: { url } }] : [], id);
+  return 'kind' in answer ? finalFault(answer) : answer;
+}

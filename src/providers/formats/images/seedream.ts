@@ -1,0 +1,111 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { VendorAnswer, VendorCall, GeneratedImage, ImageAdapter } from '../../adapter.ts';
+import { dataUrl, type ImageSize, imageSizeText, imageRequestOf } from '../../media-request.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { faultWithin, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { extraMembers, fittedSize } from './request.ts';
+import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
+
+/** volcengine.com/docs/82379/1541523, 2026-08: pixels in all, the least of them by generation. */
+const pixelsMax = 16_777_216;
+const generations = [
+  { ids: /seedream-3/, least: 512 * 512, most: 2_048 * 2_048 },
+  { ids: /seedream-4-0/, least: 921_600, most: pixelsMax },
+  { ids: /(?:)/, least: 3_686_400, most: pixelsMax },
+] as const;
+const referencesMax = 14;
+
+const known = {
+  seed: 'number',
+  guidance_scale: 'number',
+  watermark: 'flag',
+  sequential_image_generation: 'text',
+  sequential_image_generation_options: 'any',
+  optimize_prompt_options: 'any',
+} as const;
+
+/** The same shape with as many pixels as this generation makes. */
+function grown(size: ImageSize, model: string): ImageSize {
+  const { least, most } = generations.find(({ ids }) => ids.test(model)) ?? generations[2];
+  const by = Math.sqrt(least / (size.width * size.height));
+  const side = (length: number): number => Math.ceil((length * by) / 16) * 16;
+  const enough = by <= 1 ? size : { width: side(size.width), height: side(size.height) };
+  return fittedSize(enough, { step: 1, least: 1, most: 4_096 * 2, pixels: most });
+}
+
+/** Seedream on Ark: one picture at a time, of words or of up to fourteen others. */
+export function seedream(faults: readonly FaultRule[]): ImageAdapter {
+  return {
+    ask: (call) => {
+      const { prompt, size, quality, images, returns } = imageRequestOf(call);
+      return jsonRequest('/images/generations', {
+        model: call.upstreamModel,
+        prompt,
+        ...(images.length === 0
+          ? {}
+          : { image: images.length === 1 ? images.map(dataUrl)[0] : images.map(dataUrl) }),
+        ...sizeSaid(size, quality, call.upstreamModel),
+        response_format: returns === 'url' ? 'url' : 'b64_json',
+        ...formatSaid(call),
+        ...extraMembers(call, known),
+      });
+    },
+    split: (call) => splitByCount(call, 1),
+    misfit: (call) => {
+      const { images, mask } = imageRequestOf(call);
+      if (mask !== undefined)
+        return {
+          param: 'mask',
+          why: 'This model takes no mask: describe in the prompt what is to change.',
+        };
+      if (images.length > referencesMax)
+        return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
+      return undefined;
+    },
+    read: (reply, _, call) => read(reply, call, faults),
+    fault: faultReaders(faults).fault,
+  };
+}
+
+function sizeSaid(
+  size: ImageSize | undefined,
+  quality: string | undefined,
+  model: string,
+): JsonObject {
+  if (size !== undefined) return { size: imageSizeText(grown(size, model)) };
+  return quality === 'hd' && !model.includes('seedream-3') ? { size: '4K' } : {};
+}
+
+/** From the fifth generation on it is chosen; before, everything is JPEG (same page). */
+function formatSaid({ body, upstreamModel }: VendorCall): JsonObject {
+  const format = body['output_format'];
+  return (format === 'png' || format === 'jpeg') && /seedream-[5-9]/.test(upstreamModel)
+    ? { output_format: format }
+    : {};
+}
+
+function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const items = listOf(body['data']).map((item) => objectOf(item) ?? {});
+  const pictures = items.flatMap(pictureOf);
+  if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body['id']));
+  const refused = items.find(({ error }) => isObject(error)) ?? body;
+  return (
+    faultWithin({ error: refused['error'] }, { faults }) ??
+    protocolFault('an answer without a picture')
+  );
+}
+
+function pictureOf({ url, b64_json: base64 }: JsonObject): GeneratedImage[] {
+  if (typeof url === 'string' && url !== '') return [{ from: { url } }];
+  return typeof base64 === 'string' && base64 !== '' ? [{ from: { base64 } }] : [];
+}

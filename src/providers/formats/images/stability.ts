@@ -1,0 +1,131 @@
+import type { Fault } from '../../../base/fault.ts';
+import type {
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  ImageAdapter,
+  ImageMisfit,
+} from '../../adapter.ts';
+import { imageRequestOf } from '../../media-request.ts';
+import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { type FaultHeaders, protocolFault } from '../fault.ts';
+import { extraMembers, imageFormat, nearestRatio } from './request.ts';
+import { type FormField, formRequest } from '../multipart.ts';
+import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
+
+/** platform.stability.ai/docs/api-reference, 2026-10. */
+const ratios = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'] as const;
+
+/**
+ * What is asked where: three generators, of which two take a picture to begin with, and one that
+ * fills a mask.
+ */
+const ways = {
+  core: { path: '/v2beta/stable-image/generate/core', images: 0 },
+  ultra: { path: '/v2beta/stable-image/generate/ultra', images: 1 },
+  sd3: { path: '/v2beta/stable-image/generate/sd3', images: 1 },
+  inpaint: { path: '/v2beta/stable-image/edit/inpaint', images: 1 },
+} as const;
+
+type Way = keyof typeof ways;
+const wayOf = ({ upstreamModel }: VendorCall): Way =>
+  /inpaint/.test(upstreamModel)
+    ? 'inpaint'
+    : upstreamModel.startsWith('sd3')
+      ? 'sd3'
+      : /ultra/.test(upstreamModel)
+        ? 'ultra'
+        : 'core';
+
+const known = {
+  seed: 'number',
+  negative_prompt: 'text',
+  style_preset: 'text',
+  strength: 'number',
+  cfg_scale: 'number',
+  grow_mask: 'number',
+} as const;
+/** Where the client does not say how far the picture may change: the vendor wants it said. */
+const usualStrength = 0.7;
+
+const { fault } = faultReaders();
+
+/** Stable Image: forms in, one picture out, at once. */
+export const stabilityImages: ImageAdapter = {
+  ask,
+  split: (call) => splitByCount(call, 1),
+  misfit,
+  read,
+  fault: refused,
+};
+
+function ask(call: VendorCall): VendorRequest {
+  const { prompt, size, images, mask } = imageRequestOf(call);
+  const way = wayOf(call);
+  const [image] = images;
+  const format = imageFormat(call);
+  const { strength, ...more } = extraMembers(call, known);
+  const changes = image !== undefined && way !== 'inpaint';
+  const fields: readonly FormField[] = [
+    ['prompt', prompt],
+    ['model', way === 'sd3' ? call.upstreamModel : undefined],
+    ['mode', way === 'sd3' ? (changes ? 'image-to-image' : 'text-to-image') : undefined],
+    ['image', image],
+    ['strength', changes ? Number(strength ?? usualStrength) : undefined],
+    ['mask', mask && blackAndWhite(mask, 'white')],
+    // The shape of a picture that there is stays; only sd3 refuses to hear another.
+    [
+      'aspect_ratio',
+      size === undefined || image !== undefined ? undefined : nearestRatio(size, ratios),
+    ],
+    // sd3 makes no WebP.
+    ['output_format', way === 'sd3' && format === 'webp' ? 'png' : format],
+    ...Object.entries(more).map(([name, value]): FormField => [name, String(value)]),
+  ];
+  return formRequest(ways[way].path, fields, call.answerId, { accept: 'application/json' });
+}
+
+function misfit(call: VendorCall): ImageMisfit | undefined {
+  const { images, mask } = imageRequestOf(call);
+  const way = wayOf(call);
+  const most = ways[way].images;
+  if (images.length > most)
+    return {
+      param: 'image',
+      why: most === 0 ? 'This model takes no pictures.' : 'This model takes one picture.',
+    };
+  if (way === 'inpaint' && images.length === 0)
+    return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
+  if (mask === undefined) return undefined;
+  if (way !== 'inpaint')
+    return {
+      param: 'mask',
+      why: 'This model takes no mask: describe in the prompt what is to change.',
+    };
+  return blackAndWhite(mask, 'white') === undefined
+    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
+    : undefined;
+}
+
+function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
+  const body = objectOf(parse(reply.toString('latin1')));
+  const base64 = textOf(body?.['image']);
+  // A picture that was filtered is sent all the same, blurred.
+  if (body?.['finish_reason'] === 'CONTENT_FILTERED') return moderationFault('');
+  return base64 === undefined
+    ? protocolFault('an answer without a picture')
+    : imagesAnswer(call, [{ from: { base64 } }]);
+}
+
+/** Errors are `{id, name, errors: […]}`: 403 is a key, or a request that was not liked. */
+function refused(status: number, headers: FaultHeaders, reply: string): Fault {
+  const body = objectOf(parse(reply));
+  const message = listOf(body?.['errors'])
+    .filter((one) => typeof one === 'string')
+    .join(' ');
+  if (body?.['name'] === 'content_moderation') return moderationFault(message);
+  if (status === 402 || body?.['name'] === 'payment_required') return { kind: 'quota', message };
+  const plain = fault(status, headers, reply);
+  return message === '' ? plain : { ...plain, message };
+}

@@ -1,0 +1,72 @@
+import { type ImageSize, dataUrl, imageResolutionOf, imageRequestOf } from '../../media-request.ts';
+import type { ImageAdapter } from '../../adapter.ts';
+import type { JsonObject } from '../../../base/json-value.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { extraMembers, nearestRatio } from './request.ts';
+import { jsonRequest, splitByCount } from './response.ts';
+import { type ImagesQuirks, openaiImages } from './openai.ts';
+
+/**
+ * docs.x.ai/developers/models/grok-imagine-image, 2026-08: a shape and one of two resolutions, and
+ * nothing in pixels.
+ */
+const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'] as const;
+const referencesMax = 3;
+
+const shape = (size: ImageSize): JsonObject => ({
+  aspect_ratio: nearestRatio(size, ratios),
+  ...(imageResolutionOf(size) === '1K' ? {} : { resolution: '2k' }),
+});
+
+/** The second generation knows two qualities, the others none (same page). */
+const quality = (name: string, model: string): string | undefined => {
+  if (!/-[2-9]\.\d/.test(model)) return undefined;
+  return name === 'auto' ? undefined : name === 'low' ? 'low' : 'medium';
+};
+
+const quirks = {
+  size: shape,
+  quality,
+  // "Argument not supported" (same page).
+  drop: ['size', 'style', 'background', 'output_format', 'output_compression', 'moderation'],
+} satisfies ImagesQuirks;
+
+export const xaiImages = (faults: readonly FaultRule[]): ImageAdapter =>
+  openaiImages({ ...quirks, faults });
+
+const known = { aspect_ratio: 'text', resolution: 'text', user: 'text' } as const;
+
+/** `/images/edits`, which is JSON here (recorded 2026-08). */
+export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
+  const { read, fault } = openaiImages({ ...quirks, faults });
+  return {
+    ask: (call) => {
+      const { prompt, n, images, size, returns, quality: asked } = imageRequestOf(call);
+      const named = asked === undefined ? undefined : quality(asked, call.upstreamModel);
+      return jsonRequest('/images/edits', {
+        model: call.upstreamModel,
+        prompt,
+        images: images.map((image) => ({ type: 'image_url', url: dataUrl(image) })),
+        ...(n === 1 ? {} : { n }),
+        ...(size === undefined ? {} : shape(size)),
+        ...(named === undefined ? {} : { quality: named }),
+        response_format: returns === 'url' ? 'url' : 'b64_json',
+        ...extraMembers(call, known),
+      });
+    },
+    split: (call) => splitByCount(call, 10),
+    misfit: (call) => {
+      const { images, mask } = imageRequestOf(call);
+      if (mask !== undefined)
+        return {
+          param: 'mask',
+          why: 'This model takes no mask: describe in the prompt what is to change.',
+        };
+      return images.length > referencesMax
+        ? { param: 'image', why: `This model takes at most ${referencesMax} pictures.` }
+        : undefined;
+    },
+    read,
+    fault,
+  };
+}

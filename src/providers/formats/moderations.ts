@@ -1,0 +1,62 @@
+import { editJsonBytes, jsonText } from '../../base/json-edit.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  rawElements,
+  rawInside,
+  rawMembers,
+  rawText,
+  textOf,
+} from '../../base/json-value.ts';
+import { faultOf, faultWithin, protocolFault } from './fault.ts';
+import type { ChatQuirks } from './openai-chat/quirks.ts';
+import { plainUsage } from './openai-chat/usage.ts';
+
+/**
+ * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are the vendor's own;
+ * nobody's are another's.
+ */
+export function openaiModerations(quirks: Pick<ChatQuirks, 'faults'> = {}): WholeAdapter {
+  return {
+    ask: (call) => ({
+      path: '/moderations',
+      headers: { 'content-type': 'application/json' },
+      body: editJsonBytes(call.bytes, [{ path: ['model'], json: jsonText(call.upstreamModel) }]),
+    }),
+    read: (reply, _, call) => read(reply, call, quirks),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
+  };
+}
+
+function read(reply: Buffer, call: VendorCall, quirks: ChatQuirks): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const fault = faultWithin(body, quirks);
+  if (fault) return fault;
+  if (!Array.isArray(body['results']) || body['results'].length === 0)
+    return protocolFault('an answer without results');
+  const top = rawMembers(reply.toString('latin1').trim());
+  const results = rawElements(top.get('results')).map(withVerdict);
+  for (const name of ['id', 'model', 'results']) top.delete(name);
+  const rest = rawInside(top);
+  const head = `{"id":${jsonText(call.answerId)},"model":${jsonText(call.publicModel)}`;
+  return {
+    body: Buffer.from(`${head},"results":[${results.join(',')}]${rest && ','}${rest}}`, 'latin1'),
+    quantities: plainUsage(objectOf(body['usage']) ?? {}),
+    upstreamId: textOf(body['id']),
+    outputText: '',
+  };
+}
+
+/** Mistral tells the categories and leaves it to the reader to look whether one applies. */
+function withVerdict(result: string): string {
+  const parsed = parse(result);
+  if (!isObject(parsed) || 'flagged' in parsed) return result;
+  const categories: JsonObject = objectOf(parsed['categories']) ?? {};
+  const flagged = Object.values(categories).includes(true);
+  return rawText(new Map([['flagged', String(flagged)], ...rawMembers(result)]));
+}

@@ -1,0 +1,248 @@
+import { jsonText } from '../../../base/json-edit.ts';
+import type { VendorCall } from '../../adapter.ts';
+import {
+  type JsonObject,
+  rawElements,
+  rawInside,
+  rawMembers,
+  rawText,
+  isPresent,
+  textOf,
+  type Raw,
+} from '../../../base/json-value.ts';
+import { type ChoiceState, choiceState, finishReason, normaliseMessage } from './message.ts';
+import type { ChatQuirks } from './quirks.ts';
+import { readUsage, type ChatUsage } from './usage.ts';
+
+/**
+ * Members of an answer that stay between the vendor and us: padding against traffic analysis
+ * (`obfuscation`, Mistral's `p`), the vendor's own ids (rows 59, 60), Azure's filter results
+ * (learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming, 2026-08).
+ */
+export const hiddenMembers = [
+  'obfuscation',
+  'p',
+  'x_groq',
+  'prompt_filter_results',
+  'request_id',
+  'base_resp',
+] as const;
+export const hiddenInChoice = [
+  'content_filter_results',
+  'content_filter_result',
+  'content_filter_offsets',
+  'content_filter_raw',
+] as const;
+
+/** Members that every chunk carries: one with nothing else and no choice says nothing. */
+const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
+
+/**
+ * `call_` and the answer's own random part: unique where the vendor gave no id, and the same on
+ * every reading of the same answer.
+ */
+export const newCallId =
+  (call: VendorCall) =>
+  (n: number): string =>
+    `call_${call.answerId.replace(/^chatcmpl-/, '')}_${n}`;
+
+export interface Rewritten {
+  /** The client's chunk as JSON text, `''` when nothing is left of it. */
+  readonly text: string;
+  /** Bytes of text, reasoning and arguments in it. */
+  readonly bytes: number;
+  /** The vendor's finish reason told a failure. */
+  readonly failed: boolean;
+}
+
+/**
+ * One stream's chunks, made OpenAI's one after the other (wire-formats §5.1). Works on `latin1`
+ * text and keeps the bytes of what it does not change.
+ */
+export class ChunkRewriter {
+  /** The newest usage that the vendor told. */
+  usage: ChatUsage | undefined;
+  readonly choices = new Map<number, ChoiceState>();
+  readonly #call: VendorCall;
+  readonly #quirks: ChatQuirks;
+  readonly #newId: (n: number) => string;
+  #head: string | undefined;
+
+  readonly #stops: readonly string[] | undefined;
+  /**
+   * The finish chunk of a choice that ended with its calls: Together says so after each of several,
+   * so that it waits until no more comes.
+   */
+  readonly #held = new Map<number, string>();
+
+  constructor(call: VendorCall, quirks: ChatQuirks, stops?: readonly string[]) {
+    this.#call = call;
+    this.#quirks = quirks;
+    this.#stops = stops;
+    this.#newId = newCallId(call);
+  }
+
+  /** `{"id":…,"object":…,"created":…,"model":…`: the same on every chunk of the stream. */
+  head(created?: string): string {
+    if (this.#head === undefined) {
+      const time =
+        created !== undefined && /^[1-9]\d*$/.test(created) ? created : String(this.#call.created);
+      this.#head = `{"id":${jsonText(this.#call.answerId)},"object":"chat.completion.chunk","created":${time},"model":${jsonText(this.#call.publicModel)}`;
+    }
+    return this.#head;
+  }
+
+  get finished(): boolean {
+    if (this.choices.size === 0) return false;
+    for (const choice of this.choices.values()) if (!choice.finished) return false;
+    return true;
+  }
+
+  rewrite(json: string): Rewritten {
+    const top = rawMembers(json);
+    const choices = rawElements(top.get('choices'));
+    const texts: string[] = [];
+    let bytes = 0;
+    let failed = false;
+    this.#noteUsage(top, choices);
+    for (const choice of choices) {
+      const rewritten = this.#choice(rawMembers(choice));
+      if (rewritten.text) texts.push(rewritten.text);
+      bytes += rewritten.bytes;
+      failed ||= rewritten.failed;
+    }
+    const created = top.get('created');
+    this.#strip(top);
+    if (
+      !texts.length &&
+      (choices.length > 0 || ![...top.keys()].some((name) => !envelope.has(name)))
+    )
+      return { text: '', bytes, failed };
+    const rest = rawInside(top);
+    return {
+      text: `${this.head(created)}${rest && ','}${rest},"choices":[${texts.join(',')}]}`,
+      bytes,
+      failed,
+    };
+  }
+
+  #strip(top: Raw): void {
+    for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
+      top.delete(name);
+    // OpenAI writes `usage: null` on every chunk of a client that asked for usage, and no such
+    // member otherwise.
+    if (top.has('usage') && (isPresent(top.get('usage')) || !this.#call.includeUsage))
+      top.delete('usage');
+  }
+
+  /**
+   * Usage is wherever the vendor put it: at the top, in Groq's `x_groq`, in Moonshot's choice. The
+   * last one wins.
+   */
+  #noteUsage(top: Raw, choices: readonly string[]): void {
+    let text = top.get('usage');
+    if (!isPresent(text) && top.has('x_groq'))
+      text = rawMembers(top.get('x_groq') ?? '').get('usage');
+    if (!isPresent(text) && choices[0]?.includes('"usage"'))
+      text = rawMembers(choices[0]).get('usage');
+    if (isPresent(text)) this.usage = readUsage(text) ?? this.usage;
+  }
+
+  #choice(choice: Raw): Rewritten {
+    const index = Number(choice.get('index') ?? 0) || 0;
+    let state = this.choices.get(index);
+    if (!state) this.choices.set(index, (state = choiceState(this.#stops)));
+    // OpenRouter repeats the finish reason on its usage chunk; nothing follows the first.
+    const delta = rawMembers(choice.get('delta') ?? '');
+    if (
+      state.finished &&
+      !(this.#held.has(index) && rawElements(delta.get('tool_calls')).length > 0)
+    )
+      return nothing;
+    const told = finishReason(choice.get('finish_reason'));
+    if (told === 'error') return { text: '', bytes: 0, failed: true };
+    const reason = told !== undefined && state.stop?.met === true ? 'stop' : told;
+    const repeated = state.roleGiven;
+    const bytes = normaliseMessage(delta, state, {
+      quirks: this.#quirks,
+      newId: this.#newId,
+      whole: false,
+      last: reason !== undefined,
+    });
+    // Perplexity repeats the whole message beside each delta, Together the delta as `text`.
+    for (const name of [
+      'index',
+      'delta',
+      'finish_reason',
+      'usage',
+      'message',
+      'text',
+      ...hiddenInChoice,
+    ])
+      choice.delete(name);
+    const stopped = state.stop?.met === true && delta.get('content') === '""';
+    const silent =
+      repeated &&
+      reason === undefined &&
+      (delta.size === 0 || stopped) &&
+      !isPresent(choice.get('logprobs'));
+    if (silent) return nothing;
+    const rest = rawInside(choice);
+    state.finished ||= reason !== undefined;
+    if (reason !== 'tool_calls')
+      return {
+        text: choiceText(index, rawText(delta), rest, state.stop?.met && reason ? 'stop' : reason),
+        bytes,
+        failed: false,
+      };
+    this.#held.set(index, choiceText(index, '{}', '', reason));
+    return {
+      text: delta.size === 0 ? '' : choiceText(index, rawText(delta), rest, undefined),
+      bytes,
+      failed: false,
+    };
+  }
+
+  /**
+   * The last chunk of choices that ended with their calls. `''`: there is none, or it has been
+   * told.
+   */
+  heldFinish(): string {
+    if (this.#held.size === 0) return '';
+    const texts = [...this.#held.values()];
+    this.#held.clear();
+    return `${this.head()},"choices":[${texts.join(',')}]}`;
+  }
+
+  /** A last chunk that gives every open choice the finish reason `reason`. */
+  finish(reason: string): string {
+    if (this.choices.size === 0) this.choices.set(0, choiceState());
+    const texts: string[] = [...this.#held.values()];
+    this.#held.clear();
+    for (const [index, state] of this.choices) {
+      if (state.finished) continue;
+      texts.push(
+        `{"index":${index},"delta":{${state.roleGiven ? '' : '"role":"assistant","content":""'}},"finish_reason":"${reason}"}`,
+      );
+      state.finished = true;
+    }
+    return texts.length ? `${this.head()},"choices":[${texts.join(',')}]}` : '';
+  }
+
+  usageChunk(usage: string): string {
+    return `${this.head()},"choices":[],"usage":${usage}}`;
+  }
+}
+
+const nothing: Rewritten = { text: '', bytes: 0, failed: false };
+
+const choiceText = (
+  index: number,
+  delta: string,
+  rest: string,
+  reason: string | undefined,
+): string =>
+  `{"index":${index},"delta":${delta}${rest && ','}${rest},"finish_reason":${reason === undefined ? 'null' : `"${reason}"`}}`;
+
+export const upstreamIdOf = (body: JsonObject): string | undefined =>
+  textOf(body['id']) || undefined;

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import {
+  type JsonChange,
+  editJsonPieces,
+  jsonText,
+  nameJson,
+  type JsonPath,
+  replaceOnlyMemberPieces,
+} from '../../../base/json-edit.ts';
+import type { VendorRequest, VendorCall } from '../../adapter.ts';
+import { fitChat } from '../../support/fit.ts';
+import type { ModelRules } from '../../support/rules.ts';
+import { requestBody } from '../adapters.ts';
+import { isObject, listOf } from '../../../base/json-value.ts';
+import type { ChatQuirks } from './quirks.ts';
+import { refuseServiceTier, serviceTierChanges } from '../service-tier.ts';
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/**
+ * The vendor's request: the client's bytes but for the model, what metering needs, and what this
+ * model does not take (DESIGN §1, promise 4).
+ */
+export function chatRequest(
+  call: VendorCall,
+  quirks: ChatQuirks,
+  rules: ModelRules,
+): VendorRequest {
+  const model = nameJson(call.upstreamModel);
+  const { changes, dropped, unsupported: untaken } = fitChat(call, rules);
+  askForUsage(call, quirks, changes);
+  if (rules.members.top.has('service_tier')) refuseServiceTier(call);
+  else changes.push(...serviceTierChanges(call, quirks.standardTier));
+  if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
+  const pieces =
+    changes.length === 0 ? replaceOnlyMemberPieces(call.bytes, 'model', model) : undefined;
+  const { body, rest } = requestBody(
+    pieces ?? editJsonPieces(call.bytes, [{ path: ['model'], json: model }, ...changes]),
+  );
+  return {
+    path: '/chat/completions',
+    headers,
+    body,
+    ...(rest === undefined ? {} : { rest }),
+    ...(dropped.length === 0 ? {} : { dropped }),
+    ...(untaken === undefined ? {} : { unsupported: untaken }),
+  };
+}
+
+/**
+ * Streams are asked to tell their usage; what shows of it is hidden again from a client that did
+ * not ask (row 19).
+ */
+function askForUsage(call: VendorCall, quirks: ChatQuirks, changes: JsonChange[]): void {
+  if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
+  if (quirks.streamOptions === false) {
+    if (call.body['stream_options'] !== undefined) changes.push({ path: ['stream_options'] });
+  } else if (call.streamUpstream && !call.includeUsage) {
+    changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
+  }
+}
+
+/**
+ * Ids that other vendors gave are hashed into this vendor's alphabet: the same on the call and on
+ * its result, on every request.
+ */
+function remapToolIds(
+  call: VendorCall,
+  ids: NonNullable<ChatQuirks['toolIds']>,
+  changes: JsonChange[],
+): void {
+  const remap = (path: JsonPath, id: unknown): void => {
+    if (typeof id === 'string' && !ids.pattern.test(id))
+      changes.push({ path, json: jsonText(shortId(id, ids.length)) });
+  };
+  listOf(call.body['messages']).forEach((message, i) => {
+    if (!isObject(message)) return;
+    remap(['messages', i, 'tool_call_id'], message['tool_call_id']);
+    listOf(message['tool_calls']).forEach((toolCall, j) => {
+      if (isObject(toolCall)) remap(['messages', i, 'tool_calls', j, 'id'], toolCall['id']);
+    });
+  });
+}
+
+function shortId(id: string, length: number): string {
+  return createHash('sha256')
+    .update(id)
+    .digest('base64')
+    .replace(/[^A-Za-z0-9]/g, '')
+    .padEnd(length, '0')
+    .slice(0, length);
+}

@@ -1,0 +1,426 @@
+import {
+  editJson,
+  jsonElements,
+  type JsonMember,
+  jsonMembers,
+  stringEnd,
+} from '../../../base/json-edit.ts';
+import { isObject, listOf, parse, utf8, stringBytes } from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
+import { chatUsage } from '../../conversation/client-usage.ts';
+import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
+import { servedTier } from '../service-tier.ts';
+import {
+  type LineEnding,
+  endsEvent,
+  lineEndingAfter,
+  lineEndingOf,
+  eventBytesMax,
+  eventEnd,
+  PlainLines,
+} from '../../stream/frames.ts';
+import { ChunkRewriter, upstreamIdOf } from './chunk.ts';
+import { settled } from './message.ts';
+import type { ChatQuirks } from './quirks.ts';
+
+const templatesMax = 4;
+
+export class ChatStream implements StreamTranslator {
+  readonly meter: StreamMeter = {
+    quantities: undefined,
+    outputBytes: 0,
+    finished: false,
+    done: false,
+    fault: undefined,
+    upstreamId: undefined,
+  };
+  readonly #call: VendorCall;
+  readonly #quirks: ChatQuirks;
+  readonly #chunks: ChunkRewriter;
+  readonly #match = new Match();
+  readonly #templates: Template[] = [];
+  readonly #lines = new PlainLines();
+  /** What came of an event that is not whole yet: its text, and the pieces after it. */
+  #carry = '';
+  #pieces: Buffer[] = [];
+  #waiting = 0;
+  #ending: LineEnding = 0;
+  #closed = false;
+
+  readonly #learns: boolean;
+
+  /** `stops`: the client's stop texts, where the vendor does not watch for all of them. */
+  constructor(call: VendorCall, quirks: ChatQuirks, stops?: readonly string[]) {
+    this.#call = call;
+    this.#quirks = quirks;
+    this.#learns = stops === undefined;
+    this.#chunks = new ChunkRewriter(call, quirks, stops);
+  }
+
+  push(came: Buffer): string {
+    if (this.#closed) return '';
+    const piece = this.#lines.read(came);
+    if (piece.length === 0) return '';
+    if (this.#waiting + piece.length > eventBytesMax)
+      return this.#fail(`an event of more than ${eventBytesMax} bytes`);
+    if (this.#waiting > 0 && !endsEvent(this.#ending, piece)) {
+      this.#ending = lineEndingAfter(this.#ending, piece);
+      this.#pieces.push(piece);
+      this.#waiting += piece.length;
+      return '';
+    }
+    const text = this.#take(piece);
+    const match = this.#match;
+    let out = '';
+    let at = 0;
+    while (at < text.length && !this.#closed) {
+      if (this.#fast(text, at)) {
+        out += match.text;
+        this.meter.outputBytes += match.bytes;
+        at = match.next;
+        continue;
+      }
+      const end = eventEnd(text, at);
+      if (end < 0) break;
+      out += this.#event(text.slice(at, end));
+      at = end;
+    }
+    this.#carry = at === 0 ? text : text.slice(at);
+    this.#waiting = this.#carry.length;
+    if (this.#waiting > 0) this.#ending = lineEndingOf(this.#carry);
+    return out;
+  }
+
+  #take(piece: Buffer): string {
+    const text = piece.toString('latin1');
+    if (this.#waiting === 0) return text;
+    const before = this.#pieces.length ? Buffer.concat(this.#pieces).toString('latin1') : '';
+    this.#pieces = [];
+    return this.#carry + before + text;
+  }
+
+  #fast(text: string, at: number): boolean {
+    const templates = this.#templates;
+    for (let i = 0; i < templates.length; i++) {
+      const template = templates[i];
+      if (!template || !this.#match.take(text, at, template)) continue;
+      if (i > 0) {
+        templates.splice(i, 1);
+        templates.unshift(template);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /** One whole event, understood. */
+  #event(event: string): string {
+    const data: string[] = [];
+    let name = '';
+    for (const line of event.split(/\r?\n/)) {
+      if (line.startsWith('data:')) data.push(line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5));
+      else if (line.startsWith('event:')) name = line.slice(6).trim();
+    }
+    if (!data.length) return '';
+    const joined = data.join('\n');
+    if (data.length === 1 || parse(joined) !== undefined) return this.#data(joined, name, event);
+    // Some proxies lose the empty line between events: then each line is one.
+    return data.map((line) => (this.#closed ? '' : this.#data(line, name, ''))).join('');
+  }
+
+  #data(data: string, name: string, event: string): string {
+    if (data.trim() === '') return '';
+    if (data.startsWith('[DONE]')) return this.#done();
+    const body = parse(data);
+    if (!isObject(body)) return this.#fail('an event that is not JSON');
+    const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
+    if (isObject(told)) {
+      this.meter.fault =
+        faultWithin(told, this.#quirks) ??
+        (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
+      if (this.meter.fault) return this.#close();
+    }
+    this.meter.upstreamId ??= upstreamIdOf(body);
+    if (this.#call.asksForTier === true)
+      this.meter.pricingFacts = servedTier(this.#call, body).told ?? this.meter.pricingFacts;
+    return this.#chunk(data, event);
+  }
+
+  #chunk(json: string, event: string): string {
+    const before = this.#state();
+    const { text, bytes, failed } = this.#chunks.rewrite(json);
+    if (failed) return this.#fail('the vendor ended its answer with an error', 'server_error');
+    this.meter.outputBytes += bytes;
+    this.meter.quantities = this.#chunks.usage?.quantities;
+    this.meter.finished = this.#chunks.finished;
+    // What was learned holds while events bring text and nothing else: a new call may use an old
+    // call's index.
+    const plain = before !== undefined && this.#state() === before && !this.meter.finished;
+    if (!plain) this.#templates.length = 0;
+    else if (event !== '' && text !== '' && this.#learns) this.#learn(event);
+    return text && `data: ${text}\n\n`;
+  }
+
+  /**
+   * Changes when an event did more than bring text; undefined while such events cannot be told from
+   * others. Only a stream of one choice is learned.
+   */
+  #state(): string | undefined {
+    const state = this.#chunks.choices.get(0);
+    if (!state || this.#chunks.choices.size > 1) return undefined;
+    if (this.#quirks.thinkTags && !settled(state.think)) return undefined;
+    return `${state.roleGiven} ${state.calls.length} ${this.#chunks.usage?.json}`;
+  }
+
+  #learn(event: string): void {
+    // Which part of such an event is new depends on those before it.
+    if (this.#quirks.cumulativeReasoning && event.includes('"reasoning_details"')) return;
+    const template = learn(event, (json) => this.#chunks.rewrite(json).text);
+    if (!template) return;
+    this.#templates.unshift(template);
+    if (this.#templates.length > templatesMax) this.#templates.pop();
+  }
+
+  #done(): string {
+    this.meter.done = true;
+    if (!this.meter.finished) return this.#fail('the stream ended without a finish reason');
+    return this.#close() + this.#usage();
+  }
+
+  /**
+   * What comes after the words: a finish reason that waited, and the usage of a client that asked
+   * for it.
+   */
+  #usage(): string {
+    const usage = this.#chunks.usage;
+    const held = this.#chunks.heldFinish();
+    const finish = held && `data: ${held}\n\n`;
+    return usage && this.#call.includeUsage
+      ? `${finish}data: ${this.#chunks.usageChunk(usage.json)}\n\n`
+      : finish;
+  }
+
+  #fail(message: string, kind: 'protocol' | 'server_error' = 'protocol'): string {
+    if (!this.meter.finished)
+      this.meter.fault ??= kind === 'protocol' ? protocolFault(message) : { kind, message };
+    return this.#close();
+  }
+
+  #close(): string {
+    this.#closed = true;
+    this.#carry = '';
+    this.#pieces = [];
+    this.#waiting = 0;
+    return '';
+  }
+
+  end(): string {
+    if (this.#closed) return '';
+    const rest = this.#take(Buffer.alloc(0));
+    // A last event without its empty line counts when it is whole; half an event is nothing.
+    const line = rest.trim();
+    let out = '';
+    const body = parse(/^data: ?(.*)$/s.exec(line)?.[1] ?? '');
+    if (isObject(body) || line === 'data: [DONE]') out = this.#event(rest);
+    else if (line.startsWith('{')) out = this.#whole(line);
+    if (this.#closed) return out;
+    if (!this.meter.finished) return out + this.#fail('the stream ended without a finish reason');
+    this.#close();
+    return out + this.#usage();
+  }
+
+  /**
+   * No stream came but one JSON value: an error with a good status, as a rule, else the answer as a
+   * whole. Then its messages are the deltas.
+   */
+  #whole(text: string): string {
+    const body = parse(utf8(text));
+    if (!isObject(body)) return '';
+    this.meter.fault = faultWithin(body, this.#quirks);
+    if (this.meter.fault) return '';
+    this.meter.upstreamId ??= upstreamIdOf(body);
+    const choices = listOf(body['choices']).map((_, i) => ['choices', i]);
+    return this.#chunk(
+      editJson(
+        text,
+        choices.flatMap((at) => [
+          { path: [...at, 'delta'] },
+          { path: [...at, 'message'], name: 'delta' },
+        ]),
+      ),
+      '',
+    );
+  }
+
+  cutShort(quantities: Quantities): string {
+    const finish = this.#chunks.finish('length');
+    this.meter.finished = true;
+    this.#close();
+    const usage = this.#call.includeUsage
+      ? `data: ${this.#chunks.usageChunk(chatUsage(quantities))}\n\n`
+      : '';
+    return (finish && `data: ${finish}\n\n`) + usage;
+  }
+}
+
+/**
+ * The fast path of a stream. Almost all events of a stream differ in one short string alone. A
+ * template is one event with holes where those strings are, and the client's event with the same
+ * holes: matching is a comparison of constant bytes, and writing a join of constants and holes. It
+ * is learned from what the slow path did with a marked copy of the event.
+ */
+interface Template {
+  /**
+   * Constant bytes around the holes, of the vendor's event with its `data: ` and its end. One more
+   * than there are holes.
+   */
+  readonly parts: readonly string[];
+  /** Whether a hole's text is output that counts. */
+  readonly counted: readonly boolean[];
+  /** The client's event: constants and numbers of holes, in turn. */
+  readonly out: readonly (string | number)[];
+}
+
+/** A string value inside an event: between its quotes. */
+interface Hole {
+  readonly start: number;
+  readonly end: number;
+  readonly counted: boolean;
+}
+
+const named = (found: readonly JsonMember[], name: string): JsonMember | undefined =>
+  found.findLast((member) => member.name === name);
+
+function inObject(text: string, at: number | undefined): readonly JsonMember[] {
+  return at !== undefined && text.charCodeAt(at) === 0x7b ? jsonMembers(text, at) : [];
+}
+
+function firstElement(text: string, at: number | undefined): number | undefined {
+  if (at === undefined || text.charCodeAt(at) !== 0x5b) return undefined;
+  const all = jsonElements(text, at);
+  return all.length === 1 ? all[0]?.value : undefined;
+}
+
+/**
+ * The strings that vary from event to event, in the order of the text. Undefined when the event is
+ * not one plain delta.
+ */
+function holesOf(text: string, at: number): Hole[] | undefined {
+  const top = inObject(text, at);
+  const choice = inObject(text, firstElement(text, named(top, 'choices')?.value));
+  const delta = inObject(text, named(choice, 'delta')?.value);
+  const call = inObject(text, firstElement(text, named(delta, 'tool_calls')?.value));
+  const detail = inObject(text, firstElement(text, named(delta, 'reasoning_details')?.value));
+  const reasoning = named(delta, 'reasoning') ?? named(delta, 'reasoning_content');
+  const places: [JsonMember | undefined, boolean][] = [
+    [named(delta, 'content'), true],
+    [named(delta, 'reasoning'), true],
+    [named(delta, 'reasoning_content'), true],
+    [named(inObject(text, named(call, 'function')?.value), 'arguments'), true],
+    [named(detail, 'text'), reasoning === undefined],
+    [named(top, 'obfuscation'), false],
+    [named(top, 'p'), false],
+  ];
+  const holes: Hole[] = [];
+  for (const [member, counted] of places) {
+    if (member && text.charCodeAt(member.value) === 0x22)
+      holes.push({ start: member.value + 1, end: member.end - 1, counted });
+  }
+  return holes.some((hole) => hole.counted) ? holes.sort((a, b) => a.start - b.start) : undefined;
+}
+
+const mark = '\u0001';
+
+/**
+ * Learns from an event that changed nothing but text. `rewrite` is the slow path, which must not
+ * change its state for such an event.
+ */
+function learn(event: string, rewrite: (json: string) => string): Template | undefined {
+  if (!event.startsWith('data:')) return undefined;
+  const at = event.indexOf('{');
+  const end = event.lastIndexOf('}') + 1;
+  const holes = holesOf(event, at);
+  if (!holes) return undefined;
+  const parts: string[] = [];
+  let marked = '';
+  let from = 0;
+  holes.forEach((hole, i) => {
+    const part = event.slice(from, hole.start);
+    parts.push(part);
+    marked += `${part}${mark}${i}${mark}`;
+    from = hole.end;
+  });
+  parts.push(event.slice(from));
+  const text = rewrite(`${marked}${event.slice(from)}`.slice(at, marked.length + end - from));
+  if (!text.includes(mark)) return undefined;
+  const out = `data: ${text}\n\n`
+    .split(mark)
+    .map((piece, i) => (i % 2 ? Number(piece) : own(piece)));
+  return { parts: parts.map(own), counted: holes.map((hole) => hole.counted), out };
+}
+
+/** A copy of its own: a slice would keep the whole piece of the stream that it was cut from. */
+const own = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+
+/**
+ * The quote that ends the string whose inside begins at `at`, or -1 when it is not in `text`. Short
+ * strings: faster than `indexOf`.
+ */
+function closingQuote(text: string, at: number): number {
+  const near = Math.min(text.length, at + 256);
+  for (let i = at; i < near; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x22) return i;
+    if (c === 0x5c) i++;
+  }
+  if (near === text.length) return -1;
+  try {
+    return stringEnd(text, at - 1) - 1;
+  } catch {
+    return -1;
+  }
+}
+
+/**
+ * The client's event for the vendor's event at `at`, when it is this template's. One object is
+ * filled again and again: nothing is allocated but the text.
+ */
+class Match {
+  /** The index after the event. */
+  next = 0;
+  bytes = 0;
+  text = '';
+  readonly #holes: string[] = [];
+
+  take(text: string, at: number, template: Template): boolean {
+    const { parts, counted } = template;
+    const holes = this.#holes;
+    let i = at;
+    let bytes = 0;
+    for (let n = 0; ; n++) {
+      const part = parts[n] ?? '';
+      const from = i;
+      i += part.length;
+      // A slice is no copy, and `===` compares words: three times faster than `startsWith`.
+      if (text.slice(from, i) !== part) return false;
+      if (n === counted.length) break;
+      const end = closingQuote(text, i);
+      if (end < 0) return false;
+      const hole = text.slice(i, end);
+      holes[n] = hole;
+      if (counted[n]) bytes += hole.includes('\\') ? stringBytes(`"${hole}"`) : hole.length;
+      i = end;
+    }
+    this.next = i;
+    this.bytes = bytes;
+    this.text = fill(template.out, holes);
+    return true;
+  }
+}
+
+function fill(out: readonly (string | number)[], holes: readonly string[]): string {
+  let text = '';
+  for (const piece of out) text += typeof piece === 'string' ? piece : (holes[piece] ?? '');
+  return text;
+}

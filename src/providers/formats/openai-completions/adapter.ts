@@ -1,0 +1,29 @@
+import type { Adapter, VendorCall } from '../../adapter.ts';
+import { faultOf } from '../fault.ts';
+import { readCompletion, CompletionCollector, completionParts } from './response.ts';
+import { completionRequest, type CompletionQuirks } from './request.ts';
+import { CompletionsStream } from './stream.ts';
+
+/**
+ * The wire format of OpenAI's text completions (wire-formats §1.2): the client's bytes but for the
+ * model and what metering needs.
+ */
+export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
+  const faults = quirks.faults ? { faults: quirks.faults } : {};
+  const stream = (call: VendorCall): CompletionsStream => new CompletionsStream(call, faults);
+  return {
+    ask: (call) => completionRequest(call, quirks),
+    read(reply, contentType, call) {
+      if (!/event-stream/i.test(contentType)) return readCompletion(reply, call, faults);
+      // A vendor that streams unasked.
+      const collector = new CompletionCollector(call, stream);
+      collector.push(reply);
+      const answer = collector.answer();
+      return collector.meter.fault ?? answer;
+    },
+    stream,
+    split: quirks.onePrompt === true ? completionParts : undefined,
+    collect: (call) => new CompletionCollector(call, stream),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+  };
+}

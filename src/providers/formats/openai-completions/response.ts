@@ -1,0 +1,192 @@
+import type { Fault } from '../../../base/fault.ts';
+import { type JsonChange, editJson, jsonText, editJsonBytes } from '../../../base/json-edit.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  parse,
+  rawMembers,
+  isPresent,
+  textOf,
+  utf8,
+  objectOf,
+} from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type {
+  VendorAnswer,
+  VendorCall,
+  StreamCollector,
+  StreamMeter,
+  StreamTranslator,
+  SplitCall,
+} from '../../adapter.ts';
+import { joined } from '../../conversation/chat-collector.ts';
+import { chatUsage } from '../../conversation/client-usage.ts';
+import { totalQuantities } from '../adapters.ts';
+import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
+import { hiddenInChoice, hiddenMembers, upstreamIdOf } from '../openai-chat/chunk.ts';
+import { finishReason } from '../openai-chat/message.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { readUsage } from '../openai-chat/usage.ts';
+import { servedTier } from '../service-tier.ts';
+
+/**
+ * What an answer or a chunk must say otherwise to be ours: the ids, the model, the vendor's word
+ * for its end, and members that stay between the vendor and us.
+ */
+export function completionChanges(body: JsonObject, call: VendorCall): JsonChange[] {
+  const changes: JsonChange[] = [
+    { path: ['id'], json: jsonText(call.answerId) },
+    { path: ['object'], json: '"text_completion"' },
+    { path: ['model'], json: jsonText(call.publicModel) },
+  ];
+  for (const name of hiddenMembers) if (body[name] !== undefined) changes.push({ path: [name] });
+  listOf(body['choices']).forEach((choice, i) => {
+    if (!isObject(choice)) return;
+    const said = textOf(choice['finish_reason']);
+    const reason = said === undefined ? undefined : finishReason(jsonText(said));
+    if (reason !== said)
+      changes.push({ path: ['choices', i, 'finish_reason'], json: jsonText(reason ?? null) });
+    // Together repeats the text as a chat's delta.
+    for (const name of ['delta', ...hiddenInChoice])
+      if (choice[name] !== undefined) changes.push({ path: ['choices', i, name] });
+  });
+  return changes;
+}
+
+/** A whole answer: the vendor's bytes but for what must be ours. */
+export function readCompletion(
+  reply: Buffer,
+  call: VendorCall,
+  quirks: { faults?: readonly FaultRule[] },
+): VendorAnswer | Fault {
+  const text = reply.toString('latin1').trim();
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const refused = mayTellFault(body) ? faultWithin(body, quirks) : undefined;
+  if (refused) return refused;
+  const choices = listOf(body['choices']).filter(isObject);
+  if (choices.length === 0) return protocolFault('an answer without choices');
+  const changes = completionChanges(body, call);
+  if (changes.some(({ json }) => json === '"error"'))
+    return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
+  const told = rawMembers(text).get('usage');
+  const usage = isPresent(told) ? readUsage(told) : undefined;
+  if (usage && usage.json !== told) changes.push({ path: ['usage'], json: usage.json });
+  if (typeof body['created'] !== 'number')
+    changes.push({ path: ['created'], json: String(call.created) });
+  return {
+    body: Buffer.from(editJson(text, changes), 'latin1'),
+    quantities: usage?.quantities,
+    pricingFacts: servedTier(call, body).told,
+    upstreamId: upstreamIdOf(body),
+    outputText: usage ? '' : choices.map(({ text: said }) => textOf(said) ?? '').join(''),
+  };
+}
+
+/** Puts a stream of text completions together from the client's own events. */
+export class CompletionCollector implements StreamCollector {
+  readonly meter: StreamMeter;
+  readonly #call: VendorCall;
+  readonly #stream: StreamTranslator;
+  readonly #choices = new Map<number, Record<string, unknown>>();
+  #usage: unknown;
+
+  constructor(call: VendorCall, translator: (call: VendorCall) => StreamTranslator) {
+    this.#call = call;
+    this.#stream = translator({ ...call, stream: true, includeUsage: true });
+    this.meter = this.#stream.meter;
+  }
+
+  push(piece: Buffer): void {
+    this.#add(this.#stream.push(piece));
+  }
+
+  answer(cut?: Quantities): VendorAnswer {
+    this.#add(cut ? this.#stream.cutShort(cut) : this.#stream.end());
+    const { answerId: id, created, publicModel: model } = this.#call;
+    const choices = [...this.#choices].sort(([a], [b]) => a - b).map(([, choice]) => choice);
+    const usage = cut ? parse(chatUsage(cut)) : this.#usage;
+    const quantities = cut ?? this.meter.quantities;
+    return {
+      body: Buffer.from(
+        JSON.stringify({
+          id,
+          object: 'text_completion',
+          created,
+          model,
+          choices,
+          ...(usage ? { usage } : {}),
+        }),
+      ),
+      quantities,
+      pricingFacts: cut === undefined ? this.meter.pricingFacts : undefined,
+      upstreamId: this.meter.upstreamId,
+      outputText: quantities ? '' : choices.map(({ text }) => textOf(text) ?? '').join(''),
+    };
+  }
+
+  #add(events: string): void {
+    if (events === '') return;
+    for (const event of utf8(events).split('\n\n')) {
+      const chunk = parse(event.slice('data: '.length));
+      if (!isObject(chunk)) continue;
+      this.#usage = chunk['usage'] ?? this.#usage;
+      for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#choice(choice);
+    }
+  }
+
+  #choice({ index, finish_reason: finish, ...choice }: JsonObject): void {
+    const at = Number(index) || 0;
+    const into = this.#choices.get(at) ?? {
+      text: '',
+      index: at,
+      logprobs: null,
+      finish_reason: null,
+    };
+    this.#choices.set(at, into);
+    for (const [name, value] of Object.entries(choice)) into[name] = joined(into[name], value);
+    into['finish_reason'] = finish ?? into['finish_reason'];
+  }
+}
+
+/**
+ * Several texts for a model that completes one at a time, in parts. A stream of them would have to
+ * be mixed from several, and is refused by whoever asks.
+ */
+export function completionParts(call: VendorCall): SplitCall | undefined {
+  const { prompt } = call.body;
+  if (
+    call.streamUpstream ||
+    !Array.isArray(prompt) ||
+    prompt.length < 2 ||
+    typeof prompt[0] !== 'string'
+  )
+    return undefined;
+  const partFor = (one: unknown): VendorCall => ({
+    ...call,
+    body: { ...call.body, prompt: one },
+    bytes: editJsonBytes(call.bytes, [{ path: ['prompt'], json: jsonText(one) }]),
+  });
+  return { calls: prompt.map(partFor), join: joinedCompletions };
+}
+
+/** The choices of all parts, numbered anew, under the first part's head. */
+function joinedCompletions(answers: readonly VendorAnswer[]): VendorAnswer {
+  const bodies = answers.map(({ body }) => objectOf(parse(body.toString('utf8'))) ?? {});
+  const choices = bodies
+    .flatMap(({ choices: some }) => listOf(some).filter(isObject))
+    .map((choice, index) => ({ ...choice, index }));
+  const quantities = totalQuantities(answers);
+  const { usage: _, ...head } = bodies[0] ?? {};
+  const usage: unknown = quantities && parse(chatUsage(quantities));
+  return {
+    body: Buffer.from(
+      JSON.stringify({ ...head, choices, ...(usage === undefined ? {} : { usage }) }),
+    ),
+    quantities,
+    upstreamId: answers[0]?.upstreamId,
+    outputText: quantities ? '' : answers.map(({ outputText }) => outputText).join(''),
+  };
+}

@@ -1,0 +1,165 @@
+import { editJson, jsonText } from '../../../base/json-edit.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
+import { chatUsage } from '../../conversation/client-usage.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  parse,
+  rawMembers,
+  isPresent,
+  textOf,
+  utf8,
+} from '../../../base/json-value.ts';
+import { upstreamIdOf } from '../openai-chat/chunk.ts';
+import { faultWithin, mayTellFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { readUsage, type ChatUsage } from '../openai-chat/usage.ts';
+import { completionChanges } from './response.ts';
+import { SseFrames } from '../../stream/frames.ts';
+import { servedTier } from '../service-tier.ts';
+
+/**
+ * A stream of text completions on its way to a client of the same: chunks keep the vendor's bytes,
+ * usage comes at the end and only when asked for.
+ */
+export class CompletionsStream implements StreamTranslator {
+  readonly meter: StreamMeter = {
+    quantities: undefined,
+    outputBytes: 0,
+    finished: false,
+    done: false,
+    fault: undefined,
+    upstreamId: undefined,
+  };
+  readonly #call: VendorCall;
+  readonly #quirks: { readonly faults?: readonly FaultRule[] };
+  readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
+  /** Which choices have begun, and whether they have ended. */
+  readonly #ended = new Map<number, boolean>();
+  #created: unknown;
+  #usage: ChatUsage | undefined;
+  #out = '';
+  #closed = false;
+
+  constructor(call: VendorCall, quirks: { readonly faults?: readonly FaultRule[] } = {}) {
+    this.#call = call;
+    this.#quirks = quirks;
+  }
+
+  push(piece: Buffer): string {
+    if (this.#closed) return '';
+    const problem = this.#frames.push(piece);
+    if (problem !== undefined) this.#fail(problem);
+    return this.#take();
+  }
+
+  end(): string {
+    if (this.#closed) return '';
+    const rest = this.#frames.end().trim();
+    // No stream came but one JSON value: an error with a good status, or the answer as a whole.
+    if (rest.startsWith('{') && !this.#closed) this.#hear(rest, '');
+    if (!this.#closed) this.#conclude();
+    return this.#take();
+  }
+
+  cutShort(quantities: Quantities): string {
+    if (this.#ended.size === 0) this.#ended.set(0, false);
+    const open = [...this.#ended].filter(([, ended]) => !ended).map(([index]) => index);
+    const choices = open.map(
+      (index) => `{"text":"","index":${index},"logprobs":null,"finish_reason":"length"}`,
+    );
+    this.meter.finished = true;
+    this.#closed = true;
+    return (
+      (choices.length > 0 ? this.#chunk(choices.join(','), '') : '') +
+      this.#usageChunk(chatUsage(quantities))
+    );
+  }
+
+  #take(): string {
+    const out = this.#out;
+    this.#out = '';
+    return out;
+  }
+
+  #hear(data: string, name: string): boolean {
+    if (data.trim() === '') return true;
+    if (data.startsWith('[DONE]')) {
+      this.meter.done = true;
+      this.#conclude();
+      return false;
+    }
+    const body = parse(data);
+    if (!isObject(body)) {
+      this.#fail('an event that is not JSON');
+      return false;
+    }
+    const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
+    if (isObject(told))
+      this.meter.fault =
+        faultWithin(told, this.#quirks) ??
+        (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
+    if (this.meter.fault === undefined) this.#event(data, body);
+    else this.#closed = true;
+    return !this.#closed;
+  }
+
+  #event(data: string, body: JsonObject): void {
+    const { meter } = this;
+    meter.upstreamId ??= upstreamIdOf(body);
+    meter.pricingFacts = servedTier(this.#call, body).told ?? meter.pricingFacts;
+    this.#created ??= typeof body['created'] === 'number' ? body['created'] : undefined;
+    const told = body['usage'];
+    if (isObject(told)) this.#noteUsage(rawMembers(data).get('usage'));
+    const choices = listOf(body['choices']).filter(isObject);
+    for (const choice of choices) {
+      const index = Number(choice['index'] ?? 0) || 0;
+      meter.outputBytes += (textOf(choice['text']) ?? '').length;
+      this.#ended.set(index, (this.#ended.get(index) ?? false) || Boolean(choice['finish_reason']));
+    }
+    meter.finished = this.#ended.size > 0 && [...this.#ended.values()].every(Boolean);
+    if (choices.length === 0) return;
+    const changes = completionChanges(body, this.#call);
+    if (changes.some(({ json }) => json === '"error"')) return this.#broken();
+    if (told !== undefined && (told !== null || !this.#call.includeUsage))
+      changes.push({ path: ['usage'] });
+    this.#out += `data: ${editJson(data, changes)}\n\n`;
+  }
+
+  #noteUsage(text: string | undefined): void {
+    if (isPresent(text)) this.#usage = readUsage(text) ?? this.#usage;
+    this.meter.quantities = this.#usage?.quantities;
+  }
+
+  #broken(): void {
+    this.meter.finished = false;
+    this.meter.fault = {
+      kind: 'server_error',
+      message: 'the vendor ended its answer with an error',
+    };
+    this.#closed = true;
+  }
+
+  #conclude(): void {
+    if (!this.meter.finished) return this.#fail('the stream ended without a finish reason');
+    this.#closed = true;
+    if (this.#usage) this.#out += this.#usageChunk(this.#usage.json);
+  }
+
+  #fail(message: string): void {
+    if (!this.meter.finished) this.meter.fault ??= { kind: 'protocol', message };
+    this.#closed = true;
+  }
+
+  #usageChunk(usage: string): string {
+    return this.#call.includeUsage ? this.#chunk('', `,"usage":${usage}`) : '';
+  }
+
+  #chunk(choices: string, rest: string): string {
+    const { answerId, publicModel, created } = this.#call;
+    const head = `{"id":${jsonText(answerId)},"object":"text_completion","created":${Number(this.#created ?? created)}`;
+    return `data: ${head},"model":${jsonText(publicModel)},"choices":[${choices}]${rest}}\n\n`;
+  }
+}

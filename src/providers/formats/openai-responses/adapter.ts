@@ -1,0 +1,278 @@
+import type { Fault } from '../../../base/fault.ts';
+import {
+  type JsonChange,
+  editJsonPieces,
+  jsonText,
+  editJson,
+  editJsonBytes,
+} from '../../../base/json-edit.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import type {
+  Adapter,
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  BaseAdapter,
+} from '../../adapter.ts';
+import { requestBody } from '../adapters.ts';
+import { faultOf, protocolFault, faultWithin } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { refuseServiceTier, serviceTierChanges, servedTier } from '../service-tier.ts';
+import type { SupportRow } from '../../support/rows.ts';
+import { fitResponse } from '../../support/fit.ts';
+import { type ModelRules, supportTable } from '../../support/rules.ts';
+import { unsupportedInResponses } from '../../support/unsupported.ts';
+import { responseFailure } from './chat.ts';
+import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
+import { ResponsesCollector, ResponsesStream } from './stream.ts';
+
+/** How a vendor departs from OpenAI's `/responses`. */
+export interface ResponsesQuirks {
+  /**
+   * Models whose reasoning comes sealed when asked for; the others refuse to be asked. A response
+   * that is kept here needs it, because the vendor keeps nothing.
+   */
+  readonly seals?: RegExp;
+  /** What its models take. */
+  readonly takes?: readonly SupportRow[];
+  /** Takes `max_tool_calls`. */
+  readonly boundsToolCalls?: true;
+  readonly faults?: readonly FaultRule[];
+}
+
+/**
+ * The wire format `openai-responses` (wire-formats §1.7) for clients of the same. Nothing is kept
+ * at the vendor: what is remembered is ours.
+ */
+export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
+  const faults = quirks.faults ? { faults: quirks.faults } : {};
+  const rulesOf = supportTable(quirks.takes ?? [], unsupportedInResponses);
+  return {
+    ask: (call) => responsesNativeRequest(call, quirks, rulesOf(call.upstreamModel)),
+    read(reply, contentType, call) {
+      if (!/event-stream/i.test(contentType)) return readNative(reply, call, faults);
+      const collector = new ResponsesCollector(call, faults);
+      collector.push(reply);
+      const answer = collector.answer();
+      return collector.meter.fault ?? answer;
+    },
+    stream: (call) => new ResponsesStream(call, faults),
+    collect: (call) => new ResponsesCollector(call, faults),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+  };
+}
+
+const headers = { 'content-type': 'application/json' } as const;
+const sealedReasoning = 'reasoning.encrypted_content';
+/**
+ * The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create,
+ * 2026-08).
+ */
+const outputTokensLeast = 16;
+
+function responsesNativeRequest(
+  call: VendorCall,
+  quirks: ResponsesQuirks,
+  rules: ModelRules,
+): VendorRequest {
+  const { body } = call;
+  const changes: JsonChange[] = [
+    { path: ['model'], json: jsonText(call.upstreamModel) },
+    { path: ['store'], json: 'false' },
+    { path: ['previous_response_id'] },
+    { path: ['background'] },
+    ...boundsOf(call, quirks),
+  ];
+  if (rules.members.top.has('service_tier')) refuseServiceTier(call);
+  else changes.push(...serviceTierChanges(call));
+  if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
+  const limit = call.outputTokensMax;
+  if (limit !== undefined)
+    changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensLeast, limit)) });
+  const seals = quirks.seals?.test(call.upstreamModel);
+  const include = listOf(body['include']);
+  const asksForSeals = include.includes(sealedReasoning);
+  if (body['store'] !== false && seals === true && !asksForSeals)
+    changes.push({ path: ['include'], json: jsonText([...include, sealedReasoning]) });
+  if (seals === false && asksForSeals)
+    changes.push({
+      path: ['include'],
+      json: jsonText(include.filter((one) => one !== sealedReasoning)),
+    });
+  const input = withoutStrangers(body['input'], seals ?? true);
+  if (input) changes.push({ path: ['input'], json: jsonText(input) });
+  const taken = fitResponse(call, rules);
+  const sent = requestBody(editJsonPieces(call.bytes, [...changes, ...taken.changes]));
+  return {
+    path: '/responses',
+    headers,
+    body: sent.body,
+    ...(sent.rest === undefined ? {} : { rest: sent.rest }),
+    ...(taken.dropped.length === 0 ? {} : { dropped: taken.dropped }),
+    ...(taken.unsupported === undefined ? {} : { unsupported: taken.unsupported }),
+  };
+}
+
+/** Not every vendor of this format takes a limit on tool calls. */
+function boundsOf(
+  { bounds = [] }: VendorCall,
+  { boundsToolCalls }: ResponsesQuirks,
+): readonly JsonChange[] {
+  return boundsToolCalls === true
+    ? bounds
+    : bounds.filter(({ path }) => path[0] !== 'max_tool_calls');
+}
+
+/**
+ * Members of items that other hosts' answers have, and that a client brings back: Gemini's
+ * signature, and the places of a stream's events.
+ */
+const othersMembers = ['extra_content', 'item_id', 'output_index'] as const;
+
+/**
+ * Thoughts that this vendor has not sealed cannot be looked up there, since nothing is kept there:
+ * they are left out, as all are for a model that does not think (`opens` false); so is what other
+ * hosts' items have beside. A seal with a `format` is one that a router passed on from elsewhere.
+ * Undefined when there is nothing of the kind.
+ */
+function withoutStrangers(input: unknown, opens: boolean): unknown[] | undefined {
+  const items = listOf(input);
+  const isStranger = (item: unknown): boolean =>
+    isObject(item) &&
+    item['type'] === 'reasoning' &&
+    !(opens && item['format'] === undefined && isSealed(item['encrypted_content']));
+  const isMarked = (item: unknown): item is JsonObject =>
+    isObject(item) && othersMembers.some((name) => item[name] !== undefined);
+  if (!items.some((item) => isStranger(item) || isMarked(item))) return undefined;
+  return items
+    .filter((item) => !isStranger(item))
+    .map((item) => (isMarked(item) ? withoutOthers(item) : item));
+}
+
+function withoutOthers({
+  extra_content: _,
+  item_id: __,
+  output_index: ___,
+  ...item
+}: JsonObject): JsonObject {
+  return item;
+}
+
+/** Seals of our own begin with this mark (bridges/responses-over-chat-seal.ts). */
+export const ownSeal = 'tgr1.';
+const isSealed = (seal: unknown): boolean =>
+  typeof seal === 'string' && seal !== '' && !seal.startsWith(ownSeal);
+
+function readNative(
+  reply: Buffer,
+  call: VendorCall,
+  quirks: { faults?: readonly FaultRule[] },
+): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const fault = responseFailure(body, quirks);
+  if (fault) return fault;
+  if (!Array.isArray(body['output'])) return protocolFault('a response without output');
+  const own = responsesQuantities(objectOf(body['usage']));
+  const extras = responseExtras(body, own);
+  const quantities = withExtras(own, extras);
+  return {
+    body: Buffer.from(rewriteResponse(reply.toString('latin1').trim(), call), 'latin1'),
+    quantities,
+    pricingFacts: { ...extras.told, ...servedTier(call, body).told },
+    upstreamId: textOf(body['id']),
+    outputText: quantities ? '' : JSON.stringify(body['output']),
+  };
+}
+
+/**
+ * What stands beside `/responses` at vendors that have all of it
+ * (developers.openai.com/api/docs/api-reference/responses, 2026-08).
+ */
+
+const jsonHeaders = { 'content-type': 'application/json' } as const;
+const countMembers = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'truncation',
+];
+export const compactMembers: readonly string[] = [
+  'model',
+  'input',
+  'instructions',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'service_tier',
+];
+
+/** The client's bytes with these members alone; the conversation stands in `input` already. */
+function requestWith(path: string, taken: readonly string[], call: VendorCall): VendorRequest {
+  const dropped = Object.keys(call.body).filter((name) => !taken.includes(name));
+  const changes: JsonChange[] = [
+    { path: ['model'], json: jsonText(call.upstreamModel) },
+    ...(taken.includes('service_tier') ? serviceTierChanges(call) : []),
+    ...dropped.map((name) => ({ path: [name] })),
+  ];
+  return { path, headers: jsonHeaders, body: editJsonBytes(call.bytes, changes) };
+}
+
+/** How many tokens a request would have. */
+export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
+  return {
+    ask: (call) => requestWith('/responses/input_tokens', countMembers, call),
+    read(reply) {
+      const body = parse(reply.toString('utf8'));
+      if (!isObject(body)) return protocolFault('a count that is no JSON object');
+      const fault = faultWithin(body, { faults });
+      if (fault) return fault;
+      if (typeof body['input_tokens'] !== 'number')
+        return protocolFault('a count without a number');
+      return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
+    },
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, { faults }),
+  };
+}
+
+/** A conversation made shorter. Always a whole answer. */
+export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
+  const quirks = { faults };
+  return {
+    ask: (call) => requestWith('/responses/compact', compactMembers, call),
+    read(reply, _, call) {
+      const body = parse(reply.toString('utf8'));
+      if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+      const fault = faultWithin(body, quirks);
+      if (fault) return fault;
+      if (!Array.isArray(body['output'])) return protocolFault('a compaction without output');
+      const quantities = responsesQuantities(objectOf(body['usage']));
+      const text = editJson(reply.toString('latin1').trim(), [
+        { path: ['id'], json: jsonText(call.answerId) },
+      ]);
+      return {
+        body: Buffer.from(text, 'latin1'),
+        quantities,
+        pricingFacts: servedTier(call, body).told,
+        upstreamId: textOf(body['id']),
+        outputText: quantities ? '' : reply.toString('utf8'),
+      };
+    },
+    stream: (call) => new ResponsesStream(call, quirks),
+    collect: (call) => new ResponsesCollector(call, quirks),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
+  };
+}

@@ -1,0 +1,315 @@
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+} from '../../../base/json-value.ts';
+import { refuse } from '../../../base/refusal.ts';
+import type { VendorRequest, VendorCall } from '../../adapter.ts';
+import { unsignedCalls, withCallSignatures } from '../../conversation/tool-calls.ts';
+import { effortFor, foreignEffort, isEffort } from '../../support/effort.ts';
+import {
+  noteDropped,
+  type ModelRules,
+  type RequestEdits,
+  fitMembers,
+} from '../../support/rules.ts';
+import { openaiToolChoice } from '../../support/fit.ts';
+
+/**
+ * OpenRouter's name for reasoning that OpenAI has sealed
+ * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
+ */
+const format = 'openai-responses-v1';
+
+/**
+ * The sealed part of a reasoning item as `reasoning_details`: a chat client that sends it back
+ * gives the model its thoughts back. What can be read of them is told as reasoning.
+ */
+export function reasoningDetails(item: JsonObject, index: number): JsonObject[] {
+  const id = textOf(item['id']);
+  const data = textOf(item['encrypted_content']);
+  return data ? [{ type: 'reasoning.encrypted', data, id, format, index }] : [];
+}
+
+/**
+ * The reasoning items that an assistant's message brings back, in their order; what nobody sealed
+ * says nothing to the model.
+ */
+function reasoningItems(message: JsonObject): JsonObject[] {
+  const items: JsonObject[] = [];
+  let summary: JsonObject[] = [];
+  for (const detail of listOf(message['reasoning_details'])) {
+    if (!isObject(detail) || detail['format'] !== format) continue;
+    if (detail['type'] === 'reasoning.summary')
+      summary.push({ type: 'summary_text', text: textOf(detail['summary']) ?? '' });
+    const data = textOf(detail['data']);
+    if (detail['type'] !== 'reasoning.encrypted' || !data) continue;
+    const id = textOf(detail['id']);
+    items.push({ type: 'reasoning', ...(id ? { id } : {}), summary, encrypted_content: data });
+    summary = [];
+  }
+  return items;
+}
+
+const headers = { 'content-type': 'application/json' } as const;
+/**
+ * The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create,
+ * 2026-08).
+ */
+const outputTokensLeast = 16;
+
+/** Members that both endpoints know by the same name and meaning. */
+const carried = [
+  'metadata',
+  'parallel_tool_calls',
+  'service_tier',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'user',
+] as const;
+
+/**
+ * A chat request as one of `/responses` (wire-formats §5.2). Nothing is kept at the vendor;
+ * reasoning comes sealed instead, for the client to bring back. Sampling is left out: where this
+ * way is taken, the model reasons and refuses it (row 62c).
+ */
+export function chatOverResponsesRequest(call: VendorCall, rules: ModelRules): VendorRequest {
+  const { body } = call;
+  const taken: RequestEdits = { changes: [], dropped: [] };
+  fitMembers(body, call.publicModel, rules.members, taken);
+  const wish = rules.effort && foreignEffort(body, rules.effort);
+  const effort = effortOf(body['reasoning_effort'] ?? wish?.effort, rules);
+  const text = textMembers(body);
+  const choice = toolChoice(
+    openaiToolChoice(body['tool_choice'], undefined) ?? body['function_call'],
+  );
+  const limit = limitOf(call);
+  const sent: JsonObject = {
+    model: call.upstreamModel,
+    input: inputItems(withCallSignatures(body['messages'], call.signatures)),
+    tools: [
+      ...listOf(body['tools']).map(tool),
+      ...listOf(body['functions']).map((fn) => tool({ type: 'function', function: fn })),
+    ],
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(effort === undefined ? {} : { reasoning: { effort } }),
+    ...(Object.keys(text).length ? { text } : {}),
+    ...(limit === undefined ? {} : { max_output_tokens: limit }),
+    ...Object.fromEntries(
+      carried.filter((name) => body[name] != null).map((name) => [name, body[name]]),
+    ),
+    ...(body['service_tier'] === 'auto' ? { service_tier: 'default' } : {}),
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    ...(call.streamUpstream ? { stream: true } : {}),
+  };
+  noteThoughts(body['messages'], taken);
+  const { dropped } = taken;
+  return {
+    path: '/responses',
+    headers,
+    body: Buffer.from(JSON.stringify(sent)),
+    ...(dropped.length === 0 ? {} : { dropped }),
+  };
+}
+
+/** Thoughts of other vendors' models are no item here. */
+function noteThoughts(messages: unknown, taken: RequestEdits): void {
+  for (const message of listOf(messages)) {
+    if (!isObject(message) || message['role'] !== 'assistant' || reasoningItems(message).length > 0)
+      continue;
+    for (const name of ['reasoning_content', 'reasoning'] as const)
+      if (textOf(message[name])) noteDropped(`messages[].${name}`, taken);
+    if (listOf(message['reasoning_details']).length > 0)
+      noteDropped('messages[].reasoning_details', taken);
+  }
+}
+
+/** Calls that came back without the sealed reasoning before them. */
+export const unsignedResponses = ({ body }: VendorCall): readonly string[] =>
+  unsignedCalls(body['messages'], (message) => reasoningItems(message).length > 0);
+
+const effortOf = (asked: unknown, { effort }: ModelRules): string | undefined =>
+  effort !== undefined && isEffort(asked) ? effortFor(effort, asked) : textOf(asked);
+
+/** Of two limits `max_completion_tokens` wins (row 16); money may be the tighter one. */
+function limitOf({ body, outputTokensMax }: VendorCall): number | undefined {
+  const asked = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
+  const limit = asked === undefined ? outputTokensMax : Math.min(asked, outputTokensMax ?? asked);
+  return limit === undefined ? undefined : Math.max(outputTokensLeast, limit);
+}
+
+function textMembers(body: JsonObject): JsonObject {
+  const asked = objectOf(body['response_format']);
+  const format =
+    asked?.['type'] === 'json_schema'
+      ? { type: 'json_schema', ...objectOf(asked['json_schema']) }
+      : asked;
+  const verbosity = textOf(body['verbosity']);
+  return { ...(format ? { format } : {}), ...(verbosity ? { verbosity } : {}) };
+}
+
+/** Tools lie flat here; chat keeps them in a member of their type's name. */
+function tool(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const type = textOf(value['type']) ?? 'function';
+  const inner = objectOf(value[type]);
+  if (!inner) return value;
+  // Chat takes a function as it is unless told to be strict; here it is the other way round.
+  if (type === 'function') return { type, strict: false, parameters: {}, ...inner };
+  const format = objectOf(inner['format']);
+  const grammar = objectOf(format?.['grammar']);
+  return { type, ...inner, ...(grammar ? { format: { type: 'grammar', ...grammar } } : {}) };
+}
+
+function toolChoice(value: unknown): unknown {
+  if (!isObject(value)) return value ?? undefined;
+  const type = textOf(value['type']) ?? 'function';
+  const inner = objectOf(value[type]);
+  if (type === 'allowed_tools' && inner)
+    return {
+      type,
+      mode: inner['mode'],
+      tools: listOf(inner['tools']).map((one) => toolChoice(one)),
+    };
+  return { type, name: textOf(inner?.['name']) ?? textOf(value['name']) ?? '' };
+}
+
+/**
+ * Chat's `messages` as a response's input items (wire-formats §5.2): instructions stay where they
+ * stand, calls and results become items.
+ */
+function inputItems(messages: unknown): JsonObject[] {
+  const custom = new Set<string>();
+  const items: JsonObject[] = [];
+  listOf(messages).forEach((message, i) => {
+    if (!isObject(message)) return;
+    const param = `messages[${i}]`;
+    const { role } = message;
+    if (role === 'assistant') items.push(...assistantItems(message, param, custom));
+    else if (role === 'tool' || role === 'function') items.push(resultItem(message, param, custom));
+    else
+      items.push({
+        type: 'message',
+        role: role === 'system' || role === 'developer' ? role : 'user',
+        content: contentOf(message, param),
+      });
+  });
+  return items;
+}
+
+function assistantItems(message: JsonObject, param: string, custom: Set<string>): JsonObject[] {
+  const items: JsonObject[] = reasoningItems(message);
+  const said = spoken(message, param);
+  items.push(...spokenItems(message, said));
+  for (const call of listOf(message['tool_calls']))
+    if (isObject(call)) items.push(callItem(call, custom));
+  const legacy = objectOf(message['function_call']);
+  if (legacy && textOf(legacy['name']) !== '')
+    items.push(functionCall(textOf(legacy['name']) ?? '', legacy));
+  return items;
+}
+
+/** What was said, in the messages that the model made of it: each with its phase. */
+function spokenItems(message: JsonObject, said: readonly JsonObject[]): JsonObject[] {
+  if (said.length === 0) return [];
+  const item = (phase: unknown, content: readonly JsonObject[]): JsonObject => ({
+    type: 'message',
+    role: 'assistant',
+    ...(typeof phase === 'string' ? { phase } : {}),
+    content,
+  });
+  const { content, phase } = message;
+  const later = listOf(message['phases']).filter(isObject);
+  if (later.length === 0 || typeof content !== 'string') return [item(phase, said)];
+  const letters = [...content];
+  const starts = [0, ...later.map(({ at }) => countOf(at) ?? 0)];
+  return [phase, ...later.map((one) => one['phase'])].flatMap((one, i) => {
+    const text = letters.slice(starts[i], starts[i + 1]).join('');
+    return text === '' ? [] : [item(one, [{ type: 'output_text', text }])];
+  });
+}
+
+const functionCall = (callId: string, called: JsonObject): JsonObject => ({
+  type: 'function_call',
+  call_id: callId,
+  name: textOf(called['name']) ?? '',
+  arguments: textOf(called['arguments']) ?? '{}',
+});
+
+function callItem(call: JsonObject, custom: Set<string>): JsonObject {
+  const id = textOf(call['id']) ?? '';
+  const own = objectOf(call['custom']);
+  // Some servers write both, and the empty one says nothing.
+  if (!own || textOf(own['name']) === '') return functionCall(id, objectOf(call['function']) ?? {});
+  custom.add(id);
+  return {
+    type: 'custom_tool_call',
+    call_id: id,
+    name: textOf(own['name']) ?? '',
+    input: textOf(own['input']) ?? '',
+  };
+}
+
+function resultItem(message: JsonObject, param: string, custom: ReadonlySet<string>): JsonObject {
+  const callId = textOf(message['tool_call_id']) ?? textOf(message['name']) ?? '';
+  const type = custom.has(callId) ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id: callId, output: contentOf(message, param) };
+}
+
+/** What an assistant said before, in the words of outputs. */
+function spoken(message: JsonObject, param: string): JsonObject[] {
+  const { content } = message;
+  const parts: JsonObject[] = [];
+  if (typeof content === 'string' && content !== '')
+    parts.push({ type: 'output_text', text: content });
+  listOf(content).forEach((part, i) => {
+    if (!isObject(part)) return;
+    if (part['type'] === 'text')
+      parts.push({ type: 'output_text', text: textOf(part['text']) ?? '' });
+    else if (part['type'] === 'refusal')
+      parts.push({ type: 'refusal', refusal: textOf(part['refusal']) ?? '' });
+    else if (part['type'] !== 'thinking' && part['type'] !== 'redacted_thinking')
+      refuseType(part, `${param}.content[${i}]`);
+  });
+  const refusal = textOf(message['refusal']);
+  if (refusal) parts.push({ type: 'refusal', refusal });
+  return parts;
+}
+
+function contentOf({ content }: JsonObject, param: string): string | JsonObject[] {
+  if (!Array.isArray(content)) return textOf(content) ?? '';
+  return content.filter(isObject).map((part, i) => inputPart(part, `${param}.content[${i}]`));
+}
+
+function inputPart(part: JsonObject, param: string): JsonObject {
+  const mark =
+    part['prompt_cache_breakpoint'] === undefined
+      ? {}
+      : { prompt_cache_breakpoint: part['prompt_cache_breakpoint'] };
+  if (part['type'] === 'text')
+    return { type: 'input_text', text: textOf(part['text']) ?? '', ...mark };
+  if (part['type'] === 'image_url') {
+    const image = objectOf(part['image_url']);
+    return {
+      type: 'input_image',
+      image_url: image?.['url'] ?? part['image_url'],
+      detail: textOf(image?.['detail']) ?? 'auto',
+      ...mark,
+    };
+  }
+  if (part['type'] === 'file') return { type: 'input_file', ...objectOf(part['file']), ...mark };
+  return refuseType(part, param);
+}
+
+function refuseType(part: JsonObject, param: string): never {
+  return refuse('invalid_value', {
+    param: `${param}.type`,
+    why: `this model takes no content of type '${String(part['type'])}' beside tools.`,
+  });
+}

@@ -1,0 +1,407 @@
+import type { Fault } from '../../../base/fault.ts';
+import { jsonText } from '../../../base/json-edit.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from '../../../base/json-value.ts';
+import type { Adapter, VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
+import { ChatCollector } from '../../conversation/chat-collector.ts';
+import {
+  type AnswerCall,
+  type ChatChunks,
+  chatAnswer,
+  type FinishReason,
+  type EventReader,
+  TranslatedStream,
+} from '../../conversation/chat-stream.ts';
+import { characters, chatAnnotation, citationOfAnnotation } from '../../conversation/citations.ts';
+import { StopText, stopWords } from '../../conversation/stop-text.ts';
+import { perCall } from '../adapters.ts';
+import { faultOf, faultWithin, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { servedTier } from '../service-tier.ts';
+import type { SupportRow } from '../../support/rows.ts';
+import { foreignEffort, reasons } from '../../support/effort.ts';
+import { supportTable, type SupportTable } from '../../support/rules.ts';
+import { unsupportedInChat } from '../../support/unsupported.ts';
+import { chatOverResponsesRequest, unsignedResponses, reasoningDetails } from './chat-request.ts';
+import { responsesQuantities } from './response.ts';
+
+export interface ChatOverResponsesQuirks {
+  /** What the models take of chat, when it is said on `/responses`. */
+  readonly takes?: readonly SupportRow[];
+  readonly faults?: readonly FaultRule[];
+}
+
+/**
+ * Chat for models that give some of it on `/responses` only: the wire format `openai-responses`
+ * seen from a client of chat.
+ */
+export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter {
+  const faults = quirks.faults ? { faults: quirks.faults } : {};
+  const rulesOf = supportTable(quirks.takes ?? [], unsupportedInChat);
+  const stream = (call: VendorCall): TranslatedStream =>
+    new TranslatedStream(
+      call,
+      (_, chunks, meter) => new ResponsesReader(call, chunks, meter, faults),
+    );
+  return {
+    ask: (call) => chatOverResponsesRequest(call, rulesOf(call.upstreamModel)),
+    read(reply, contentType, call) {
+      if (!/event-stream/i.test(contentType)) return readResponse(reply, call, faults);
+      const collector = new ChatCollector(call, stream);
+      collector.push(reply);
+      const answer = collector.answer();
+      return collector.meter.fault ?? answer;
+    },
+    stream,
+    collect: (call) => new ChatCollector(call, stream),
+    needsBytes: ({ kind }) => kind === 'file',
+    unsigned: unsignedResponses,
+    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
+  };
+}
+
+/** What a response that ended says of its failure; undefined when it did not fail. */
+export function responseFailure(
+  response: JsonObject,
+  quirks: { faults?: readonly FaultRule[] },
+): Fault | undefined {
+  if (response['status'] !== 'failed' && response['status'] !== 'cancelled')
+    return faultWithin(response, quirks);
+  return faultWithin(response, quirks) ?? { kind: 'server_error', message: 'the response failed' };
+}
+
+function finishOf(response: JsonObject, calls: number): FinishReason {
+  const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
+  if (response['status'] === 'incomplete' || reason)
+    return reason === 'content_filter' ? 'content_filter' : 'length';
+  return calls > 0 ? 'tool_calls' : 'stop';
+}
+
+interface Collected {
+  content: string;
+  refusal: string;
+  reasoning: string;
+  readonly calls: AnswerCall[];
+  readonly details: JsonObject[];
+  readonly annotations: JsonObject[];
+  readonly phases: Phase[];
+}
+
+function readResponse(
+  reply: Buffer,
+  call: VendorCall,
+  quirks: { faults?: readonly FaultRule[] },
+): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body))
+    return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
+  const fault = responseFailure(body, quirks);
+  if (fault) return fault;
+  if (!Array.isArray(body['output'])) return protocolFault('a response without output');
+  const said: Collected = {
+    content: '',
+    refusal: '',
+    reasoning: '',
+    calls: [],
+    details: [],
+    annotations: [],
+    phases: [],
+  };
+  listOf(body['output'])
+    .filter(isObject)
+    .forEach((item, index) => collect(said, item, index));
+  const stop = new StopText(stopWords(call.body['stop']));
+  const content = stop.push(said.content) + stop.end();
+  const calls = stop.met ? [] : said.calls;
+  const answer = chatAnswer(call, {
+    content,
+    reasoning: said.reasoning,
+    calls,
+    finish: stop.met ? 'stop' : finishOf(body, calls.length),
+    quantities: responsesQuantities(objectOf(body['usage'])),
+    upstreamId: textOf(body['id']),
+    ...(said.refusal === '' ? {} : { refusal: said.refusal }),
+    more: moreOf(said),
+  });
+  return { ...answer, ...servedTier(call, body) };
+}
+
+/**
+ * What a message is for, in the model's own plan (commentary, final_answer), and where its text
+ * begins in the answer's.
+ */
+interface Phase {
+  readonly phase: string;
+  readonly at: number;
+}
+
+/**
+ * `phase` as an extension of chat's message, and those of further messages of the same answer: a
+ * client that brings them back keeps the model's plan.
+ */
+function moreOf({ details, annotations, phases: [first, ...others] }: Collected): JsonObject {
+  return {
+    ...(details.length ? { reasoning_details: details } : {}),
+    ...(annotations.length ? { annotations } : {}),
+    ...(first ? { phase: first.phase } : {}),
+    ...(others.length ? { phases: others } : {}),
+  };
+}
+
+/** An annotation of a part's text as one of the answer's, in which the part begins at `from`. */
+function annotationAt(annotation: unknown, from: number): JsonObject | undefined {
+  const page = citationOfAnnotation(annotation);
+  return page && chatAnnotation({ ...page, start: page.start + from, end: page.end + from });
+}
+
+function collect(said: Collected, item: JsonObject, index: number): void {
+  if (item['type'] === 'message') {
+    const phase = textOf(item['phase']);
+    if (phase !== undefined) said.phases.push({ phase, at: characters(said.content) });
+    for (const part of listOf(item['content']).filter(isObject)) {
+      const from = characters(said.content);
+      for (const one of listOf(part['annotations'])) {
+        const cited = annotationAt(one, from);
+        if (cited) said.annotations.push(cited);
+      }
+      said.content += textOf(part['text']) ?? '';
+      said.refusal += textOf(part['refusal']) ?? '';
+    }
+  } else if (item['type'] === 'reasoning') {
+    const summary = listOf(item['summary']);
+    const thoughts = (summary.length ? summary : listOf(item['content']))
+      .filter(isObject)
+      .map((part) => textOf(part['text']) ?? '');
+    said.reasoning += (said.reasoning && thoughts.length ? '\n\n' : '') + thoughts.join('\n\n');
+    said.details.push(...reasoningDetails(item, index));
+  } else if (item['type'] === 'function_call') {
+    said.calls.push({
+      id: textOf(item['call_id']) ?? '',
+      name: textOf(item['name']) ?? '',
+      arguments: textOf(item['arguments']) ?? '',
+    });
+  } else if (item['type'] === 'custom_tool_call') {
+    said.calls.push({
+      id: textOf(item['call_id']) ?? '',
+      name: textOf(item['name']) ?? '',
+      arguments: textOf(item['input']) ?? '',
+      custom: true,
+    });
+  }
+}
+
+/** A call whose arguments are on their way. */
+interface OpenCall {
+  readonly index: number;
+  told: boolean;
+}
+
+/** The events of a response (wire-formats §1.7) as chat's chunks. */
+class ResponsesReader implements EventReader {
+  readonly #call: VendorCall;
+  readonly #chunks: ChatChunks;
+  readonly #meter: StreamMeter;
+  readonly #quirks: { faults?: readonly FaultRule[] };
+  readonly #stop: StopText;
+  readonly #calls = new Map<number, OpenCall>();
+  /** The part of the reasoning that spoke last: parts are paragraphs. */
+  #thought = '';
+  #thinking: string | undefined;
+  /** How many characters of text there are so far, and before the part that is being told. */
+  #length = 0;
+  #from = 0;
+  #phase: string | undefined;
+  #phased = false;
+
+  constructor(
+    call: VendorCall,
+    chunks: ChatChunks,
+    meter: StreamMeter,
+    quirks: { faults?: readonly FaultRule[] },
+  ) {
+    this.#call = call;
+    this.#chunks = chunks;
+    this.#meter = meter;
+    this.#quirks = quirks;
+    this.#stop = new StopText(stopWords(call.body['stop']));
+  }
+
+  event(data: string, name: string): string {
+    if (data.startsWith('[DONE]')) return '';
+    const body = parse(utf8(data));
+    if (isObject(body)) return this.#tell(body, textOf(body['type']) ?? name);
+    this.#meter.fault = protocolFault('an event that is not JSON');
+    return '';
+  }
+
+  rest(rest: string): Fault | undefined {
+    const body = parse(utf8(rest));
+    return isObject(body) ? responseFailure(body, this.#quirks) : undefined;
+  }
+
+  #tell(body: JsonObject, type: string): string {
+    const delta = textOf(body['delta']) ?? '';
+    switch (type) {
+      case 'response.created':
+        this.#meter.upstreamId ??= textOf(objectOf(body['response'])?.['id']);
+        return '';
+      case 'response.output_text.delta':
+        return this.#say(delta);
+      case 'response.content_part.added':
+        this.#from = this.#length;
+        return '';
+      case 'response.output_text.annotation.added':
+        return this.#cite(body['annotation']);
+      case 'response.refusal.delta':
+        return delta === '' ? '' : this.#chunks.delta(`"refusal":${jsonText(delta)}`);
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        return this.#think(
+          delta,
+          type,
+          `${String(body['output_index'])} ${String(body['summary_index'] ?? body['content_index'])}`,
+        );
+      case 'response.output_item.added':
+        return this.#begin(countOf(body['output_index']) ?? 0, objectOf(body['item']) ?? {});
+      case 'response.function_call_arguments.delta':
+        return this.#argue(this.#calls.get(countOf(body['output_index']) ?? 0), delta);
+      case 'response.output_item.done':
+        return this.#finished(countOf(body['output_index']) ?? 0, objectOf(body['item']) ?? {});
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#end(objectOf(body['response']) ?? {});
+      case 'response.failed':
+        this.#meter.fault = responseFailure(
+          objectOf(body['response']) ?? { status: 'failed' },
+          this.#quirks,
+        );
+        return '';
+      case 'error':
+        this.#meter.fault = faultWithin(
+          objectOf(body['error']) ? body : { error: body },
+          this.#quirks,
+        );
+        return '';
+      default:
+        return '';
+    }
+  }
+
+  #think(delta: string, type: string, part: string): string {
+    // xAI tells the same thoughts as text and as summary (recorded 2026-08): whichever comes first
+    // is told.
+    this.#thinking ??= type;
+    if (this.#thinking !== type) return '';
+    const before = this.#thought !== '' && this.#thought !== part ? '\n\n' : '';
+    this.#thought = part;
+    return this.#chunks.reasoning(before + delta);
+  }
+
+  #cite(annotation: unknown): string {
+    const cited = this.#stop.met ? undefined : annotationAt(annotation, this.#from);
+    return cited === undefined ? '' : this.#chunks.delta(`"annotations":[${jsonText(cited)}]`);
+  }
+
+  /**
+   * The phase of a message goes out with its first words: before them, its vendor may be replaced.
+   */
+  #say(text: string): string {
+    const words = this.#stop.push(text);
+    const phase = this.#phase;
+    if (words === '' || phase === undefined) {
+      this.#length += characters(text);
+      return this.#chunks.content(words);
+    }
+    const member = this.#phased
+      ? `"phases":[{"phase":${jsonText(phase)},"at":${this.#length}}]`
+      : `"phase":${jsonText(phase)}`;
+    this.#length += characters(text);
+    this.#phase = undefined;
+    this.#phased = true;
+    return this.#chunks.delta(member) + this.#chunks.content(words);
+  }
+
+  #begin(at: number, item: JsonObject): string {
+    if (item['type'] === 'message') this.#phase = textOf(item['phase']);
+    if (item['type'] !== 'function_call' || this.#stop.met) return '';
+    this.#calls.set(at, { index: this.#chunks.calls, told: false });
+    return this.#chunks.call(textOf(item['call_id']) ?? '', textOf(item['name']) ?? '');
+  }
+
+  #argue(open: OpenCall | undefined, text: string): string {
+    if (!open || text === '') return '';
+    open.told = true;
+    return this.#chunks.arguments(open.index, text);
+  }
+
+  #finished(at: number, item: JsonObject): string {
+    if (item['type'] === 'reasoning') {
+      const details = reasoningDetails(item, at);
+      return details.length ? this.#chunks.delta(`"reasoning_details":${jsonText(details)}`) : '';
+    }
+    if (item['type'] === 'custom_tool_call' && !this.#stop.met)
+      return this.#chunks.custom(
+        textOf(item['call_id']) ?? '',
+        textOf(item['name']) ?? '',
+        textOf(item['input']) ?? '',
+      );
+    if (item['type'] !== 'function_call') return '';
+    // Some servers send a call as a whole, with or without its beginning.
+    const begun = this.#calls.has(at) ? '' : this.#begin(at, item);
+    const open = this.#calls.get(at);
+    return begun + (open?.told === false ? this.#argue(open, textOf(item['arguments']) ?? '') : '');
+  }
+
+  #end(response: JsonObject): string {
+    this.#meter.quantities = responsesQuantities(objectOf(response['usage']));
+    this.#meter.pricingFacts = servedTier(this.#call, response).told;
+    this.#meter.done = true;
+    const rest = this.#chunks.content(this.#stop.end());
+    return (
+      rest + this.#chunks.finish(this.#stop.met ? 'stop' : finishOf(response, this.#chunks.calls))
+    );
+  }
+}
+
+/**
+ * The one adapter or the other, for each call: `/responses` for functions of these models while
+ * they reason, and only there.
+ */
+export function chatOrResponses(
+  chat: Adapter,
+  responses: Adapter,
+  models: RegExp,
+  takes: readonly SupportRow[],
+): Adapter {
+  const rulesOf = supportTable(takes, unsupportedInChat);
+  return perCall((call) => (isDemanded(call, models, rulesOf) ? responses : chat), chat.fault);
+}
+
+function isDemanded(
+  { body, upstreamModel }: VendorCall,
+  models: RegExp,
+  rulesOf: SupportTable,
+): boolean {
+  const { tools, functions } = body;
+  if (tools === undefined && functions === undefined) return false;
+  if (
+    !listOf(tools).some((tool) => isObject(tool) && (tool['type'] ?? 'function') === 'function') &&
+    listOf(functions).length === 0
+  )
+    return false;
+  if (!models.test(upstreamModel)) return false;
+  const { effort } = rulesOf(upstreamModel);
+  return reasons(
+    body,
+    effort,
+    body['reasoning_effort'] ?? (effort && foreignEffort(body, effort)?.effort),
+  );
+}

@@ -1,0 +1,292 @@
+import { stringEnd, editJson } from '../../../base/json-edit.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  stringBytes,
+  textOf,
+  utf8,
+} from '../../../base/json-value.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type {
+  VendorAnswer,
+  VendorCall,
+  StreamCollector,
+  StreamMeter,
+  StreamTranslator,
+} from '../../adapter.ts';
+import { responsesUsage } from '../../conversation/client-usage.ts';
+import { faultWithin, protocolFault } from '../fault.ts';
+import { servedTier } from '../service-tier.ts';
+import { SseFrames } from '../../stream/frames.ts';
+import { type ChatOverResponsesQuirks, responseFailure } from './chat.ts';
+import {
+  cutResponse,
+  memberText,
+  rewriteResponse,
+  toolCallCounts,
+  responseExtras,
+  withExtras,
+  responsesQuantities,
+} from './response.ts';
+
+const counted = new Set([
+  'response.output_text.delta',
+  'response.refusal.delta',
+  'response.reasoning_text.delta',
+  'response.reasoning_summary_text.delta',
+  'response.function_call_arguments.delta',
+  'response.custom_tool_call_input.delta',
+  'response.code_interpreter_call_code.delta',
+  'response.mcp_call_arguments.delta',
+]);
+/**
+ * Events that say nothing but that there is a response: they wait for the first that says more, so
+ * that until then its vendor may be replaced.
+ */
+const preliminary = new Set(['response.created', 'response.in_progress', 'response.queued']);
+const last = new Set(['response.completed', 'response.incomplete']);
+
+/**
+ * A vendor's response stream for a client of the same format: every event as it came, but for the
+ * response objects inside some of them.
+ */
+export class ResponsesStream implements StreamTranslator {
+  readonly meter: StreamMeter = {
+    quantities: undefined,
+    outputBytes: 0,
+    finished: false,
+    done: false,
+    fault: undefined,
+    upstreamId: undefined,
+    nextEvent: 0,
+  };
+  /** The client's response object (`latin1`), once the last event has told it. */
+  response = '';
+  readonly #call: VendorCall;
+  readonly #quirks: ChatOverResponsesQuirks;
+  readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
+  readonly #output = new OutputSoFar();
+  /** Calls of the vendor's tools that have ended. */
+  readonly #ran: JsonObject[] = [];
+  #begun = '';
+  #waiting = '';
+  #out = '';
+  #tail = '';
+
+  constructor(call: VendorCall, quirks: ChatOverResponsesQuirks) {
+    this.#call = call;
+    this.#quirks = quirks;
+  }
+
+  push(piece: Buffer): string {
+    const { meter } = this;
+    if (meter.done || meter.fault !== undefined) return '';
+    const problem = this.#frames.push(piece);
+    if (problem !== undefined) meter.fault ??= protocolFault(problem);
+    const out = this.#out;
+    this.#out = '';
+    return out;
+  }
+
+  #hear(data: string, name: string): boolean {
+    if (data.startsWith('[DONE]')) return true;
+    const type = typeOf(data) ?? name;
+    if (counted.has(type)) this.#deltas(data, type);
+    else if (type.startsWith('response.output_item.')) this.#item(data, type);
+    else if (last.has(type)) return this.#finish(data, type);
+    else if (type === 'error' || type === 'response.failed') return this.#fail(data, type);
+    else if (preliminary.has(type)) {
+      this.#begin(data, type);
+      return true;
+    }
+    this.#say(`event: ${type}\ndata: ${data}\n\n`);
+    return true;
+  }
+
+  #say(event: string): void {
+    this.#out += this.#waiting + event;
+    this.#waiting = '';
+    this.meter.nextEvent = (this.meter.nextEvent ?? 0) + 1;
+  }
+
+  #begin(data: string, type: string): void {
+    const rewritten = rewriteResponse(data, this.#call, ['response']);
+    this.#begun = memberText(rewritten, 'response');
+    this.meter.upstreamId ??= textOf(objectOf(objectOf(parse(data))?.['response'])?.['id']);
+    this.#waiting += `event: ${type}\ndata: ${rewritten}\n\n`;
+    this.meter.nextEvent = (this.meter.nextEvent ?? 0) + 1;
+  }
+
+  #item(data: string, type: string): void {
+    this.#output.item(data, type);
+    if (type !== 'response.output_item.done') return;
+    const item = parse(utf8(memberText(data, 'item')));
+    if (!isObject(item) || toolCallCounts([item]) === undefined) return;
+    this.#ran.push(item);
+    this.meter.calls = toolCallCounts(this.#ran);
+  }
+
+  /** The delta's own text is counted and remembered; the event stays as it is. */
+  #deltas(data: string, type: string): void {
+    const at = data.indexOf('"delta":"');
+    if (at < 0) return;
+    const json = data.slice(at + 8, stringEnd(data, at + 8));
+    this.meter.outputBytes += stringBytes(json);
+    this.#output.delta(data, type, json);
+  }
+
+  #finish(data: string, type: string): boolean {
+    const { meter } = this;
+    const rewritten = rewriteResponse(data, this.#call, ['response']);
+    this.response = memberText(rewritten, 'response');
+    const response = objectOf(parse(utf8(this.response))) ?? {};
+    meter.upstreamId ??= textOf(objectOf(objectOf(parse(data))?.['response'])?.['id']);
+    meter.fault = responseFailure(response, this.#quirks);
+    const own = responsesQuantities(objectOf(response['usage']));
+    const extras = responseExtras(response, own);
+    meter.quantities = withExtras(own, extras);
+    meter.pricingFacts = { ...extras.told, ...servedTier(this.#call, response).told };
+    meter.finished = meter.fault === undefined;
+    meter.done = true;
+    this.#tail = `${this.#waiting}event: ${type}\ndata: ${rewritten}\n\n`;
+    this.#waiting = '';
+    return false;
+  }
+
+  #fail(data: string, type: string): boolean {
+    const body = parse(utf8(data));
+    const told: JsonObject = isObject(body) ? body : {};
+    this.meter.fault =
+      type === 'error'
+        ? (faultWithin(objectOf(told['error']) ? told : { error: told }, this.#quirks) ?? {
+            kind: 'server_error',
+            message: 'the response failed',
+          })
+        : responseFailure(objectOf(told['response']) ?? { status: 'failed' }, this.#quirks);
+    return false;
+  }
+
+  end(): string {
+    const { meter } = this;
+    if (!meter.done && meter.fault === undefined) {
+      const rest = this.#frames.end();
+      const body = rest === '' ? undefined : parse(utf8(rest));
+      if (isObject(body)) meter.fault = responseFailure(body, this.#quirks);
+      if (!meter.finished) meter.fault ??= protocolFault('the stream ended without its last event');
+    }
+    const out = this.#out + (meter.fault === undefined ? this.#tail : '');
+    this.#out = '';
+    this.#tail = '';
+    return out;
+  }
+
+  cutShort(quantities: Quantities): string {
+    const output = this.#output.soFar();
+    this.response = cutResponse(
+      this.#begun === '' ? '{}' : this.#begun,
+      output,
+      responsesUsage(quantities),
+    );
+    this.meter.finished = true;
+    const number = this.meter.nextEvent ?? 0;
+    return `${this.#waiting}event: response.incomplete\ndata: {"type":"response.incomplete","sequence_number":${number},"response":${this.response}}\n\n`;
+  }
+}
+
+/** `{"type":"…"` is how every vendor but xAI begins; else it is looked for. */
+function typeOf(data: string): string | undefined {
+  if (data.startsWith('{"type":"')) return data.slice(9, data.indexOf('"', 9));
+  const told = memberText(data, 'type');
+  return told.startsWith('"') ? told.slice(1, -1) : undefined;
+}
+
+/** The same stream for a client that wants the response as a whole. */
+export class ResponsesCollector implements StreamCollector {
+  readonly meter: StreamMeter;
+  readonly #stream: ResponsesStream;
+
+  constructor(call: VendorCall, quirks: ChatOverResponsesQuirks) {
+    this.#stream = new ResponsesStream(call, quirks);
+    this.meter = this.#stream.meter;
+  }
+
+  push(piece: Buffer): void {
+    this.#stream.push(piece);
+  }
+
+  answer(cut?: Quantities): VendorAnswer {
+    if (cut) this.#stream.cutShort(cut);
+    else this.#stream.end();
+    const quantities = cut ?? this.meter.quantities;
+    const { response } = this.#stream;
+    return {
+      body: Buffer.from(response, 'latin1'),
+      quantities,
+      pricingFacts: cut === undefined ? this.meter.pricingFacts : undefined,
+      upstreamId: this.meter.upstreamId,
+      outputText: quantities ? '' : utf8(response),
+    };
+  }
+}
+
+/** The member of an item's last state that the deltas of a type fill. */
+const filled: Readonly<Record<string, (item: string, text: string) => string>> = {
+  'response.output_text.delta': (item, text) =>
+    editJson(item, [
+      {
+        path: ['content'],
+        json: `[{"type":"output_text","text":"${text}","annotations":[],"logprobs":[]}]`,
+      },
+    ]),
+  'response.refusal.delta': (item, text) =>
+    editJson(item, [{ path: ['content'], json: `[{"type":"refusal","refusal":"${text}"}]` }]),
+  'response.function_call_arguments.delta': (item, text) =>
+    editJson(item, [{ path: ['arguments'], json: `"${text}"` }]),
+  'response.custom_tool_call_input.delta': (item, text) =>
+    editJson(item, [{ path: ['input'], json: `"${text}"` }]),
+};
+
+interface Open {
+  readonly item: string;
+  type: string;
+  readonly pieces: string[];
+}
+
+/**
+ * The items of a stream as far as it has come: kept as the text they came in, and put together only
+ * when the stream is cut short.
+ */
+class OutputSoFar {
+  readonly #done = new Map<number, string>();
+  readonly #open = new Map<number, Open>();
+
+  item(data: string, type: string): void {
+    const index = Number(memberText(data, 'output_index'));
+    const item = memberText(data, 'item');
+    if (type === 'response.output_item.done') {
+      this.#done.set(index, item);
+      this.#open.delete(index);
+    } else this.#open.set(index, { item, type: '', pieces: [] });
+  }
+
+  /** `json` is the delta as JSON text of a string. */
+  delta(data: string, type: string, json: string): void {
+    if (this.#open.size === 0) return;
+    const at = data.indexOf('"output_index":');
+    const open = this.#open.get(Number.parseInt(data.slice(at + 15, at + 25), 10));
+    if (open === undefined || filled[type] === undefined) return;
+    open.type = type;
+    open.pieces.push(json.slice(1, -1));
+  }
+
+  soFar(): string[] {
+    const all = new Map(this.#done);
+    for (const [index, { item, type, pieces }] of this.#open) {
+      const said = filled[type]?.(item, pieces.join('')) ?? item;
+      all.set(index, editJson(said, [{ path: ['status'], json: '"incomplete"' }]));
+    }
+    return [...all].sort(([a], [b]) => a - b).map(([, item]) => item);
+  }
+}

@@ -1,0 +1,149 @@
+import { type JsonChange, editJsonBytes, jsonText } from '../../base/json-edit.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../base/json-value.ts';
+import { faultOf, faultWithin, protocolFault } from './fault.ts';
+import type { FaultRule } from './openai-chat/quirks.ts';
+
+/**
+ * How a vendor departs from the shape that Cohere and Jina share. Each entry cites its page and
+ * date.
+ */
+export interface RerankQuirks {
+  readonly path?: (call: VendorCall) => string;
+  /** Members under another name: client's → vendor's. */
+  readonly rename?: Readonly<Record<string, string>>;
+  readonly drop?: readonly string[];
+  /** Members that the vendor wants beside the client's. */
+  readonly fixed?: JsonObject;
+  /**
+   * Tells nothing of what it charges, but is known to charge a unit for so many documents begun.
+   */
+  readonly documentsAUnit?: number;
+  readonly faults?: readonly FaultRule[];
+}
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/**
+ * The wire format of `/rerank`: `{query, documents, top_n}` in, indexes by relevance out. The
+ * documents in the answer are the client's own, added here.
+ */
+export function rerank(quirks: RerankQuirks = {}): WholeAdapter {
+  const { faults = [] } = quirks;
+  return {
+    ask: (call) => ask(call, quirks),
+    read: (reply, _, call) => read(reply, call, quirks),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, { faults }),
+  };
+}
+
+/** A document is a text, or has one. */
+const documentText = (document: unknown): string =>
+  textOf(document) ?? textOf(objectOf(document)?.['text']) ?? '';
+
+function ask(
+  call: VendorCall,
+  { path = () => '/rerank', rename = {}, drop = [], fixed = {} }: RerankQuirks,
+): VendorRequest {
+  const documents = listOf(call.body['documents']);
+  const changes: JsonChange[] = [
+    { path: ['model'], ...(drop.includes('model') ? {} : { json: jsonText(call.upstreamModel) }) },
+  ];
+  for (const name of ['return_documents', ...drop])
+    if (name !== 'model') changes.push({ path: [name] });
+  for (const [from, to] of Object.entries(rename))
+    if (call.body[from] !== undefined) changes.push({ path: [from], name: to });
+  for (const [name, value] of Object.entries(fixed))
+    changes.push({ path: [name], json: jsonText(value) });
+  if (documents.some(isObject))
+    changes.push({ path: ['documents'], json: jsonText(documents.map(documentText)) });
+  return { path: path(call), headers, body: editJsonBytes(call.bytes, changes) };
+}
+
+function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnswer | Fault {
+  const body = parse(reply.toString('utf8'));
+  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const fault = faultWithin(body, { faults: quirks.faults ?? [] });
+  if (fault) return fault;
+  const told = body['results'] ?? body['data'];
+  if (!Array.isArray(told)) return protocolFault('an answer without results');
+  const documents = listOf(call.body['documents']);
+  const results: JsonObject[] = [];
+  for (const one of told) {
+    const index = countOf(objectOf(one)?.['index']);
+    const relevance_score = numberOf(objectOf(one)?.['relevance_score']);
+    if (index === undefined || index >= documents.length || relevance_score === undefined)
+      return protocolFault('a result without its place');
+    const shown =
+      call.body['return_documents'] === true
+        ? { document: { text: documentText(documents[index]) } }
+        : {};
+    results.push({ index, relevance_score, ...shown });
+  }
+  const tokens = tokensIn(body);
+  const units =
+    unitsIn(body) ?? (quirks.documentsAUnit && Math.ceil(documents.length / quirks.documentsAUnit));
+  const answer = {
+    id: call.answerId,
+    model: call.publicModel,
+    results,
+    ...(tokens === undefined ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+    ...(units === undefined ? {} : { meta: { billed_units: { search_units: units } } }),
+  };
+  return {
+    body: Buffer.from(JSON.stringify(answer)),
+    quantities: quantitiesOf(tokens, units),
+    upstreamId: textOf(body['id']),
+    outputText: '',
+  };
+}
+
+function quantitiesOf(
+  input: number | undefined,
+  request: number | undefined,
+): Quantities | undefined {
+  if (input === undefined && request === undefined) return undefined;
+  return {
+    ...(input === undefined ? {} : { input }),
+    ...(request === undefined ? {} : { request }),
+  };
+}
+
+const billedIn = (body: JsonObject): JsonObject =>
+  objectOf(objectOf(body['meta'])?.['billed_units']) ?? {};
+
+/** Cohere's: one for a question and a hundred documents. */
+function unitsIn(body: JsonObject): number | undefined {
+  const units = countOf(billedIn(body)['search_units']);
+  return units === 0 ? undefined : units;
+}
+
+/**
+ * Wherever a vendor tells it: in `usage`, in SiliconFlow's `meta.tokens` or `tokens`, in what was
+ * billed.
+ */
+function tokensIn(body: JsonObject): number | undefined {
+  const usage = objectOf(body['usage']) ?? {};
+  const apart = objectOf(objectOf(body['meta'])?.['tokens']) ?? objectOf(body['tokens']) ?? {};
+  for (const count of [
+    usage['total_tokens'],
+    usage['prompt_tokens'],
+    apart['input_tokens'],
+    billedIn(body)['input_tokens'],
+  ]) {
+    const tokens = countOf(count);
+    if (tokens !== undefined && tokens > 0) return tokens;
+  }
+  return undefined;
+}

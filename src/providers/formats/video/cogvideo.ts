@@ -1,0 +1,87 @@
+import type { VendorRequest } from '../../adapter.ts';
+import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import { type JsonObject, listOf, objectOf } from '../../../base/json-value.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedReply,
+  rangeFitter,
+  taskGet,
+  replyObject,
+  postJson,
+  progressOf,
+  type TaskStates,
+  submissionIn,
+  taskFault,
+  type TaskReply,
+} from './task.ts';
+
+const cogvideo: VideoRange = {
+  models: /./,
+  seconds: [5, 10],
+  resolutions: ['720p', '1080p', '4k'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '1:1'],
+  images: { first: 1, last: 1 },
+  audio: 'either',
+  promptMax: 512,
+};
+
+const { made, misfit } = rangeFitter([cogvideo]);
+
+/** docs.bigmodel.cn/api-reference, videos/generations, 2026-08: no other sizes. */
+const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '1024x1024' },
+  '1080p': { '16:9': '1920x1080', '9:16': '1080x1920' },
+  '4k': { '16:9': '3840x2160' },
+};
+
+const sizeOf = (call: VideoCall): string | undefined => {
+  const { resolution, ratio } = made(call);
+  return sizes[resolution]?.[ratio ?? '16:9'];
+};
+
+function submit(call: VideoCall): VendorRequest {
+  const { request: wish } = call;
+  const [first, last] = [imageAs(wish, 'first'), imageAs(wish, 'last')];
+  return postJson('/videos/generations', {
+    model: call.upstreamModel,
+    prompt: wish.prompt,
+    image_url: last === undefined ? first : [first, last],
+    size: sizeOf(call),
+    duration: made(call).seconds,
+    with_audio: wish.audio,
+    request_id: call.taskId,
+  });
+}
+
+const states: TaskStates = {
+  queued: [],
+  running: ['PROCESSING'],
+  completed: ['SUCCESS'],
+  failed: ['FAIL'],
+};
+
+const told = ({ task_status: word, error, video_result: made }: JsonObject): TaskReply => ({
+  word,
+  code: objectOf(error)?.['code'],
+  message: objectOf(error)?.['message'],
+  url: objectOf(listOf(made)[0])?.['url'],
+});
+
+export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
+  return {
+    misfit(call) {
+      const wrong = misfit(call);
+      if (wrong !== undefined || sizeOf(call) !== undefined) return wrong;
+      const all = Object.values(sizes).flatMap((row) => Object.values(row));
+      return { param: 'size', why: `allowed are ${all.join(', ')}` };
+    },
+    variants: (call) => [made(call).resolution],
+    submit,
+    readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
+    poll: ({ upstreamId }) => taskGet(`/async-result/${encodeURIComponent(upstreamId)}`),
+    readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+    fault: taskFault(faults),
+  };
+}

@@ -1,0 +1,183 @@
+import type { VideoMisfit, VideoCall, VideoImage, VideoRequest } from '../../task-adapter.ts';
+
+/** What one family of models makes, as its vendor's page says. */
+export interface VideoRange {
+  /** The vendor's own ids. */
+  readonly models: RegExp;
+  /** Only what begins with a picture, or only what is made of words alone. */
+  readonly of?: 'picture' | 'words';
+  /** Rising. */
+  readonly seconds: readonly number[];
+  /** Where a resolution comes in fewer lengths. */
+  readonly secondsAt?: Readonly<Record<string, readonly number[]>>;
+  /** `720p`, `1080p`, `2k`, `4k`: rising. */
+  readonly resolutions: readonly string[];
+  /**
+   * What is made where none was asked for; said to the vendor all the same, because prices go by
+   * it.
+   */
+  readonly usual: string;
+  readonly ratios: readonly string[];
+  /** Which pictures it takes, and how many of each. None: words alone. */
+  readonly images: Readonly<Partial<Record<VideoImage['role'], number>>>;
+  /** It makes nothing of words alone. */
+  readonly needsImage?: true;
+  readonly audio: 'always' | 'never' | 'either';
+  readonly promptMax: number;
+}
+
+/** A wish as one model makes it. */
+export interface FittedVideo {
+  readonly seconds: number;
+  readonly resolution: string;
+  /** Undefined: nothing was said, and the model decides. */
+  readonly ratio: string | undefined;
+}
+
+export const from = (least: number, most: number): readonly number[] =>
+  Array.from({ length: most - least + 1 }, (_, i) => least + i);
+
+/**
+ * The first row that fits the model's id; the last one stands for ids that nobody has written down,
+ * such as those of endpoints.
+ */
+export function rangeOf(
+  ranges: readonly [VideoRange, ...VideoRange[]],
+  { upstreamModel, request: wish }: VideoCall,
+): VideoRange {
+  const kind = wish.images.length > 0 ? 'picture' : 'words';
+  return (
+    ranges.find(({ models, of = kind }) => of === kind && models.test(upstreamModel)) ??
+    ranges.at(-1) ??
+    ranges[0]
+  );
+}
+
+/**
+ * How this model makes what is wished for, or why it does not. A length that it lacks is made one
+ * second longer where it can be (wire-formats §2.14), never shorter.
+ */
+export function fit({ request: wish }: VideoCall, range: VideoRange): FittedVideo | VideoMisfit {
+  const wrong = wordsMisfit(wish, range) ?? imageMisfit(wish, range);
+  if (wrong !== undefined) return wrong;
+  const resolution = resolutionOf(wish, range);
+  if (typeof resolution !== 'string') return resolution;
+  const ratio = ratioOf(wish, range);
+  if (typeof ratio === 'object') return ratio;
+  const lengths = range.secondsAt?.[resolution] ?? range.seconds;
+  const seconds = [wish.seconds, wish.seconds + 1].find((length) => lengths.includes(length));
+  if (seconds !== undefined) return { seconds, resolution, ratio };
+  const at = lengths === range.seconds ? '' : ` at ${resolution}`;
+  return { param: 'duration', why: `allowed${at} are ${list(lengths)} seconds` };
+}
+
+export const isMisfit = (result: FittedVideo | VideoMisfit): result is VideoMisfit =>
+  'why' in result;
+
+/** The size that was asked for, in pixels. */
+export function pixelsOf({
+  size,
+}: VideoRequest): { readonly width: number; readonly height: number } | undefined {
+  const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(size ?? '') ?? [];
+  return width === undefined ? undefined : { width: Number(width), height: Number(height) };
+}
+
+/** The first picture of a role. */
+export const imageAs = ({ images }: VideoRequest, role: VideoImage['role']): string | undefined =>
+  images.find((image) => image.role === role)?.url;
+
+function wordsMisfit({ prompt, audio }: VideoRequest, range: VideoRange): VideoMisfit | undefined {
+  if (prompt.length > range.promptMax)
+    return { param: 'prompt', why: `at most ${range.promptMax} characters are allowed` };
+  if (audio === true && range.audio === 'never')
+    return { param: 'audio', why: 'only videos without sound are made' };
+  if (audio === false && range.audio === 'always')
+    return { param: 'audio', why: 'only videos with sound are made' };
+  return undefined;
+}
+
+const pictures = {
+  first: 'a first frame',
+  last: 'a last frame',
+  reference: 'reference images',
+} as const;
+
+function imageMisfit(
+  { images }: VideoRequest,
+  { images: takes, needsImage }: VideoRange,
+): VideoMisfit | undefined {
+  const of = (role: VideoImage['role']): number =>
+    images.filter((image) => image.role === role).length;
+  for (const role of ['first', 'last', 'reference'] as const) {
+    const most = takes[role] ?? 0;
+    if (of(role) > most)
+      return {
+        param: 'image',
+        why:
+          most === 0 ? `${pictures[role]} cannot be taken` : `${pictures[role]}: ${most} at most`,
+      };
+  }
+  if (of('last') > 0 && of('first') === 0)
+    return { param: 'image', why: 'a last frame needs a first frame' };
+  return needsImage && images.length === 0
+    ? { param: 'image', why: 'an image is needed' }
+    : undefined;
+}
+
+const named: Readonly<Record<string, number>> = { '2k': 1440, '4k': 2160 };
+/** Pixels of a widescreen picture of that resolution: other shapes have about as many. */
+const areaOf = (resolution: string): number =>
+  (named[resolution] ?? Number.parseInt(resolution, 10)) ** 2 * (16 / 9);
+/** `1024x1792` is made in 1080p, `864x496` in 480p. */
+const smaller = 0.9;
+const larger = 1.5;
+
+function resolutionOf(
+  wish: VideoRequest,
+  { resolutions, usual }: VideoRange,
+): string | VideoMisfit {
+  const pixels = pixelsOf(wish);
+  if (pixels !== undefined) {
+    const area = pixels.width * pixels.height;
+    const next = resolutions.find((resolution) => areaOf(resolution) >= area * smaller);
+    if (next !== undefined && areaOf(next) <= area * larger) return next;
+    return { param: 'size', why: `allowed are ${list(resolutions)}` };
+  }
+  const asked = wish.resolution?.toLowerCase() ?? usual;
+  return resolutions.includes(asked)
+    ? asked
+    : { param: 'resolution', why: `allowed are ${list(resolutions)}` };
+}
+
+const valueOf = (ratio: string): number => {
+  const [width = 1, height = 1] = ratio.split(':').map(Number);
+  return width / height;
+};
+/**
+ * Sizes are multiples of 16 and the like, so that their shape is only nearly the one that is meant.
+ */
+const nearly = 0.06;
+
+function ratioOf(wish: VideoRequest, { ratios }: VideoRange): string | undefined | VideoMisfit {
+  const pixels = pixelsOf(wish);
+  // The shape is that of the first picture, where the model cannot be told another.
+  const free = imageAs(wish, 'first') !== undefined;
+  if (pixels === undefined) {
+    if (wish.aspectRatio === undefined || ratios.includes(wish.aspectRatio))
+      return wish.aspectRatio;
+    if (free) return undefined;
+    return { param: 'aspect_ratio', why: `allowed are ${list(ratios)}` };
+  }
+  const off = (ratio: string): number =>
+    Math.abs(Math.log(valueOf(ratio) / (pixels.width / pixels.height)));
+  const nearest = ratios.toSorted((a, b) => off(a) - off(b))[0];
+  if (nearest !== undefined && off(nearest) < nearly) return nearest;
+  if (free) return undefined;
+  return { param: 'size', why: `allowed are sizes of ${list(ratios)}` };
+}
+
+function list(values: readonly (string | number)[]): string {
+  const [first, last] = [Number(values[0]), Number(values.at(-1))];
+  if (values.length > 4 && last - first === values.length - 1) return `${first} to ${last}`;
+  return values.join(', ');
+}

@@ -1,0 +1,177 @@
+import type { VendorRequest } from '../../adapter.ts';
+import type { AcceptedTask, TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
+import { type JsonObject, objectOf } from '../../../base/json-value.ts';
+import { faultWithin } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { from, imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedReply,
+  addressOf,
+  taskFailure,
+  rangeFitter,
+  taskGet,
+  isFaulty,
+  replyObject,
+  postJson,
+  progressOf,
+  stateOf,
+  type TaskStates,
+  submissionOf,
+  submissionIn,
+  taskFault,
+  type TaskReply,
+  underWay,
+} from './task.ts';
+
+const hailuo: VideoRange = {
+  models: /./,
+  seconds: [6, 10],
+  secondsAt: { '1080p': [6] },
+  resolutions: ['768p', '1080p'],
+  usual: '768p',
+  ratios: ['16:9'],
+  images: { first: 1 },
+  audio: 'never',
+  promptMax: 2_000,
+};
+
+/** platform.minimax.io/docs/api-reference/video-generation, 2026-08. */
+const { made, misfit } = rangeFitter([
+  {
+    ...hailuo,
+    models: /^MiniMax-H\d/,
+    seconds: from(5, 15),
+    secondsAt: {},
+    resolutions: ['2k'],
+    usual: '2k',
+    ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'],
+    images: { first: 1, last: 1, reference: 9 },
+    audio: 'always',
+    promptMax: 7_000,
+  },
+  // 512p is made of pictures alone.
+  {
+    ...hailuo,
+    models: /Hailuo-02/,
+    of: 'picture',
+    resolutions: ['512p', '768p', '1080p'],
+    images: { first: 1, last: 1 },
+  },
+  { ...hailuo, models: /-Fast$/, needsImage: true },
+  {
+    ...hailuo,
+    models: /^[TI]2V-01/,
+    seconds: [6],
+    secondsAt: {},
+    resolutions: ['720p'],
+    usual: '720p',
+  },
+  hailuo,
+]);
+
+/** H3 and what follows have a second version of the interface to themselves. */
+const isSecond = (model: string): boolean => /^MiniMax-H\d/.test(model);
+
+function submit(call: VideoCall): VendorRequest {
+  const { request: wish, upstreamModel } = call;
+  if (isSecond(upstreamModel)) return submitSecond(call);
+  const { seconds, resolution } = made(call);
+  return postJson('/video_generation', {
+    model: upstreamModel,
+    prompt: wish.prompt,
+    duration: seconds,
+    resolution: resolution.toUpperCase(),
+    first_frame_image: imageAs(wish, 'first'),
+    last_frame_image: imageAs(wish, 'last'),
+  });
+}
+
+const roles: Readonly<Record<VideoImage['role'], string>> = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
+
+function submitSecond(call: VideoCall): VendorRequest {
+  const { request: wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const images = wish.images.map(({ url, role }) => ({
+    type: 'image_url',
+    image_url: { url },
+    role: roles[role],
+  }));
+  return postJson('/../v2/video_generation', {
+    model: call.upstreamModel,
+    content: [{ type: 'text', text: wish.prompt }, ...images],
+    resolution: resolution.toUpperCase(),
+    duration: seconds,
+    // The first frame decides the shape.
+    ratio: imageAs(wish, 'first') === undefined ? ratio : undefined,
+  });
+}
+
+const states: TaskStates = {
+  queued: ['Preparing', 'Queueing', 'queued'],
+  running: ['Processing', 'running'],
+  completed: ['Success', 'succeeded'],
+  failed: ['Fail', 'failed', 'cancelled', 'expired'],
+};
+
+/** What the first version has made is a file with an id, and its address is asked for with that. */
+const fileAsk = (id: string): VendorRequest =>
+  taskGet(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
+
+function toldSecond(body: JsonObject): TaskReply {
+  const { status: word, error, content } = objectOf(body['task']) ?? {};
+  const { code, message } = objectOf(error) ?? {};
+  return { word, code: code ?? word, message, url: objectOf(content)?.['url'] };
+}
+
+export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
+  const polledFirst: TaskAdapter['readPoll'] = (reply) => {
+    const body = replyObject(reply);
+    if (isFaulty(body)) return body;
+    const state = stateOf(body['status'], states);
+    if (state === 'failed') {
+      const { status_code: code, status_msg: message } = objectOf(body['base_resp']) ?? {};
+      return code === 0
+        ? taskFailure(undefined, undefined, faults)
+        : taskFailure(code, message, faults);
+    }
+    const fault = faultWithin(body, { faults });
+    if (fault !== undefined) return fault;
+    if (state !== 'completed') return underWay(state);
+    const file = submissionOf(body['file_id']);
+    return 'message' in file
+      ? file
+      : { state, file: { kind: 'asked', ask: fileAsk(file.upstreamId) } };
+  };
+
+  const polledSecond: TaskAdapter['readPoll'] = (reply) =>
+    progressOf(acceptedReply(reply, faults), states, faults, toldSecond);
+
+  return {
+    misfit,
+    variants(call) {
+      const { seconds, resolution } = made(call);
+      return [`${resolution}/${seconds}`, resolution];
+    },
+    submit,
+    readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'task_id'),
+    poll({ upstreamId, upstreamModel }: AcceptedTask) {
+      const id = encodeURIComponent(upstreamId);
+      return taskGet(
+        isSecond(upstreamModel)
+          ? `/../v2/query/video_generation/${id}`
+          : `/query/video_generation?task_id=${id}`,
+      );
+    },
+    readPoll: (reply, task) =>
+      isSecond(task.upstreamModel) ? polledSecond(reply, task) : polledFirst(reply, task),
+    readFileLocation(reply) {
+      const body = acceptedReply(reply, faults);
+      return isFaulty(body) ? body : addressOf(objectOf(body['file'])?.['download_url']);
+    },
+    fault: taskFault(faults),
+  };
+}

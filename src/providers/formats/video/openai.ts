@@ -1,0 +1,227 @@
+import type { Fault } from '../../../base/fault.ts';
+import type {
+  AcceptedTask,
+  VideoMisfit,
+  VendorTaskProgress,
+  TaskAdapter,
+  TaskFile,
+  VideoCall,
+  VideoRequest,
+} from '../../task-adapter.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { pixelsOf } from './fit.ts';
+import {
+  acceptedReply,
+  taskFailure,
+  taskGet,
+  isFaulty,
+  replyObject,
+  postJson,
+  taskDelete,
+  type TaskStates,
+  stateOf,
+  submissionOf,
+  taskFault,
+  underWay,
+} from './task.ts';
+
+/** Where servers of this format differ. */
+export interface VideosQuirks {
+  /**
+   * It takes what its own format has no word for under the ecosystem's names: `duration`, `image`,
+   * `images`, `metadata`.
+   */
+  readonly ownWords?: true;
+}
+
+/**
+ * The union of what servers of this format say (wire-formats §2.0): most of them pass a vendor's
+ * own word on.
+ */
+const states: TaskStates = {
+  queued: [
+    'queued',
+    'QUEUED',
+    'pending',
+    'PENDING',
+    'submitted',
+    'SUBMITTED',
+    'created',
+    'NOT_START',
+    'IN_QUEUE',
+    'in_queue',
+    'starting',
+  ],
+  running: [
+    'in_progress',
+    'IN_PROGRESS',
+    'processing',
+    'PROCESSING',
+    'running',
+    'RUNNING',
+    'generating',
+  ],
+  completed: [
+    'completed',
+    'COMPLETED',
+    'succeeded',
+    'SUCCEEDED',
+    'succeed',
+    'success',
+    'SUCCESS',
+    'done',
+    'finished',
+  ],
+  failed: [
+    'failed',
+    'FAILED',
+    'FAILURE',
+    'failure',
+    'error',
+    'cancelled',
+    'CANCELLED',
+    'canceled',
+    'CANCELED',
+    'expired',
+  ],
+};
+
+const faults: readonly FaultRule[] = [
+  // new-api, relay/relay_task.go and service/error.go, 2026-08: its own words for an empty purse of
+  // ours.
+  {
+    code: /^(quota_not_enough|insufficient_user_quota|pre_consume_token_quota_failed)$/,
+    kind: 'quota',
+  },
+];
+const goneCodes = /^(task_not_exist|task_not_found|video_not_found|not_found)$/;
+
+const gone = (body: JsonObject): boolean =>
+  goneCodes.test(textOf(body['code']) ?? textOf(objectOf(body['error'])?.['code']) ?? '');
+
+/**
+ * `POST /videos`, `GET /videos/{id}` and `/content`: OpenAI's video format
+ * (developers.openai.com/api/reference/videos, 2026-08) and the servers that took it up, new-api
+ * first among them.
+ */
+export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
+  return {
+    misfit: ({ request: wish }) => misfit(wish, quirks),
+    variants: ({ request: wish }) => variants(wish),
+    submit: (call) => postJson('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
+    readSubmission(reply) {
+      const body = acceptedReply(reply, faults);
+      return isFaulty(body)
+        ? body
+        : submissionOf(body['id'] ?? body['task_id'] ?? objectOf(body['data'])?.['task_id']);
+    },
+    poll: ({ upstreamId }) => taskGet(`/videos/${encodeURIComponent(upstreamId)}`),
+    readPoll: polled,
+    cancel: ({ upstreamId }) => taskDelete(`/videos/${encodeURIComponent(upstreamId)}`),
+    fault: taskFault(faults, gone),
+  };
+}
+
+/**
+ * Lengths and sizes are for whoever runs the server to refuse: it is asked for what was asked of
+ * us.
+ */
+function misfit({ images }: VideoRequest, quirks: VideosQuirks): VideoMisfit | undefined {
+  if (quirks.ownWords || (images.length <= 1 && images.every(({ role }) => role !== 'last')))
+    return undefined;
+  return { param: 'image', why: 'one image is allowed, to begin with' };
+}
+
+function variants(wish: VideoRequest): readonly string[] {
+  const pixels = pixelsOf(wish);
+  const resolution =
+    wish.resolution ?? (pixels && `${Math.min(pixels.width, pixels.height)}p`) ?? '720p';
+  const sound = wish.audio === true ? [`${resolution}+audio`] : [];
+  return [
+    ...(wish.size === undefined ? [] : [wish.size]),
+    `${resolution}/${wish.seconds}`,
+    ...sound,
+    resolution,
+  ];
+}
+
+/**
+ * Nothing of what the client sent beside it goes along: a number of videos would be paid for, and
+ * an address to be called would tell whom we buy from. Seconds are text. A picture goes by its
+ * address, or as a data URL.
+ */
+function openAiBody({
+  request: { prompt, seconds, size, images },
+  upstreamModel,
+}: VideoCall): object {
+  const [image] = images;
+  return {
+    model: upstreamModel,
+    prompt,
+    seconds: String(seconds),
+    size,
+    ...(image === undefined ? {} : { input_reference: { image_url: image.url } }),
+  };
+}
+
+/**
+ * What new-api reads of a submission (relay/common/relay_info.go TaskSubmitReq, 2026-08), and
+ * `metadata` for the rest, which it hands to its vendors.
+ */
+function commonBody(call: VideoCall): object {
+  const { negativePrompt, aspectRatio, resolution, audio, seed, images, seconds, size, prompt } =
+    call.request;
+  const said = {
+    negative_prompt: negativePrompt,
+    aspect_ratio: aspectRatio,
+    resolution,
+    generate_audio: audio,
+    seed,
+  };
+  const metadata = {
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
+  };
+  const [image] = images;
+  return {
+    model: call.upstreamModel,
+    prompt,
+    seconds: String(seconds),
+    duration: seconds,
+    size,
+    ...(image === undefined ? {} : { image: image.url, images: images.map(({ url }) => url) }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  };
+}
+
+/** The video's object, bare or in an envelope of `code` and `data`. */
+function polled(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault {
+  const told = replyObject(reply);
+  if (isFaulty(told)) return told;
+  const body = objectOf(told['data']) ?? told;
+  const state = stateOf(body['status'], states);
+  if (state === 'failed') return failure(body);
+  if (state === 'completed') return { state, file: fileOf(body, task) };
+  // An error without a state is an answer to our question, not the end of the task.
+  const refused = body['status'] === undefined ? acceptedReply(reply, faults) : body;
+  return isFaulty(refused) ? refused : underWay(state, percentOf(body['progress']));
+}
+
+function failure(body: JsonObject): VendorTaskProgress {
+  const { error } = body;
+  if (isObject(error)) return taskFailure(error['code'], error['message'], faults);
+  return taskFailure(undefined, error ?? body['fail_reason'], faults);
+}
+
+const percentOf = (progress: unknown): unknown =>
+  typeof progress === 'string' ? Number.parseInt(progress, 10) : progress;
+
+/** Beside OpenAI's own `/content`, which wants our key, servers tell an address that wants none. */
+function fileOf(body: JsonObject, { upstreamId }: AcceptedTask): TaskFile {
+  const metadata = objectOf(body['metadata']);
+  const url = [metadata?.['url'], body['video_url'], body['result_url'], body['url']]
+    .map(textOf)
+    .find((text) => /^https?:\/\//.test(text ?? ''));
+  if (url !== undefined && !/\/content(?:\?|$)/.test(url)) return { kind: 'address', url };
+  return { kind: 'path', path: `/videos/${encodeURIComponent(upstreamId)}/content` };
+}

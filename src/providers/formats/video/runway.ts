@@ -1,0 +1,118 @@
+import type { VendorRequest } from '../../adapter.ts';
+import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import { type JsonObject, listOf, numberOf } from '../../../base/json-value.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { from, imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedReply,
+  rangeFitter,
+  taskGet,
+  replyObject,
+  postJson,
+  taskDelete,
+  progressOf,
+  type TaskStates,
+  submissionIn,
+  taskFault,
+  type TaskReply,
+} from './task.ts';
+
+/** docs.dev.runwayml.com/errors, 2026-08: `{error: "…"}`, and no codes. */
+const faults: readonly FaultRule[] = [
+  { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
+  { code: /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/, kind: 'content_policy' },
+  { text: /model (?:variant|access)|not available to your/i, kind: 'unknown_model' },
+];
+
+/** Sent with each request: the date decides how it is read (docs.dev.runwayml.com/api, 2026-08). */
+const version = { 'x-runway-version': '2024-11-06' } as const;
+
+const gen4: VideoRange = {
+  models: /./,
+  seconds: from(2, 10),
+  resolutions: ['720p'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '4:3', '3:4', '1:1', '21:9'],
+  images: { first: 1 },
+  audio: 'never',
+  promptMax: 1_000,
+};
+
+const { made, misfit } = rangeFitter([
+  // Of words alone it makes the two usual shapes.
+  { ...gen4, models: /^gen4\.5/, of: 'words', ratios: ['16:9', '9:16'] },
+  { ...gen4, models: /^gen4\.5/ },
+  { ...gen4, models: /^gen4_turbo/, seconds: [5, 10], needsImage: true },
+  {
+    ...gen4,
+    models: /^veo3/,
+    seconds: [4, 6, 8],
+    resolutions: ['720p', '1080p'],
+    ratios: ['16:9', '9:16'],
+    images: { first: 1, last: 1 },
+    audio: 'always',
+  },
+  { ...gen4, models: /^seedance2/, seconds: from(4, 15), audio: 'always' },
+  gen4,
+]);
+
+/** A shape is told as width and height of the picture. */
+const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '720p': {
+    '16:9': '1280:720',
+    '9:16': '720:1280',
+    '4:3': '1104:832',
+    '3:4': '832:1104',
+    '1:1': '960:960',
+    '21:9': '1584:672',
+  },
+  '1080p': { '16:9': '1920:1080', '9:16': '1080:1920' },
+};
+
+function submit(call: VideoCall): VendorRequest {
+  const { request: wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const [first, last] = [imageAs(wish, 'first'), imageAs(wish, 'last')];
+  const frames =
+    last === undefined
+      ? first
+      : [first, last].map((uri, at) => ({ uri, position: at === 0 ? 'first' : 'last' }));
+  const body = {
+    model: call.upstreamModel,
+    promptText: wish.prompt,
+    promptImage: frames,
+    ratio: shapes[resolution]?.[ratio ?? '16:9'],
+    duration: seconds,
+    seed: wish.seed,
+  };
+  return postJson(first === undefined ? '/v1/text_to_video' : '/v1/image_to_video', body, version);
+}
+
+const states: TaskStates = {
+  queued: ['PENDING', 'THROTTLED'],
+  running: ['RUNNING'],
+  completed: ['SUCCEEDED'],
+  failed: ['FAILED', 'CANCELLED'],
+};
+
+const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
+  `/v1/tasks/${encodeURIComponent(upstreamId)}`;
+
+const told = ({ status: word, failureCode, failure, output, progress }: JsonObject): TaskReply => ({
+  word,
+  code: failureCode ?? word,
+  message: failure,
+  url: listOf(output)[0],
+  percent: (numberOf(progress) ?? 0) * 100,
+});
+
+export const runwayVideo: TaskAdapter = {
+  misfit,
+  variants: (call) => [made(call).resolution],
+  submit,
+  readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
+  poll: (task) => taskGet(taskPath(task), version),
+  readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+  cancel: (task) => taskDelete(taskPath(task), version),
+  fault: taskFault(faults),
+};

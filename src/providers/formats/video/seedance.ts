@@ -1,0 +1,130 @@
+import type { Quantities } from '../../../base/quantities.ts';
+import type { VendorRequest } from '../../adapter.ts';
+import type { TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
+import { countOf, type JsonObject, objectOf } from '../../../base/json-value.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { from, type VideoRange } from './fit.ts';
+import {
+  acceptedReply,
+  rangeFitter,
+  taskGet,
+  replyObject,
+  postJson,
+  taskDelete,
+  progressOf,
+  type TaskStates,
+  submissionIn,
+  taskFault,
+  type TaskReply,
+} from './task.ts';
+
+const endpoint: VideoRange = {
+  models: /./,
+  seconds: from(4, 15),
+  resolutions: ['480p', '720p', '1080p'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'],
+  images: { first: 1, last: 1, reference: 9 },
+  audio: 'either',
+  promptMax: 4_000,
+};
+
+/** volcengine.com/docs/82379/1520757, 2026-08. Endpoints (`ep-…`) do not tell their model. */
+const { made, misfit } = rangeFitter([
+  { ...endpoint, models: /seedance-2-5/, seconds: from(4, 30), resolutions: ['480p', '720p'] },
+  { ...endpoint, models: /seedance-2-0-(?:fast|mini)/, resolutions: ['480p', '720p'] },
+  { ...endpoint, models: /seedance-2-0/, resolutions: ['480p', '720p', '1080p', '4k'] },
+  { ...endpoint, models: /seedance-1-5/, seconds: from(4, 12), images: { first: 1, last: 1 } },
+  {
+    ...endpoint,
+    models: /seedance-1-0/,
+    seconds: from(2, 12),
+    images: { first: 1, last: 1 },
+    audio: 'never',
+  },
+  endpoint,
+]);
+
+const roles: Readonly<Record<VideoImage['role'], string>> = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
+
+function submit(call: VideoCall): VendorRequest {
+  const { request: wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const images = wish.images.map(({ url, role }) => ({
+    type: 'image_url',
+    image_url: { url },
+    role: roles[role],
+  }));
+  return postJson('/contents/generations/tasks', {
+    model: call.upstreamModel,
+    content: [{ type: 'text', text: wish.prompt }, ...images],
+    resolution,
+    ratio,
+    duration: seconds,
+    seed: wish.seed,
+    generate_audio: wish.audio,
+  });
+}
+
+/** The most pixels that a picture of a resolution has in any shape (same page). */
+const pixels: Readonly<Record<string, number>> = {
+  '480p': 432_000,
+  '720p': 931_000,
+  '1080p': 2_090_000,
+  '4k': 8_450_000,
+};
+const framesPerSecond = 24;
+
+/** Sold by tokens: width × height × frames / 1024, and a video begins with one frame more. */
+function worst(call: VideoCall): Quantities {
+  const { seconds, resolution } = made(call);
+  return {
+    output: Math.ceil(((pixels[resolution] ?? 0) * (seconds * framesPerSecond + 1)) / 1024),
+  };
+}
+
+const states: TaskStates = {
+  queued: ['queued'],
+  running: ['running'],
+  completed: ['succeeded'],
+  failed: ['failed', 'cancelled', 'expired'],
+};
+
+const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
+  `/contents/generations/tasks/${encodeURIComponent(upstreamId)}`;
+
+function told({ status: word, error, content, usage }: JsonObject): TaskReply {
+  const { code, message } = objectOf(error) ?? {};
+  const output = countOf(objectOf(usage)?.['completion_tokens']);
+  const quantities = output === undefined ? undefined : { output };
+  return { word, code: code ?? word, message, url: objectOf(content)?.['video_url'], quantities };
+}
+
+export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
+  return {
+    misfit(call) {
+      const roleSet = new Set(call.request.images.map(({ role }) => role));
+      if (roleSet.has('reference') && roleSet.size > 1)
+        return { param: 'image', why: 'frames and reference images exclude each other' };
+      return misfit(call);
+    },
+    variants(call) {
+      const { resolution } = made(call);
+      return call.request.audio === false
+        ? [`${resolution}+silent`, 'silent', resolution]
+        : [resolution];
+    },
+    quantitiesMax: worst,
+    submit,
+    readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
+    poll: (task) => taskGet(taskPath(task)),
+    readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+    // Takes back what is queued; what runs goes on, and the vendor says so.
+    cancel: (task) => taskDelete(taskPath(task)),
+    fault: taskFault(faults),
+  };
+}

@@ -1,0 +1,227 @@
+import { assert } from '../../../base/assert.ts';
+import type { Fault } from '../../../base/fault.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type { VendorRequest } from '../../adapter.ts';
+import type {
+  VendorTaskProgress,
+  AcceptedSubmission,
+  TaskAdapter,
+  TaskFile,
+  VideoCall,
+} from '../../task-adapter.ts';
+import { isObject, type JsonObject, numberOf, parse, textOf } from '../../../base/json-value.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
+import { faultOf, faultWithin, type FaultHeaders, protocolFault } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { fit, type FittedVideo, isMisfit, type VideoRange, rangeOf } from './fit.ts';
+
+const json = { 'content-type': 'application/json' } as const;
+const nothing = Buffer.alloc(0);
+
+/** Members that are undefined are left out. */
+export const postJson = (
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): VendorRequest => ({
+  path,
+  headers: { ...json, ...headers },
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+export const taskGet = (
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): VendorRequest => ({
+  method: 'GET',
+  path,
+  headers,
+  body: nothing,
+});
+
+export const taskDelete = (
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): VendorRequest => ({
+  ...taskGet(path, headers),
+  method: 'DELETE',
+});
+
+/** What a vendor's models make, as its adapter asks for it. */
+export interface RangeFitter {
+  readonly misfit: NonNullable<TaskAdapter['misfit']>;
+  range(call: VideoCall): VideoRange;
+  /** Of a call that fits. */
+  made(call: VideoCall): FittedVideo;
+}
+
+export function rangeFitter(ranges: readonly [VideoRange, ...VideoRange[]]): RangeFitter {
+  const range = (call: VideoCall): VideoRange => rangeOf(ranges, call);
+  return {
+    range,
+    misfit(call) {
+      const fitted = fit(call, range(call));
+      return isMisfit(fitted) ? fitted : undefined;
+    },
+    made(call) {
+      const fitted = fit(call, range(call));
+      assert(!isMisfit(fitted), 'what a model does not make is not asked of it');
+      return fitted;
+    },
+  };
+}
+
+/** The object that a reply is. */
+export function replyObject(reply: Buffer): JsonObject | Fault {
+  const body = parse(reply.toString('utf8'));
+  return isObject(body) ? body : protocolFault('a reply that is no JSON object');
+}
+
+/** The same, where an `error` (or `base_resp`) in it means that the request was refused. */
+export function acceptedReply(reply: Buffer, faults: readonly FaultRule[]): JsonObject | Fault {
+  const body = replyObject(reply);
+  return isFaulty(body) ? body : (faultWithin(body, { faults }) ?? body);
+}
+
+/** Of these: vendors have no member `kind`. */
+export const isFaulty = (body: JsonObject | Fault): body is Fault =>
+  'kind' in body && 'message' in body;
+
+const idMax = 500;
+
+/**
+ * An id that can be asked for, else the answer cannot be read and the vendor may have accepted all
+ * the same.
+ */
+export function submissionOf(
+  id: unknown,
+  written: (id: string) => string = (one) => one,
+): AcceptedSubmission | Fault {
+  const text = typeof id === 'number' ? String(id) : textOf(id);
+  if (text === undefined || text === '' || text.length > idMax)
+    return protocolFault('a submission without the id of its task');
+  return { upstreamId: written(text) };
+}
+
+/** The same of an answer, which says it in this member. */
+export const submissionIn = (
+  body: JsonObject | Fault,
+  member: string,
+): AcceptedSubmission | Fault => (isFaulty(body) ? body : submissionOf(body[member]));
+
+/** How a vendor calls the states of its tasks. What is in no list is `unknown`, and asked again. */
+export interface TaskStates {
+  readonly queued: readonly string[];
+  readonly running: readonly string[];
+  readonly completed: readonly string[];
+  readonly failed: readonly string[];
+}
+
+export function stateOf(said: unknown, states: TaskStates): VendorTaskProgress['state'] {
+  const word = textOf(said);
+  if (word === undefined) return 'unknown';
+  for (const state of ['queued', 'running', 'completed', 'failed'] as const)
+    if (states[state].includes(word)) return state;
+  return 'unknown';
+}
+
+/**
+ * What a vendor tells of a task, wherever it says it: the word for its state, why it failed, where
+ * its video is.
+ */
+export interface TaskReply {
+  readonly word: unknown;
+  readonly code: unknown;
+  readonly message: unknown;
+  readonly url: unknown;
+  readonly percent?: unknown;
+  readonly quantities?: Quantities | undefined;
+}
+
+/** How a task stands, by a reply that tells all of it. */
+export function progressOf(
+  body: JsonObject | Fault,
+  states: TaskStates,
+  faults: readonly FaultRule[],
+  tell: (body: JsonObject) => TaskReply,
+): VendorTaskProgress | Fault {
+  if (isFaulty(body)) return body;
+  const { word, code, message, url, percent, quantities } = tell(body);
+  const state = stateOf(word, states);
+  if (state === 'failed') return taskFailure(code, message, faults);
+  return state === 'completed' ? finishedAt(url, quantities) : underWay(state, percent);
+}
+
+/** Under way, with the percentage where the vendor tells one. */
+export function underWay(
+  state: 'queued' | 'running' | 'unknown',
+  percent?: unknown,
+): VendorTaskProgress {
+  const told = numberOf(percent);
+  return told === undefined
+    ? { state }
+    : { state, percent: Math.min(100, Math.max(0, Math.round(told))) };
+}
+
+export const failed = (fault: Fault): VendorTaskProgress => ({ state: 'failed', fault });
+
+const moderated =
+  /sensitive|moderat|safety|inappropriate|violat|content.?polic|risk control|审核|敏感|违规/i;
+
+/** Why a task has failed, by the vendor's code and words. */
+export function taskFailure(
+  code: unknown,
+  message: unknown,
+  faults: readonly FaultRule[],
+): VendorTaskProgress {
+  const said = textOf(message) ?? '';
+  const error = { code: code ?? 'failed', message: said };
+  const fault = faultWithin({ error }, { faults }) ?? { kind: 'server_error', message: said };
+  const kind =
+    fault.kind === 'server_error' && moderated.test(said) ? 'content_policy' : fault.kind;
+  const words =
+    sanitizeVendorMessage(said) ||
+    (typeof code === 'number' ? String(code) : textOf(code)) ||
+    'the vendor gave no reason';
+  return failed({
+    kind,
+    message:
+      kind === 'content_policy' && !moderated.test(words)
+        ? `blocked by content moderation: ${words}`
+        : words,
+  });
+}
+
+/** A finished video behind an address that needs no key. */
+export function finishedAt(url: unknown, quantities?: Quantities): VendorTaskProgress | Fault {
+  const file = addressOf(url);
+  if ('message' in file) return file;
+  return { state: 'completed', file, ...(quantities === undefined ? {} : { quantities }) };
+}
+
+export function addressOf(url: unknown): TaskFile | Fault {
+  const text = textOf(url);
+  if (text === undefined || !/^https?:\/\//.test(text))
+    return protocolFault('a finished task without its video');
+  return { kind: 'address', url: text };
+}
+
+/** `fault` of an adapter: a 404 in the vendor's own words says that the task is gone. */
+export function taskFault(
+  faults: readonly FaultRule[],
+  gone: (body: JsonObject) => boolean = () => false,
+): TaskAdapter['fault'] {
+  return (status: number, headers: FaultHeaders, reply: string) => {
+    const fault = faultOf(status, headers, reply, { faults });
+    const body = parse(reply);
+    return isObject(body) && (status === 404 || gone(body)) ? { ...fault, gone: true } : fault;
+  };
+}
+
+/** `data:image/png;base64,…` → the type and the base64. */
+export function dataParts(
+  url: string,
+): { readonly type: string; readonly base64: string } | undefined {
+  const [, type, base64] = /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) ?? [];
+  return type === undefined || base64 === undefined ? undefined : { type, base64 };
+}

@@ -1,0 +1,239 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { VendorRequest } from '../../adapter.ts';
+import type {
+  AcceptedTask,
+  VideoMisfit,
+  VendorTaskProgress,
+  TaskAdapter,
+  TaskFile,
+  VideoCall,
+} from '../../task-adapter.ts';
+import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json-value.ts';
+import { protocolFault } from '../fault.ts';
+import { imageAs, type VideoRange } from './fit.ts';
+import {
+  dataParts,
+  failed,
+  taskFailure,
+  rangeFitter,
+  taskGet,
+  isFaulty,
+  replyObject,
+  postJson,
+  submissionOf,
+  underWay,
+} from './task.ts';
+
+const veo3: VideoRange = {
+  models: /./,
+  seconds: [4, 6, 8],
+  secondsAt: { '1080p': [8], '4k': [8] },
+  resolutions: ['720p', '1080p', '4k'],
+  usual: '720p',
+  ratios: ['16:9', '9:16'],
+  images: { first: 1, last: 1, reference: 3 },
+  audio: 'always',
+  promptMax: 4_000,
+};
+
+/**
+ * ai.google.dev/gemini-api/docs/video, 2026-08: more than 720p comes in 8 seconds only, and so does
+ * what is made after examples.
+ */
+const ranges = [
+  {
+    ...veo3,
+    models: /^veo-2/,
+    seconds: [5, 6, 7, 8],
+    secondsAt: {},
+    resolutions: ['720p'],
+    images: { first: 1, last: 1 },
+    audio: 'never',
+  },
+  { ...veo3, models: /^veo-3\.0/, resolutions: ['720p', '1080p'], images: { first: 1 } },
+  { ...veo3, models: /-lite/, resolutions: ['720p', '1080p'], images: { first: 1, last: 1 } },
+  veo3,
+] as const satisfies readonly VideoRange[];
+
+/**
+ * docs.cloud.google.com/gemini-enterprise-agent-platform/models/video, 2026-08: there, sound is a
+ * choice.
+ */
+const vertexRanges = ranges.map((range) =>
+  range.audio === 'always' ? { ...range, audio: 'either' as const } : range,
+);
+
+const gemini = rangeFitter(ranges);
+const vertex = rangeFitter([vertexRanges[0] ?? veo3, ...vertexRanges.slice(1)]);
+
+const pathOf = (model: string, method: string): string =>
+  `/models/${encodeURIComponent(model)}:${method}`;
+
+function misfitOf(call: VideoCall, { misfit, made }: typeof gemini): VideoMisfit | undefined {
+  const wrong = misfit(call);
+  const { images } = call.request;
+  if (wrong !== undefined || !images.some(({ role }) => role === 'reference')) return wrong;
+  if (images.some(({ role }) => role !== 'reference'))
+    return { param: 'image', why: 'frames and reference images exclude each other' };
+  return made(call).seconds === 8
+    ? undefined
+    : { param: 'duration', why: 'allowed with reference images are 8 seconds' };
+}
+
+/**
+ * Bytes alone are read: of an address, or of Google's own storage, there is none that a client
+ * could give.
+ */
+function picture(url = ''): object | undefined {
+  const parts = dataParts(url);
+  return parts && { bytesBase64Encoded: parts.base64, mimeType: parts.type };
+}
+
+function submit(call: VideoCall, { made }: typeof gemini, more: object): VendorRequest {
+  const { request: wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const examples = wish.images.filter(({ role }) => role === 'reference');
+  const instance = {
+    prompt: wish.prompt,
+    image: picture(imageAs(wish, 'first')),
+    lastFrame: picture(imageAs(wish, 'last')),
+    referenceImages:
+      examples.length > 0
+        ? examples.map(({ url }) => ({ image: picture(url), referenceType: 'asset' }))
+        : undefined,
+  };
+  const parameters = {
+    sampleCount: 1,
+    aspectRatio: ratio,
+    resolution: call.upstreamModel.startsWith('veo-2') ? undefined : resolution,
+    durationSeconds: seconds,
+    negativePrompt: wish.negativePrompt,
+    seed: wish.seed,
+    ...more,
+  };
+  return postJson(pathOf(call.upstreamModel, 'predictLongRunning'), {
+    instances: [instance],
+    parameters,
+  });
+}
+
+/** google.rpc.Code in numbers: an operation's error has no word for it. */
+const codes: Readonly<Record<number, string>> = {
+  3: 'INVALID_ARGUMENT',
+  4: 'DEADLINE_EXCEEDED',
+  7: 'PERMISSION_DENIED',
+  8: 'RESOURCE_EXHAUSTED',
+  13: 'INTERNAL',
+  14: 'UNAVAILABLE',
+  16: 'UNAUTHENTICATED',
+};
+
+/**
+ * An operation that is done, or not: `done` is not there before it is true (recorded). `found`: the
+ * video in a response.
+ */
+function operation(
+  reply: Buffer,
+  found: (response: JsonObject) => TaskFile | undefined,
+): VendorTaskProgress | Fault {
+  const body = replyObject(reply);
+  if (isFaulty(body)) return body;
+  const error = objectOf(body['error']);
+  if (error !== undefined && body['name'] === undefined)
+    return geminiFaultWithin(body) ?? protocolFault('an error without words');
+  if (body['done'] !== true)
+    return underWay(typeof body['name'] === 'string' ? 'running' : 'unknown');
+  if (error !== undefined) return taskFailure(codes[Number(error['code'])], error['message'], []);
+  const response = objectOf(body['response']) ?? {};
+  const file = found(response);
+  if (file !== undefined) return { state: 'completed', file };
+  const inside = objectOf(response['generateVideoResponse']) ?? response;
+  if (
+    Number(inside['raiMediaFilteredCount']) > 0 ||
+    listOf(inside['raiMediaFilteredReasons']).length > 0
+  ) {
+    const reasons = listOf(inside['raiMediaFilteredReasons']).filter(
+      (reason) => typeof reason === 'string',
+    );
+    return failed({
+      kind: 'content_policy',
+      message: reasons.join(' ') || 'blocked by content moderation',
+    });
+  }
+  return protocolFault('an operation that is done, without its video');
+}
+
+const operationName = (reply: Buffer): unknown => objectOf(parse(reply.toString('utf8')))?.['name'];
+
+function fault(
+  ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
+): ReturnType<TaskAdapter['fault']> {
+  const told = geminiFault(status, headers, reply);
+  return status === 404 && isObject(parse(reply)) ? { ...told, gone: true } : told;
+}
+
+const shared = {
+  variants: (call: VideoCall) => [gemini.made(call).resolution],
+  needsBytes: () => true,
+  fault,
+} as const;
+
+/**
+ * Veo of the Gemini API. The file stays two days with Google and is given to nobody without our
+ * key.
+ */
+export const geminiVideo: TaskAdapter = {
+  ...shared,
+  misfit: (call) => misfitOf(call, gemini),
+  submit: (call) => submit(call, gemini, {}),
+  readSubmission(reply) {
+    const name = textOf(operationName(reply));
+    return submissionOf(
+      name !== undefined && /^models\/[\w.-]+\/operations\/[\w-]+$/.test(name) ? name : undefined,
+    );
+  },
+  poll: ({ upstreamId }) => taskGet(`/${upstreamId}`),
+  readPoll: (reply) =>
+    operation(reply, (response) => {
+      const [sample] = listOf(objectOf(response['generateVideoResponse'])?.['generatedSamples']);
+      const uri = textOf(objectOf(objectOf(sample)?.['video'])?.['uri']) ?? '';
+      const path = /\/files\/[\w-]+:download(?:\?[\w=&]*)?$/.exec(uri)?.[0];
+      return path === undefined ? undefined : { kind: 'path', path };
+    }),
+};
+
+/**
+ * Veo of Vertex: asked for by the operation's name, and answered with the video itself where no
+ * bucket was named.
+ */
+export const vertexVideo: TaskAdapter = {
+  ...shared,
+  variants: (call) => [vertex.made(call).resolution],
+  misfit: (call) => misfitOf(call, vertex),
+  submit: (call) => submit(call, vertex, { generateAudio: call.request.audio }),
+  readSubmission(reply) {
+    const name = textOf(operationName(reply));
+    return submissionOf(
+      name !== undefined && /^projects\/[\w/.:@-]+\/operations\/[\w-]+$/.test(name)
+        ? name
+        : undefined,
+    );
+  },
+  poll: ({ upstreamId, upstreamModel }: AcceptedTask) =>
+    postJson(pathOf(upstreamModel, 'fetchPredictOperation'), { operationName: upstreamId }),
+  readPoll: (reply) =>
+    operation(reply, (response) => {
+      const base64 = textOf(objectOf(listOf(response['videos'])[0])?.['bytesBase64Encoded']);
+      return base64 === undefined || base64 === ''
+        ? undefined
+        : { kind: 'bytes', bytes: Buffer.from(base64, 'base64') };
+    }),
+};

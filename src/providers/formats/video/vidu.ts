@@ -1,0 +1,111 @@
+import type { VendorRequest } from '../../adapter.ts';
+import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import { type JsonObject, listOf, objectOf } from '../../../base/json-value.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { from, imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedReply,
+  rangeFitter,
+  taskGet,
+  replyObject,
+  postJson,
+  progressOf,
+  type TaskStates,
+  submissionIn,
+  taskFault,
+  type TaskReply,
+} from './task.ts';
+
+/** platform.vidu.com/docs, error codes, 2026-08: a word in `reason` or `err_code`. */
+const faults: readonly FaultRule[] = [
+  { text: /CreditInsufficient|insufficient credit/i, kind: 'quota' },
+  { code: /CreditInsufficient|QuotaExceeded/, kind: 'quota' },
+  { code: /AuditSubmitIllegal|CreationPolicyViolation|Audit/, kind: 'content_policy' },
+  { text: /AuditSubmitIllegal|CreationPolicyViolation/, kind: 'content_policy' },
+  { code: /SystemThrottling|TooManyRequests/, kind: 'rate_limited' },
+];
+
+const q3: VideoRange = {
+  models: /./,
+  seconds: from(1, 16),
+  resolutions: ['540p', '720p', '1080p'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '4:3', '3:4', '1:1'],
+  images: { first: 1, last: 1, reference: 7 },
+  audio: 'either',
+  promptMax: 2_000,
+};
+
+const { made, misfit } = rangeFitter([
+  { ...q3, models: /^viduq3/, images: { first: 1, last: 1 } },
+  {
+    ...q3,
+    models: /^viduq2-(?:pro|turbo)/,
+    seconds: from(1, 10),
+    audio: 'never',
+    images: { first: 1, last: 1 },
+    needsImage: true,
+  },
+  { ...q3, models: /^viduq2/, seconds: from(1, 10), audio: 'never' },
+  q3,
+]);
+
+function placeOf({ request: wish }: VideoCall): string {
+  if (wish.images.some(({ role }) => role === 'reference')) return 'reference2video';
+  if (imageAs(wish, 'last') !== undefined) return 'start-end2video';
+  return imageAs(wish, 'first') === undefined ? 'text2video' : 'img2video';
+}
+
+function submit(call: VideoCall): VendorRequest {
+  const { request: wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const place = placeOf(call);
+  // The frames in their order.
+  const images = wish.images.toSorted((a, b) => a.role.localeCompare(b.role)).map(({ url }) => url);
+  return postJson(`/ent/v2/${place}`, {
+    model: call.upstreamModel,
+    prompt: wish.prompt,
+    images: images.length > 0 ? images : undefined,
+    duration: seconds,
+    resolution,
+    aspect_ratio: place === 'text2video' || place === 'reference2video' ? ratio : undefined,
+    seed: wish.seed,
+    audio: wish.audio,
+    payload: call.taskId,
+  });
+}
+
+const states: TaskStates = {
+  queued: ['created', 'queueing'],
+  running: ['processing'],
+  completed: ['success'],
+  failed: ['failed'],
+};
+
+const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
+  `/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
+
+/** Errors are told as `{code: 400, reason: "…", message: "…"}`. */
+function fault(
+  ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
+): ReturnType<TaskAdapter['fault']> {
+  return taskFault(faults)(status, headers, reply.replace(/"reason"\s*:/, '"type":'));
+}
+
+const told = ({ state: word, err_code: code, creations }: JsonObject): TaskReply => ({
+  word,
+  code: code || undefined,
+  message: code,
+  url: objectOf(listOf(creations)[0])?.['url'],
+});
+
+export const viduVideo: TaskAdapter = {
+  misfit,
+  variants: (call) => [made(call).resolution],
+  submit,
+  readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'task_id'),
+  poll: (task) => taskGet(`${taskPath(task)}/creations`),
+  readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+  cancel: (task) => postJson(`${taskPath(task)}/cancel`, { id: task.upstreamId }),
+  fault,
+};

@@ -1,0 +1,102 @@
+import type { Fault } from '../../../base/fault.ts';
+import type { VendorRequest } from '../../adapter.ts';
+import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
+import { type JsonObject, objectOf } from '../../../base/json-value.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
+import { from, imageAs, type VideoRange } from './fit.ts';
+import {
+  acceptedReply,
+  failed,
+  rangeFitter,
+  taskGet,
+  isFaulty,
+  replyObject,
+  postJson,
+  progressOf,
+  type TaskStates,
+  submissionIn,
+  taskFault,
+  type TaskReply,
+} from './task.ts';
+
+const imagine: VideoRange = {
+  models: /./,
+  seconds: from(1, 15),
+  resolutions: ['480p', '720p'],
+  usual: '720p',
+  ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'],
+  images: { first: 1, reference: 7 },
+  audio: 'always',
+  promptMax: 32_000,
+};
+
+/** docs.x.ai/docs/guides/video-generations, 2026-08. */
+const { made, misfit } = rangeFitter([
+  { ...imagine, models: /-1\.5/, resolutions: ['480p', '720p', '1080p'] },
+  imagine,
+]);
+
+const states: TaskStates = {
+  queued: ['pending'],
+  running: ['processing'],
+  completed: ['done'],
+  failed: ['failed', 'expired'],
+};
+
+function submit(call: VideoCall): VendorRequest {
+  const { request: wish } = call;
+  const { seconds, resolution, ratio } = made(call);
+  const first = imageAs(wish, 'first');
+  const references = wish.images
+    .filter(({ role }) => role === 'reference')
+    .map(({ url }) => ({ url }));
+  return postJson('/videos/generations', {
+    model: call.upstreamModel,
+    prompt: wish.prompt,
+    duration: seconds,
+    resolution,
+    aspect_ratio: ratio,
+    image: first === undefined ? undefined : { url: first },
+    reference_images: references.length > 0 ? references : undefined,
+  });
+}
+
+function told({ status, error, video, progress }: JsonObject): TaskReply {
+  const { code, message } = objectOf(error) ?? {};
+  // Waiting is told with a percentage that moves (recorded): a task at 1 % is being made.
+  const word = status === 'pending' && progress !== 0 ? 'processing' : status;
+  return {
+    word,
+    code: code ?? status,
+    message: message ?? error,
+    url: objectOf(video)?.['url'],
+    percent: progress,
+  };
+}
+
+export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
+  return {
+    misfit,
+    variants: (call) => [made(call).resolution],
+    // Pictures that go in are sold one by one.
+    quantitiesMax: ({ request: wish }) =>
+      wish.images.length > 0 ? { image: wish.images.length } : {},
+    submit,
+    readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'request_id'),
+    poll: ({ upstreamId }) => taskGet(`/videos/${encodeURIComponent(upstreamId)}`),
+    readPoll(reply): VendorTaskProgress | Fault {
+      const body = replyObject(reply);
+      const blocked =
+        !isFaulty(body) &&
+        body['status'] === 'done' &&
+        objectOf(body['video'])?.['respect_moderation'] === false;
+      if (blocked)
+        return failed({
+          kind: 'content_policy',
+          message: 'the video was blocked by content moderation',
+        });
+      return progressOf(body, states, faults, told);
+    },
+    fault: taskFault(faults),
+  };
+}

@@ -1,0 +1,155 @@
+import { assert } from '../base/assert.ts';
+import type { Spool } from '../http/spool.ts';
+import type { VendorCall } from './adapter.ts';
+
+/**
+ * Pictures as a client wants them, checked, whichever endpoint it asked. What is undefined was left
+ * to the model.
+ */
+export interface ImageRequest {
+  /** Empty where only variations of a picture are wanted. */
+  readonly prompt: string;
+  readonly n: number;
+  readonly size: ImageSize | undefined;
+  /** `standard`, `hd`, `low`, `medium`, `high`, … as the client said it. */
+  readonly quality: string | undefined;
+  /** How the client gets them, so that a vendor which gives either may be asked for it. */
+  readonly returns: 'url' | 'b64_json' | 'both';
+  /** Previews of a streamed picture. */
+  readonly partials: number;
+  /** What is edited, or taken as an example. */
+  readonly images: readonly InputImage[];
+  /** As large as the first picture; where it is transparent, that is painted over. */
+  readonly mask: InputImage | undefined;
+}
+
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * A picture that the client gave, whose bytes were found to be what `type` says and of that size.
+ */
+export interface InputImage extends ImageSize {
+  readonly type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
+  readonly bytes: Buffer;
+}
+
+/** The wish of a call for pictures. */
+export function imageRequestOf({ image }: VendorCall): ImageRequest {
+  assert(image !== undefined, 'a call for pictures has a wish');
+  return image;
+}
+
+/** What vendors call sizes, roughly: pictures of one, four and sixteen megapixels. */
+export const imageResolutions = [
+  { name: '1K', pixelsMax: 2_400_000 },
+  { name: '2K', pixelsMax: 6_500_000 },
+  { name: '4K', pixelsMax: Infinity },
+] as const;
+
+export function imageResolutionOf({
+  width,
+  height,
+}: ImageSize): (typeof imageResolutions)[number]['name'] {
+  return imageResolutions.find(({ pixelsMax }) => width * height <= pixelsMax)?.name ?? '4K';
+}
+
+/** What vendors call the qualities that clients of all of them know. */
+export const qualitySynonyms: Readonly<Record<string, string>> = {
+  standard: 'medium',
+  medium: 'standard',
+  hd: 'high',
+  high: 'hd',
+  xhigh: 'hd',
+  max: 'hd',
+};
+
+export const dataUrl = ({ type, bytes }: InputImage): string =>
+  `data:${type};base64,${bytes.toString('base64')}`;
+
+export const imageSizeText = ({ width, height }: ImageSize, between = 'x'): string =>
+  `${width}${between}${height}`;
+
+/** What a recording is, by its bytes. `m4a` and `mp4` are one. */
+const audioFormats = ['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm'] as const;
+type AudioFormat = (typeof audioFormats)[number];
+
+export const audioContentTypes: Readonly<Record<AudioFormat, string>> = {
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  mp4: 'audio/mp4',
+  webm: 'audio/webm',
+};
+
+/** How a client wants what was said. */
+export const transcriptFormats = [
+  'json',
+  'text',
+  'srt',
+  'verbose_json',
+  'vtt',
+  'diarized_json',
+] as const;
+export type TranscriptFormat = (typeof transcriptFormats)[number];
+
+/**
+ * A recording that is to be written down, in its own language or in English, as a client wants it,
+ * checked. What is undefined was left to the model.
+ */
+export interface TranscriptionRequest {
+  readonly file: Spool;
+  /** As the client calls it. */
+  readonly filename: string;
+  readonly type: string;
+  /** As its bytes tell. */
+  readonly format: AudioFormat;
+  readonly seconds: number;
+  readonly returns: TranscriptFormat;
+  readonly language: string | undefined;
+  readonly prompt: string | undefined;
+  readonly temperature: number | undefined;
+  readonly timestamps: readonly ('word' | 'segment')[];
+  /** Everything beside file, model and stream, as the client sent it. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+export const speechFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
+export type SpeechFormat = (typeof speechFormats)[number];
+
+export const speechContentTypes: Readonly<Record<SpeechFormat, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+};
+
+/** A text that is to be read aloud, as a client wants it, checked. */
+export interface SpeechRequest {
+  readonly input: string;
+  readonly characters: number;
+  readonly voice: string;
+  readonly instructions: string | undefined;
+  /** Undefined: what the vendor makes, mp3 where it can. */
+  readonly format: SpeechFormat | undefined;
+  readonly speed: number | undefined;
+  /** As events and not as bytes. */
+  readonly events: boolean;
+}
+
+export function transcriptionRequestOf({
+  transcription: listen,
+}: VendorCall): TranscriptionRequest {
+  assert(listen !== undefined, 'a call for what was said has a recording');
+  return listen;
+}
+
+export function speechRequestOf({ speech: speak }: VendorCall): SpeechRequest {
+  assert(speak !== undefined, 'a call for a voice has a text');
+  return speak;
+}

@@ -1,0 +1,236 @@
+import { parse, rawElements } from '../../base/json-value.ts';
+
+/** The longest event that is waited for: room for images in base64. */
+export const eventBytesMax = 32 * 1024 * 1024;
+
+const empty: Buffer = Buffer.alloc(0);
+
+/** Cuts a byte stream into whole events. */
+export interface Frames {
+  /**
+   * Gives every event that this piece completes to the reader. Returns why nothing more can be
+   * read, when that is so.
+   */
+  push(piece: Buffer): string | undefined;
+  /**
+   * The stream has closed: a last event that lacks only its empty line is given, too. Returns the
+   * text that was no event.
+   */
+  end(): string;
+}
+
+/**
+ * `data` is `latin1` text, several lines of it joined by LF; `name` is the event's, or `''`.
+ * Returns false to hear no more.
+ */
+export type EventListener = (data: string, name: string) => boolean;
+
+/**
+ * The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF:
+ * `PlainLines` has seen to that.
+ */
+export function eventEnd(text: string, at: number): number {
+  for (let i = text.indexOf('\n', at); i >= 0; i = text.indexOf('\n', i + 1)) {
+    const c = text.charCodeAt(i + 1);
+    if (c === 0x0a) return i + 2;
+    if (c === 0x0d && text.charCodeAt(i + 2) === 0x0a) return i + 3;
+  }
+  return -1;
+}
+
+const [cr, lf] = [0x0d, 0x0a];
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * A stream may begin with a byte order mark and end its lines with CR alone, as the standard allows
+ * and hardly anybody does: both are undone before anybody looks for events. How the first line ends
+ * tells how the others do; of all streams but those this costs one comparison a piece.
+ */
+export class PlainLines {
+  #begun = false;
+  #ends: 'unknown' | 'in LF' | 'in CR' = 'unknown';
+  /** What cannot be told before the next byte: a part of a mark, or a CR that an LF may follow. */
+  #held = empty;
+  #afterCr = false;
+
+  /** The piece as others would have sent it; it may be empty. */
+  read(piece: Buffer): Buffer {
+    if (this.#ends === 'in LF') return piece;
+    return this.#ends === 'in CR' ? this.#withLf(piece) : this.#first(piece);
+  }
+
+  #first(piece: Buffer): Buffer {
+    let bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+    this.#held = empty;
+    if (!this.#begun) {
+      const mark = byteOrderMark.subarray(0, bytes.length);
+      const marked = bytes.subarray(0, mark.length).equals(mark);
+      if (marked && mark.length < byteOrderMark.length) return this.#hold(bytes, 0);
+      this.#begun = true;
+      if (marked) bytes = bytes.subarray(mark.length);
+    }
+    const atLf = bytes.indexOf(lf);
+    const atCr = bytes.indexOf(cr);
+    if (atCr < 0 && atLf < 0) return bytes;
+    if (atCr === bytes.length - 1) return this.#hold(bytes, atCr);
+    const isAlone = atCr >= 0 && (atLf < 0 || atLf > atCr + 1);
+    this.#ends = isAlone ? 'in CR' : 'in LF';
+    return isAlone ? this.#withLf(bytes) : bytes;
+  }
+
+  #hold(bytes: Buffer, from: number): Buffer {
+    this.#held = bytes.subarray(from);
+    return bytes.subarray(0, from);
+  }
+
+  #withLf(piece: Buffer): Buffer {
+    const bytes = Buffer.allocUnsafe(piece.length);
+    let length = 0;
+    for (const byte of piece) {
+      // Where some lines end in CR LF all the same, these are one end.
+      if (byte !== lf || !this.#afterCr) bytes[length++] = byte === cr ? lf : byte;
+      this.#afterCr = byte === cr;
+    }
+    return bytes.subarray(0, length);
+  }
+}
+
+/**
+ * What the text before a piece ends with, as far as an empty line may be cut there: nothing of one,
+ * LF, or LF CR.
+ */
+export type LineEnding = 0 | 1 | 2;
+
+/**
+ * Whether an event that has begun ends with this piece. If not, it waits unjoined: a large event
+ * costs one copy, in however many pieces it comes.
+ */
+export function endsEvent(before: LineEnding, piece: Buffer): boolean {
+  if (before > 0 && (piece[0] === 0x0a || (before === 1 && piece[0] === 0x0d && piece[1] === 0x0a)))
+    return true;
+  return piece.includes('\n\n') || piece.includes('\n\r\n');
+}
+
+/** What the text ends with, once this piece is part of it. */
+export function lineEndingAfter(before: LineEnding, piece: Buffer): LineEnding {
+  const last = piece[piece.length - 1];
+  if (last === 0x0a) return 1;
+  return last === 0x0d && (piece.length > 1 ? piece[piece.length - 2] === 0x0a : before === 1)
+    ? 2
+    : 0;
+}
+
+export function lineEndingOf(text: string): LineEnding {
+  return text.endsWith('\n') ? 1 : text.endsWith('\n\r') ? 2 : 0;
+}
+
+/** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html), cut anywhere. */
+export class SseFrames implements Frames {
+  readonly #listener: EventListener;
+  readonly #lines = new PlainLines();
+  /** What came of an event that is not whole yet: its text, and the pieces after it. */
+  #carry = '';
+  #pieces: Buffer[] = [];
+  #waiting = 0;
+  #ending: LineEnding = 0;
+  #open = true;
+
+  constructor(listener: EventListener) {
+    this.#listener = listener;
+  }
+
+  push(came: Buffer): string | undefined {
+    const piece = this.#lines.read(came);
+    if (piece.length === 0) return undefined;
+    if (this.#waiting + piece.length > eventBytesMax) return 'an event that is too long';
+    if (this.#waiting > 0 && !endsEvent(this.#ending, piece)) {
+      this.#ending = lineEndingAfter(this.#ending, piece);
+      this.#pieces.push(piece);
+      this.#waiting += piece.length;
+      return undefined;
+    }
+    const text = this.#take(piece);
+    let at = 0;
+    while (this.#open && at < text.length) {
+      const end = eventEnd(text, at);
+      if (end < 0) break;
+      this.#event(text, at, end);
+      at = end;
+    }
+    this.#carry = at === 0 ? text : text.slice(at);
+    this.#waiting = this.#carry.length;
+    if (this.#waiting > 0) this.#ending = lineEndingOf(this.#carry);
+    return undefined;
+  }
+
+  end(): string {
+    const rest = this.#take(empty);
+    this.#carry = '';
+    this.#waiting = 0;
+    // Half an event is nothing; a whole one ends its object or is a word.
+    const line = rest.trimEnd();
+    if (
+      this.#open &&
+      (line.endsWith('}') || line.endsWith('[DONE]')) &&
+      this.#event(rest, 0, rest.length)
+    )
+      return '';
+    return line;
+  }
+
+  #take(piece: Buffer): string {
+    const text = piece.toString('latin1');
+    if (this.#waiting === 0) return text;
+    const before = this.#pieces.length ? Buffer.concat(this.#pieces).toString('latin1') : '';
+    this.#pieces = [];
+    return this.#carry + before + text;
+  }
+
+  /** Whether there was data between these offsets. */
+  #event(text: string, start: number, end: number): boolean {
+    let data: string | undefined;
+    let name = '';
+    for (let at = start; at < end; ) {
+      let next = text.indexOf('\n', at);
+      if (next < 0 || next >= end) next = end;
+      const stop = text.charCodeAt(next - 1) === 0x0d ? next - 1 : next;
+      if (text.startsWith('data:', at)) {
+        const line = text.slice(text.charCodeAt(at + 5) === 0x20 ? at + 6 : at + 5, stop);
+        data = data === undefined ? line : `${data}\n${line}`;
+      } else if (text.startsWith('event:', at)) name = text.slice(at + 6, stop).trim();
+      at = next + 1;
+    }
+    if (data === undefined) return false;
+    if (data !== '') this.#open = this.#listener(data, name);
+    return true;
+  }
+}
+
+/**
+ * A reply that is one JSON value: an answer, or a list of what would have been events. Each is one
+ * event, once all of it is there.
+ */
+export class WholeFrames implements Frames {
+  readonly #listener: EventListener;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(listener: EventListener) {
+    this.#listener = listener;
+  }
+
+  push(piece: Buffer): string | undefined {
+    this.#bytes += piece.length;
+    if (this.#bytes > 2 * eventBytesMax) return 'an answer that is too long';
+    this.#pieces.push(piece);
+    return undefined;
+  }
+
+  end(): string {
+    const text = Buffer.concat(this.#pieces).toString('latin1').trim();
+    if (text.startsWith('{')) this.#listener(text, '');
+    else if (!text.startsWith('[') || parse(text) === undefined) return text;
+    else for (const one of rawElements(text)) if (!this.#listener(one, '')) break;
+    return '';
+  }
+}

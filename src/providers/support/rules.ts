@@ -1,0 +1,270 @@
+import { type JsonChange, jsonText } from '../../base/json-edit.ts';
+import { refuse } from '../../base/refusal.ts';
+import type { UnsupportedParam } from '../adapter.ts';
+import { type JsonObject, objectOf } from '../../base/json-value.ts';
+import type {
+  EffortRule,
+  ForcedRule,
+  LimitRule,
+  MemberRule,
+  SchemaRule,
+  SupportRow,
+  MessagesRule,
+} from './rows.ts';
+
+/** What a vendor's table says of one model: its rows, put together. */
+export interface ModelRules {
+  readonly model: string;
+  /** Rules that always hold, by the path of the member. The rules of `while` rows follow. */
+  readonly members: MemberRules;
+  readonly whileReasoning: MemberRules;
+  readonly whileSilent: MemberRules;
+  readonly whileToolless: MemberRules;
+  readonly effort: EffortRule | undefined;
+  readonly tools: ReadonlySet<string> | undefined;
+  readonly toolsLack: readonly string[] | undefined;
+  readonly untypedTools: true | undefined;
+  readonly choices: readonly string[] | undefined;
+  readonly lacksNone: true | undefined;
+  readonly lacksChoice: true | undefined;
+  readonly strict: 'closed' | undefined;
+  readonly allowedTools: true | undefined;
+  readonly forced: ForcedRule | undefined;
+  readonly forcedWhileReasoning: ForcedRule | undefined;
+  readonly schema: SchemaRule | undefined;
+  readonly schemaWhileReasoning: SchemaRule | undefined;
+  readonly formatBesideTools: 'words' | undefined;
+  readonly stops: number | undefined;
+  readonly limit: LimitRule | undefined;
+  readonly developer: 'system' | undefined;
+  readonly parts: ReadonlySet<string> | undefined;
+  /** Whether the vendor itself refuses types of tools, and of parts, that are not listed. */
+  readonly refusesTools: boolean;
+  readonly refusesParts: boolean;
+  readonly messages: MessagesRule | undefined;
+}
+
+export interface MemberRules {
+  readonly top: ReadonlyMap<string, MemberRule>;
+  /** Members of members (`text.verbosity`). */
+  readonly inner: readonly {
+    readonly holder: string;
+    readonly name: string;
+    readonly rule: MemberRule;
+  }[];
+}
+
+/** The rules of a vendor's models, by the upstream id. */
+export type SupportTable = (model: string) => ModelRules;
+
+/**
+ * How many models' rules are kept. A vendor sells fewer; more ids can only come from a catalogue
+ * that changes.
+ */
+const modelsMax = 4_096;
+
+/**
+ * A vendor's table, ready for look-ups. `untaken` has the rule of each member that a row's `lacks`
+ * names.
+ */
+export function supportTable(
+  rows: readonly SupportRow[],
+  untaken: Readonly<Record<string, MemberRule>>,
+): SupportTable {
+  const known = new Map<string, ModelRules>();
+  return (model) => {
+    let rules = known.get(model);
+    if (rules === undefined) {
+      if (known.size >= modelsMax) known.clear();
+      known.set(model, (rules = rulesFor(model, rows, untaken)));
+    }
+    return rules;
+  };
+}
+
+function rulesFor(
+  model: string,
+  rows: readonly SupportRow[],
+  untaken: Readonly<Record<string, MemberRule>>,
+): ModelRules {
+  const holding = rows.filter(({ models }) => models === undefined || models.test(model));
+  const membersOf = (when: SupportRow['while']): MemberRules => {
+    const all = new Map<string, MemberRule>();
+    const closed = holding.some((row) => row.closed);
+    const lacking = (rule: MemberRule): MemberRule =>
+      closed ? { ...rule, takes: [], idle: [...(rule.takes ?? []), ...(rule.idle ?? [])] } : rule;
+    for (const row of holding.filter((one) => one.while === when)) {
+      const said = (rule: MemberRule): MemberRule =>
+        row.refusesItself ? refusedByVendor(rule) : rule;
+      for (const name of row.lacks ?? [])
+        all.set(name, said(lacking(untaken[name] ?? missingRule(name))));
+      for (const [name, rule] of Object.entries(row.members ?? {})) all.set(name, said(rule));
+    }
+    const inner = [...all].filter(([path]) => path.includes('.'));
+    return {
+      top: new Map([...all].filter(([path]) => !path.includes('.'))),
+      inner: inner.map(([path, rule]) => ({
+        holder: path.split('.')[0] ?? '',
+        name: path.split('.')[1] ?? '',
+        rule,
+      })),
+    };
+  };
+  const last = <Key extends keyof SupportRow>(
+    key: Key,
+    when?: 'reasoning',
+  ): SupportRow[Key] | undefined =>
+    holding.findLast((row) => row[key] !== undefined && row.while === when)?.[key];
+  const refuses = (key: 'tools' | 'parts'): boolean =>
+    holding.findLast((row) => row[key] !== undefined)?.refusesItself === true;
+  const tools = last('tools');
+  const parts = last('parts');
+  return {
+    model,
+    members: membersOf(undefined),
+    whileReasoning: membersOf('reasoning'),
+    whileSilent: membersOf('silent'),
+    whileToolless: membersOf('toolless'),
+    effort: last('effort'),
+    tools: tools && new Set(tools),
+    toolsLack: last('toolsLack'),
+    untypedTools: last('untypedTools'),
+    choices: last('choices'),
+    lacksNone: last('lacksNone'),
+    lacksChoice: last('lacksChoice'),
+    strict: last('strict'),
+    allowedTools: last('allowedTools'),
+    forced: last('forced'),
+    forcedWhileReasoning: last('forced', 'reasoning'),
+    schema: last('schema'),
+    schemaWhileReasoning: last('schema', 'reasoning'),
+    formatBesideTools: last('formatBesideTools'),
+    stops: last('stops'),
+    limit: last('limit'),
+    developer: last('developer'),
+    parts: parts && new Set(parts),
+    refusesTools: refuses('tools'),
+    refusesParts: refuses('parts'),
+    messages: last('messages'),
+  };
+}
+
+function refusedByVendor(rule: MemberRule): MemberRule {
+  const { otherwise } = rule;
+  return otherwise === undefined || otherwise === 'drop'
+    ? rule
+    : { ...rule, otherwise: { refuse: otherwise.refuse, byVendor: true } };
+}
+
+function missingRule(name: string): never {
+  throw new Error(`untaken.ts has no rule for '${name}'`);
+}
+
+/**
+ * The result of the rules for one request: edits of the client's bytes, and the paths that were
+ * left out.
+ */
+export interface RequestEdits {
+  readonly changes: JsonChange[];
+  readonly dropped: string[];
+  /** What the vendor itself refuses (`Ask.untaken`). */
+  unsupported?: UnsupportedParam;
+}
+
+/**
+ * Applies the rules of members to a request. Throws the Refusal of a member that changes the
+ * meaning and is not taken. `model` is the client's name of the model.
+ */
+export function fitMembers(
+  body: JsonObject,
+  model: string,
+  { top, inner }: MemberRules,
+  taken: RequestEdits,
+): void {
+  if (top.size > 0)
+    for (const name in body) {
+      const rule = top.get(name);
+      if (rule !== undefined) fitMember([name], body[name], rule, body, model, taken);
+    }
+  for (const { holder, name, rule } of inner) {
+    const within = objectOf(body[holder]);
+    if (within?.[name] !== undefined)
+      fitMember([holder, name], within[name], rule, within, model, taken);
+  }
+}
+
+function fitMember(
+  path: readonly string[],
+  value: unknown,
+  rule: MemberRule,
+  holder: JsonObject,
+  model: string,
+  taken: RequestEdits,
+): void {
+  const { changes, dropped } = taken;
+  if (value === undefined) return;
+  const mapped = typeof value === 'string' ? rule.values?.[value] : undefined;
+  if (mapped !== undefined || isSupported(rule, value)) {
+    const name =
+      rule.as !== undefined && holder[rule.as] === undefined ? { name: rule.as } : undefined;
+    const json = mapped === undefined ? undefined : { json: jsonText(mapped) };
+    if (name !== undefined || json !== undefined) changes.push({ path, ...json, ...name });
+    return;
+  }
+  const { otherwise = 'drop' } = rule;
+  const says = value !== null && !includesValue(rule.idle ?? [], value);
+  if (says && otherwise !== 'drop')
+    return reportUnsupported(
+      path.join('.'),
+      model,
+      otherwise.refuse,
+      otherwise.byVendor === true,
+      taken,
+    );
+  changes.push({ path });
+  if (says) dropped.push(path.join('.'));
+}
+
+const isSupported = ({ takes, otherwise }: MemberRule, value: unknown): boolean =>
+  takes === undefined ? otherwise === undefined : includesValue(takes, value);
+
+/**
+ * Whether `value` equals one of `taken`, which are small: scalars, or lists and objects of a few
+ * words.
+ */
+export function includesValue(taken: readonly unknown[], value: unknown): boolean {
+  if (taken.includes(value)) return true;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    taken.some((one) => typeof one === 'object' && JSON.stringify(one) === JSON.stringify(value))
+  );
+}
+
+/**
+ * The 400 that names the member. The gateway tries the model's other channels first, and adds the
+ * models that take it.
+ */
+export function refuseParam(param: string, model: string, why: string): never {
+  refuse('unsupported_parameter', { param, model, why });
+}
+
+/**
+ * The same. `byVendor`: the vendor itself refuses the member, so that nothing is thrown and
+ * `taken.untaken` names it.
+ */
+export function reportUnsupported(
+  param: string,
+  model: string,
+  why: string,
+  byVendor: boolean,
+  taken: RequestEdits,
+): void {
+  if (!byVendor) refuseParam(param, model, why);
+  taken.unsupported ??= { param, why };
+}
+
+/** Notes what was left out, once. */
+export function noteDropped(path: string, { dropped }: RequestEdits): void {
+  if (!dropped.includes(path)) dropped.push(path);
+}

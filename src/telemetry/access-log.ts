@@ -1,0 +1,46 @@
+import { memoize } from '../base/memoize.ts';
+
+/**
+ * What is told of one request when it is over: one line in the log. No prompt, no answer, no
+ * secret.
+ */
+export interface AccessLine {
+  readonly id: string;
+  readonly userId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly group: string;
+  readonly channel: string | undefined;
+  readonly stream: boolean;
+  /** HTTP status, or 499 for a client that left before its answer began. */
+  readonly status: number;
+  /** `ok`, `cut`, `left`, `length`, or the name of the refusal or fault. */
+  readonly outcome: string;
+  readonly attempts: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Nano-yuan, as a decimal string. */
+  readonly cost: string;
+  readonly firstByteMs: number | undefined;
+  readonly durationMs: number;
+  /** Of that, while an attempt at a vendor was under way; absent where that was not measured. */
+  readonly vendorMs?: number;
+}
+
+/** A name as JSON text. Names come from the catalogue and return all the time. */
+const quote = memoize((name) => JSON.stringify(name));
+
+/**
+ * The line's members as JSON text, without the braces. Written by hand: it is made for every
+ * request. Ids and outcomes are our own words.
+ */
+export function accessText(line: AccessLine): string {
+  const channel = line.channel === undefined ? '' : `,"channel":${quote(line.channel)}`;
+  const firstByte =
+    line.firstByteMs === undefined ? '' : `,"firstByteMs":${line.firstByteMs.toFixed(1)}`;
+  return (
+    `"id":"${line.id}","user":"${line.userId}","key":"${line.keyId}","model":${quote(line.model)},"group":${quote(line.group)}${channel}` +
+    `,"stream":${line.stream},"status":${line.status},"outcome":${quote(line.outcome)},"attempts":${line.attempts},"inputTokens":${line.inputTokens}` +
+    `,"outputTokens":${line.outputTokens},"costNano":"${line.cost}"${firstByte},"durationMs":${line.durationMs.toFixed(1)}`
+  );
+}

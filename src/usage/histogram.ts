@@ -1,0 +1,112 @@
+import type { Transaction } from '../storage/database.ts';
+import { SqlParameters, type TimeRange } from './ranges.ts';
+
+/** First bytes are counted in classes, told by their upper end in ms; the last one has none. */
+const classEnds = [
+  50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 1_000, 1_300, 1_700, 2_200, 3_000, 4_000, 5_500,
+  8_000, 12_000, 20_000, 35_000, 60_000,
+];
+const lastClassEnd = 3_600_000;
+
+/** SQL: the class in which a column of milliseconds lies. */
+export function firstByteClass(column: string): string {
+  return `CASE ${classEnds.map((end) => `WHEN ${column}<=${end} THEN ${end}`).join(' ')} ELSE ${lastClassEnd} END`;
+}
+
+/** How a model, or one channel of it, did within a span of whole hours. */
+export interface SpeedHour {
+  readonly model: string;
+  readonly channel: string;
+  readonly hour: number;
+  readonly requests: number;
+  /** Broken off by the vendor. */
+  readonly cut: number;
+  readonly cost: bigint;
+  readonly durationMs: number;
+  /** Requests by the upper end of their first byte's class. */
+  readonly firstBytes: ReadonlyMap<number, number>;
+}
+
+export interface SpeedQuery extends TimeRange {
+  readonly model?: string;
+}
+
+/**
+ * All channels' figures by model and hour, as far as they are rolled up: those of the last minutes
+ * are not yet in them.
+ */
+export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<readonly SpeedHour[]> {
+  const places = new SqlParameters();
+  const ofModel = model === undefined ? '' : ` AND model=${places.add(model)}`;
+  const rows = yield {
+    sql: `SELECT model, channel, hour, first_byte, requests, cut, cost, duration FROM speed_hour
+      WHERE hour>=${places.add(from)} AND hour<${places.add(to)}${ofModel} ORDER BY model, channel, hour, first_byte`,
+    params: places.params,
+  };
+  const speeds: (SpeedHour & { firstBytes: Map<number, number> })[] = [];
+  for (const row of rows) {
+    const [name, channel, hour] = [
+      String(row['model']),
+      String(row['channel']),
+      Number(row['hour']),
+    ];
+    const last = speeds.at(-1);
+    const same =
+      last !== undefined && last.model === name && last.channel === channel && last.hour === hour;
+    const before = same ? speeds.pop() : undefined;
+    const firstBytes = before?.firstBytes ?? new Map<number, number>();
+    firstBytes.set(Number(row['first_byte']), Number(row['requests']));
+    speeds.push({
+      ...{ model: name, channel, hour, firstBytes },
+      requests: (before?.requests ?? 0) + Number(row['requests']),
+      cut: (before?.cut ?? 0) + Number(row['cut']),
+      cost: (before?.cost ?? 0n) + BigInt(row['cost'] ?? 0),
+      durationMs: (before?.durationMs ?? 0) + Number(row['duration']),
+    });
+  }
+  return speeds;
+}
+
+export interface SpeedSummary {
+  readonly requests: number;
+  readonly cut: number;
+  readonly medianMs: number | undefined;
+  readonly p95Ms: number | undefined;
+  readonly meanDurationMs: number | undefined;
+}
+
+/** Several hours, channels or models as one. */
+export function summarizeSpeeds(speeds: readonly SpeedHour[]): SpeedSummary {
+  const classes = new Map<number, number>();
+  for (const { firstBytes } of speeds)
+    for (const [end, count] of firstBytes) classes.set(end, (classes.get(end) ?? 0) + count);
+  const sum = (of: (speed: SpeedHour) => number): number =>
+    speeds.reduce((total, speed) => total + of(speed), 0);
+  const requests = sum((speed) => speed.requests);
+  return {
+    requests,
+    cut: sum((speed) => speed.cut),
+    medianMs: quantile(classes, 0.5),
+    p95Ms: quantile(classes, 0.95),
+    meanDurationMs:
+      requests === 0 ? undefined : Math.round(sum((speed) => speed.durationMs) / requests),
+  };
+}
+
+/** Within its class as if all lay evenly; undefined without any. */
+export function quantile(classes: ReadonlyMap<number, number>, share: number): number | undefined {
+  const total = [...classes.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return undefined;
+  let before = 0;
+  let below = 0;
+  for (const end of [...classEnds, lastClassEnd]) {
+    const count = classes.get(end) ?? 0;
+    if (count > 0 && before + count >= total * share) {
+      const upper = end === lastClassEnd ? (classEnds.at(-1) ?? 0) : end;
+      return Math.round(below + (upper - below) * ((total * share - before) / count));
+    }
+    before += count;
+    below = end;
+  }
+  return below;
+}

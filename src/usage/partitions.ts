@@ -1,0 +1,87 @@
+import type { Clock } from '../base/clock.ts';
+import { monthOf } from '../base/calendar.ts';
+import type { Database, Transaction } from '../storage/database.ts';
+import { noTimeoutStatement } from '../storage/sql.ts';
+
+/**
+ * Months that are there before they begin: whoever is not started for so long finds its records in
+ * the default partition, and sorts them then.
+ */
+const monthsAhead = 2;
+const keepEveryMs = 6 * 3_600_000;
+/** Any constant will do, as long as it stays the same: nodes sort one after the other. */
+const advisoryLock = 7_461_003_920n;
+
+interface Month {
+  readonly table: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The month, in UTC, in which `at` (wall clock, ms) lies. */
+export function partitionAt(at: number): Month {
+  const { name, from, to } = monthOf(at, 0);
+  return { table: `usage_${name.slice(0, 'YYYY-MM'.length).replace('-', '_')}`, from, to };
+}
+
+/**
+ * On PostgreSQL the usage records of each month are a table of their own: its indexes stay small,
+ * and an old month can be detached as it is. SQLite has no such thing and needs none. Makes this
+ * month's and the next ones, and those of records that were written before there was one.
+ */
+export async function createPartitions(database: Database, clock: Clock): Promise<void> {
+  if (database.dialect !== 'postgres') return;
+  await database.transact(() => make(clock.now()));
+}
+
+/**
+ * The same now and every few hours. What fails, by a lock that is not to be had for instance, is
+ * tried again the next time: records have their place meanwhile.
+ */
+export async function keepPartitions(database: Database, clock: Clock): Promise<{ stop(): void }> {
+  const keep = () => createPartitions(database, clock).catch(() => undefined);
+  await keep();
+  const timer = setInterval(() => void keep(), keepEveryMs).unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+function* make(now: number): Transaction<void> {
+  // Records that have waited long in the default partition take their time to move.
+  yield noTimeoutStatement;
+  yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
+  const made = new Set(
+    (yield {
+      sql: "SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid=i.inhrelid WHERE i.inhparent='usage'::regclass",
+      params: [],
+    }).map((row) => row['name']),
+  );
+  const strays = yield {
+    sql: `SELECT DISTINCT (extract(epoch FROM date_trunc('month', to_timestamp(reserved_at / 1000.0) AT TIME ZONE 'UTC')) * 1000)::bigint AS at
+      FROM usage_default`,
+    params: [],
+  };
+  const wanted = [...strays.map((row) => partitionAt(Number(row['at']))), partitionAt(now)];
+  for (let i = 0; i < monthsAhead; i++) wanted.push(partitionAt(wanted.at(-1)?.to ?? now));
+  for (const month of wanted) {
+    if (made.has(month.table)) continue;
+    made.add(month.table);
+    yield* makeOne(month);
+  }
+}
+
+/**
+ * What the default partition has of the month moves over. Nobody writes there meanwhile, or the
+ * month could not be attached.
+ */
+function* makeOne({ table, from, to }: Month): Transaction<void> {
+  yield { sql: 'LOCK TABLE usage_default IN ACCESS EXCLUSIVE MODE', params: [] };
+  yield { sql: `CREATE TABLE ${table} (LIKE usage INCLUDING ALL)`, params: [] };
+  yield {
+    sql: `WITH moved AS (DELETE FROM usage_default WHERE reserved_at>=$1 AND reserved_at<$2 RETURNING *) INSERT INTO ${table} SELECT * FROM moved`,
+    params: [from, to],
+  };
+  yield {
+    sql: `ALTER TABLE usage ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`,
+    params: [],
+  };
+}

@@ -1,0 +1,214 @@
+import type { Nano } from '../base/money.ts';
+import type { Transaction } from '../storage/database.ts';
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+/** Later than any record, and small enough for sums. */
+export const endOfTime = 2 ** 52;
+/**
+ * Longer than any request or task takes: on PostgreSQL a record lies in the month in which it
+ * began, which is at most so long before it was charged.
+ */
+const longestMs = 7 * 86_400_000;
+
+export interface TimeRange {
+  /** Wall clock, ms: from (inclusive) and to (exclusive), by when it was charged. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Where a span's figures are: in whole days and hours (UTC) that are rolled up, and in records for
+ * the rest.
+ */
+export interface SplitRange {
+  readonly days: readonly TimeRange[];
+  readonly hours: readonly TimeRange[];
+  readonly records: readonly TimeRange[];
+}
+
+/**
+ * `until`: records charged before it are in the hours, later ones are not. Days are those whose
+ * hours are all rolled up; with `unit` hour there are none.
+ */
+export function splitRange(
+  { from, to }: TimeRange,
+  until: number,
+  unit: 'hour' | 'day' = 'day',
+): SplitRange {
+  const first = Math.ceil(from / hourMs) * hourMs;
+  const last = Math.floor(to / hourMs) * hourMs;
+  const rolled = Math.max(first, Math.min(last, until));
+  if (rolled <= first) return { days: [], hours: [], records: [{ from, to }].filter(notEmpty) };
+  const firstDay = Math.ceil(first / dayMs) * dayMs;
+  const lastDay =
+    unit === 'hour'
+      ? firstDay
+      : Math.max(firstDay, Math.floor(Math.min(last, until) / dayMs) * dayMs);
+  const days = [{ from: firstDay, to: lastDay }].filter(notEmpty);
+  return {
+    days,
+    // The hour in which `until` lies is rolled up in part: the rest of it is in records.
+    hours:
+      days.length === 0
+        ? [{ from: first, to: last }]
+        : [
+            { from: first, to: firstDay },
+            { from: lastDay, to: last },
+          ].filter(notEmpty),
+    records: [
+      { from, to: first },
+      { from: rolled, to },
+    ].filter(notEmpty),
+  };
+}
+
+const notEmpty = ({ from, to }: TimeRange): boolean => from < to;
+
+/** Up to when records are rolled up. To be yielded in the snapshot of the figures themselves. */
+export function* rolledUntil(): Transaction<number> {
+  const [row] = yield { sql: 'SELECT until FROM usage_rolled', params: [] };
+  return Number(row?.['until'] ?? 0);
+}
+
+/** Places in a statement: what is added gets the next number. */
+export class SqlParameters {
+  readonly params: (string | number | bigint)[] = [];
+
+  add(value: string | number | bigint): string {
+    this.params.push(value);
+    return `$${this.params.length}`;
+  }
+}
+
+/** The condition for records (table `r`) of one account that were charged within the span. */
+export function chargedWithin(
+  places: SqlParameters,
+  account: string,
+  { from, to }: TimeRange,
+): string {
+  return `r.account=${places.add(account)} AND r.finished_at>=${places.add(from)} AND r.finished_at<${places.add(to)} AND ${begunWithin(places, { from, to })}`;
+}
+
+/** Said for PostgreSQL, which leaves out the months that cannot have any. */
+export function begunWithin(places: SqlParameters, { from, to }: TimeRange): string {
+  return `r.reserved_at>=${places.add(from - longestMs)} AND r.reserved_at<${places.add(to + hourMs)}`;
+}
+
+/** Which of an account's records. */
+export interface UsageFilter {
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly capability?: string | undefined;
+  readonly status?: string | undefined;
+  readonly estimated?: boolean | undefined;
+  /** Those that cost at least so much. */
+  readonly costMin?: Nano | undefined;
+}
+
+/** Whether it leaves anything out. */
+export const isFiltered = (filter: UsageFilter): boolean =>
+  Object.values(filter).some((value) => value !== undefined);
+
+function columnsCondition(
+  places: SqlParameters,
+  table: string,
+  { keyId, model, capability, status, estimated }: UsageFilter,
+): string {
+  const equal = {
+    key_id: keyId,
+    model,
+    capability,
+    status,
+    estimated: estimated === undefined ? undefined : Number(estimated),
+  };
+  return Object.entries(equal)
+    .map(([column, value]) =>
+      value === undefined ? '' : ` AND ${table}.${column}=${places.add(value)}`,
+    )
+    .join('');
+}
+
+/** Of records (table `r`). */
+export function recordsCondition(places: SqlParameters, filter: UsageFilter): string {
+  return (
+    columnsCondition(places, 'r', filter) +
+    (filter.costMin === undefined ? '' : ` AND r.cost>=${places.add(filter.costMin)}`)
+  );
+}
+
+/** Of hours (table `h`) in which there are such records. */
+export function hoursCondition(places: SqlParameters, filter: UsageFilter): string {
+  return (
+    columnsCondition(places, 'h', filter) +
+    (filter.costMin === undefined ? '' : ` AND h.dearest>=${places.add(filter.costMin)}`)
+  );
+}
+
+/** The hours, or days, (table `h`) of an account within a span. */
+export function accountHoursCondition(
+  places: SqlParameters,
+  account: string,
+  { from, to }: TimeRange,
+  unit: 'hour' | 'day' = 'hour',
+): string {
+  return `h.account=${places.add(account)} AND h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
+}
+
+/**
+ * Twice as long as records usually wait for the roll-up; and what is read in a tenth of a second.
+ */
+const tailMsMost = 15 * 60_000;
+const tailRecordsMost = 4_000;
+
+/**
+ * How recent figures of all accounts are: `until` (wall clock, ms), by the records of `tail` beside
+ * what is rolled up.
+ */
+interface RecentRange {
+  readonly until: number;
+  readonly tail: TimeRange | undefined;
+}
+
+/**
+ * The records of a span that are in no hour yet, as far as they are soon read. To be yielded in the
+ * snapshot of the figures themselves.
+ */
+export function* recentOf({ from, to }: TimeRange, now: number): Transaction<RecentRange> {
+  const rolled = yield* rolledUntil();
+  const until = rolled === 0 ? ((yield* firstChargeOfAll()) ?? now) : rolled;
+  const tail = { from: Math.max(from, until), to };
+  if (now - until > tailMsMost || (yield* isMoreThan(tailRecordsMost, tail)))
+    return { until, tail: undefined };
+  return { until: now, tail };
+}
+
+/** Counts no further than to `most`. */
+function* isMoreThan(most: number, span: TimeRange): Transaction<boolean> {
+  const places = new SqlParameters();
+  const counted = `SELECT 1 AS one ${recordsOf(places, span)} LIMIT ${places.add(most + 1)}`;
+  const [row] = yield {
+    sql: `SELECT COUNT(*) AS count FROM (${counted}) c`,
+    params: places.params,
+  };
+  return Number(row?.['count'] ?? 0) > most;
+}
+
+/** When anybody was charged first; undefined: nobody was. */
+export function* firstChargeOfAll(): Transaction<number | undefined> {
+  const [row] = yield {
+    sql: 'SELECT MIN((SELECT MIN(r.finished_at) FROM usage r WHERE r.account=u.id)) AS first FROM users u',
+    params: [],
+  };
+  const first = row?.['first'] ?? null;
+  return first === null ? undefined : Number(first);
+}
+
+/**
+ * SQL: all records of a span, each user's own stretch of the index, so that nothing else is read;
+ * `join`: with what comes of each.
+ */
+export function recordsOf(places: SqlParameters, span: TimeRange, join = ''): string {
+  return `FROM users u CROSS JOIN usage r${join} WHERE r.account=u.id
+    AND r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
+}

@@ -1,0 +1,351 @@
+import type { Clock } from '../base/clock.ts';
+import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
+import { jsonRows, noStatementTimeout } from '../storage/sql.ts';
+import { firstByteClass } from './histogram.ts';
+import {
+  begunWithin,
+  dayMs,
+  hourMs,
+  SqlParameters,
+  rolledUntil,
+  type TimeRange,
+  firstChargeOfAll,
+  chargedWithin,
+} from './ranges.ts';
+
+/** What was charged so lately may not be committed yet. */
+export const settledAfterMs = 120_000;
+/** Rolled up at least so much at a time, once it is there: less would be more work. */
+const stepMsMin = 300_000;
+
+/**
+ * Adds the records that were charged since the last time to the hourly figures, at most an hour of
+ * them; gives up to when it has come, undefined when there is nothing left to do. The figures and
+ * how far they go are one transaction: whoever dies in it has done nothing, and of two who do it at
+ * once one waits and goes on where the other ended.
+ */
+export function rollUp(database: Database, now: number): Promise<number | undefined> {
+  return database.transact(() => rolling(database, now));
+}
+
+/** Forgets all hourly figures; `rollUp` makes them again from the records. */
+export function forgetHours(database: Database): Promise<void> {
+  return database.transact(function* (): Transaction<void> {
+    yield { sql: 'UPDATE usage_rolled SET until=0', params: [] };
+    for (const table of [
+      'usage_hour',
+      'usage_hour_line',
+      'spend_hour',
+      'spend_key',
+      'speed_hour',
+      'usage_day',
+      'usage_day_line',
+    ])
+      yield { sql: `DELETE FROM ${table}`, params: [] };
+  });
+}
+
+function* rolling(database: Database, now: number): Transaction<number | undefined> {
+  yield* noStatementTimeout(database);
+  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  const until = yield* rolledUntil();
+  const from = until === 0 ? yield* firstHour() : until;
+  if (from === undefined) return undefined;
+  const to = Math.min(now - settledAfterMs, (Math.floor(from / hourMs) + 1) * hourMs);
+  // The rest of an hour is done even when it is short; the beginning of one waits.
+  if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
+  for (const statement of Object.values(additions(database, { from, to }))) yield statement;
+  if (to % hourMs === 0)
+    for (const statement of addToDay({ from: to - hourMs, to })) yield statement;
+  yield { sql: 'UPDATE usage_rolled SET until=$1', params: [to] };
+  return to;
+}
+
+/** The hour of the first record ever; undefined when there is none. */
+function* firstHour(): Transaction<number | undefined> {
+  const first = yield* firstChargeOfAll();
+  return first === undefined ? undefined : Math.floor(first / hourMs) * hourMs;
+}
+
+/**
+ * Adds complete hours to their days. `account`: of this one alone. All of the span is one day's.
+ */
+export function addToDay({ from, to }: TimeRange, account?: string): readonly Statement[] {
+  const day = Math.floor(from / dayMs) * dayMs;
+  const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
+    const places = new SqlParameters();
+    const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
+    const added = sums
+      .map((column) => `${column}=${table}.${column}+excluded.${column}`)
+      .join(', ');
+    const columns = keys.split(', ');
+    return {
+      sql: `INSERT INTO ${table} (account, day, ${keys}, ${sums.join(', ')})
+        SELECT h.account, CAST(${places.add(day)} AS BIGINT), ${columns.map((column) => `h.${column}`).join(', ')}, ${sums.map((column) => `SUM(h.${column})`).join(', ')}
+        FROM users u CROSS JOIN ${table.replace('usage_day', 'usage_hour')} h
+        WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}${whose}
+        GROUP BY h.account, ${columns.map((column) => `h.${column}`).join(', ')}
+        ON CONFLICT (account, day, ${keys}) DO UPDATE SET ${added}`,
+      params: places.params,
+    };
+  };
+  const kinds = 'key_id, model, capability, status, estimated';
+  return [
+    adding('usage_day', kinds, ['requests', 'cost']),
+    adding('usage_day_line', `${kinds}, measure`, ['quantity', 'cost']),
+  ];
+}
+
+const kindColumns = 'account, hour, key_id, model, capability, status, estimated';
+const kindOfRecord = (hour: () => string): string =>
+  `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
+
+/** `account`: of this one alone. */
+export function additions(
+  database: Pick<Database, 'dialect'>,
+  span: TimeRange,
+  account?: string,
+): Readonly<Record<string, Statement>> {
+  const lines = jsonRows(database, 'r.lines');
+  const { from } = lines;
+  return {
+    usage_hour: addition(span, account, {
+      table: 'usage_hour',
+      keys: kindColumns,
+      of: kindOfRecord,
+      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
+      most: { dearest: 'MAX(r.cost)' },
+    }),
+    usage_hour_line: addition(span, account, {
+      table: 'usage_hour_line',
+      keys: `${kindColumns}, measure`,
+      of: (hour) => `${kindOfRecord(hour)}, ${lines.text(0)}`,
+      sums: {
+        quantity: `SUM(CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT))`,
+        cost: `SUM(CAST(${lines.text(3)} AS BIGINT))`,
+      },
+      join: from,
+    }),
+    spend_hour: addition(span, account, {
+      table: 'spend_hour',
+      keys: 'account, hour',
+      of: (hour) => `r.account, ${hour()}`,
+      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
+    }),
+    spend_key: addition(span, account, {
+      table: 'spend_key',
+      keys: 'account, key_id',
+      of: () => 'r.account, r.key_id',
+      sums: { requests: 'COUNT(*)', cost: 'SUM(r.cost-r.shortfall)' },
+    }),
+    speed_hour: addition(span, account, {
+      table: 'speed_hour',
+      keys: 'model, hour, channel, first_byte',
+      of: (hour) =>
+        `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
+      sums: {
+        requests: 'COUNT(*)',
+        cut: "SUM(CASE WHEN r.status='cut' THEN 1 ELSE 0 END)",
+        cost: 'SUM(r.cost-r.shortfall)',
+        duration: 'SUM(r.duration_ms)',
+      },
+    }),
+  };
+}
+
+interface Addition {
+  readonly table: string;
+  readonly keys: string;
+  readonly of: (hour: () => string) => string;
+  readonly sums: Readonly<Record<string, string>>;
+  readonly most?: Readonly<Record<string, string>>;
+  readonly join?: string;
+}
+
+/**
+ * From every user's own stretch of the index: nothing else is read. The order of the join is
+ * SQLite's to keep, and PostgreSQL's to choose.
+ */
+function addition(
+  span: TimeRange,
+  account: string | undefined,
+  { table, keys, of, sums, most = {}, join }: Addition,
+): Statement {
+  const places = new SqlParameters();
+  const whose = account === undefined ? '' : ` AND u.id=${places.add(account)}`;
+  const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
+  // A span lies within one hour.
+  const hour = () => `CAST(${places.add(Math.floor(span.from / hourMs) * hourMs)} AS BIGINT)`;
+  const values = { ...sums, ...most };
+  const add = Object.keys(sums).map((column) => `${column}=${table}.${column}+excluded.${column}`);
+  const raise = Object.keys(most).map(
+    (column) =>
+      `${column}=CASE WHEN ${table}.${column}<excluded.${column} THEN excluded.${column} ELSE ${table}.${column} END`,
+  );
+  const grouped = keys.split(', ').map((_, index) => index + 1);
+  return {
+    sql: `INSERT INTO ${table} (${keys}, ${Object.keys(values).join(', ')})
+      SELECT ${of(hour)}, ${Object.values(values).join(', ')}
+      FROM users u CROSS JOIN usage r${join === undefined ? '' : ` CROSS JOIN ${join}`}
+      WHERE r.account=u.id${whose} AND ${within} GROUP BY ${grouped.join(', ')}
+      ON CONFLICT (${keys}) DO UPDATE SET ${[...add, ...raise].join(', ')}`,
+    params: places.params,
+  };
+}
+
+/**
+ * So much is compared in one transaction: on SQLite nobody else writes meanwhile. A day has some of
+ * them.
+ */
+const rebuildStepMs = 6 * hourMs;
+/** Figures of one account that a late record changes; `speed_hour` is everybody's, and no money. */
+const rebuiltTables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
+
+/**
+ * Makes an account's hourly figures say again what its records say; how many hours were wrong. A
+ * record that is committed hours after it was charged (its database was away meanwhile) comes too
+ * late to be rolled up with the others of its hour. Whoever finds that an account's figures and its
+ * ledger differ asks for this.
+ */
+export async function rebuildHours(database: Database, account: string): Promise<number> {
+  const [bounds] = await database.query(
+    'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
+    [account],
+  );
+  const first = bounds?.['first'] ?? null;
+  if (first === null) return 0;
+  const until = await database.snapshot(rolledUntil);
+  let mended = 0;
+  for (
+    let from = Math.floor(Number(first) / rebuildStepMs) * rebuildStepMs;
+    from < until;
+    from += rebuildStepMs
+  )
+    mended += await database.transact(() =>
+      rebuilding(database, account, { from, to: Math.min(from + rebuildStepMs, until) }),
+    );
+  if (mended > 0) await database.transact(() => sumKeys(account));
+  return mended;
+}
+
+/** The same for one hour of all accounts that have records in it; how many were wrong. */
+export async function recheckHour(database: Database, hour: number): Promise<number> {
+  const span = { from: hour, to: hour + hourMs };
+  const wrong = await database.snapshot(() => differing(database, span));
+  for (const account of wrong) {
+    await database.transact(() => rebuilding(database, account, span));
+    await database.transact(() => sumKeys(account));
+  }
+  return wrong.length;
+}
+
+function* differing(database: Database, span: TimeRange): Transaction<readonly string[]> {
+  yield* noStatementTimeout(database);
+  const places = new SqlParameters();
+  const within = `r.finished_at>=${places.add(span.from)} AND r.finished_at<${places.add(span.to)} AND ${begunWithin(places, span)}`;
+  const recorded = yield {
+    sql: `SELECT r.account, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM users u CROSS JOIN usage r
+      WHERE r.account=u.id AND ${within} GROUP BY r.account`,
+    params: places.params,
+  };
+  const rolled = yield {
+    sql: 'SELECT s.account, s.requests, s.cost FROM users u CROSS JOIN spend_hour s WHERE s.account=u.id AND s.hour=$1',
+    params: [span.from],
+  };
+  const known = new Map(rolled.map((row) => [row['account'], figureText(row)]));
+  return recorded
+    .filter((row) => known.get(row['account'] ?? '') !== figureText(row))
+    .map((row) => String(row['account']));
+}
+
+const figureText = ({ requests = null, cost = null }: Row): string => `${requests} ${cost}`;
+
+function* rebuilding(database: Database, account: string, span: TimeRange): Transaction<number> {
+  yield* noStatementTimeout(database);
+  // Nobody rolls up meanwhile.
+  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  const places = new SqlParameters();
+  const recorded = yield {
+    sql: `SELECT r.finished_at-r.finished_at%${hourMs} AS hour, COUNT(*) AS requests, CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
+      WHERE ${chargedWithin(places, account, span)} GROUP BY 1`,
+    params: places.params,
+  };
+  const rolled = yield {
+    sql: 'SELECT hour, requests, cost FROM spend_hour WHERE account=$1 AND hour>=$2 AND hour<$3',
+    params: [account, span.from, span.to],
+  };
+  const known = new Map(rolled.map((row) => [Number(row['hour']), figureText(row)]));
+  let mended = 0;
+  for (const row of recorded) {
+    const hour = Number(row['hour']);
+    if (known.get(hour) === figureText(row)) continue;
+    for (const table of rebuiltTables)
+      yield { sql: `DELETE FROM ${table} WHERE account=$1 AND hour=$2`, params: [account, hour] };
+    const whole = { from: hour, to: Math.min(hour + hourMs, span.to) };
+    for (const [table, statement] of Object.entries(additions(database, whole, account)))
+      if (rebuiltTables.some((one) => one === table)) yield statement;
+    mended++;
+  }
+  if (mended > 0) yield* sumDay(account, span.from);
+  return mended;
+}
+
+/** A day's figures are the sum of its complete hours. */
+function* sumDay(account: string, at: number): Transaction<void> {
+  const from = Math.floor(at / dayMs) * dayMs;
+  const complete = Math.floor((yield* rolledUntil()) / hourMs) * hourMs;
+  for (const table of ['usage_day', 'usage_day_line'])
+    yield { sql: `DELETE FROM ${table} WHERE account=$1 AND day=$2`, params: [account, from] };
+  for (const statement of addToDay({ from, to: Math.min(from + dayMs, complete) }, account))
+    yield statement;
+}
+
+/** A key's figures are the sum of its hours. */
+function* sumKeys(account: string): Transaction<void> {
+  yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
+  yield { sql: 'DELETE FROM spend_key WHERE account=$1', params: [account] };
+  yield {
+    sql: 'INSERT INTO spend_key (account, key_id, requests, cost) SELECT account, key_id, SUM(requests), SUM(cost) FROM usage_hour WHERE account=$1 GROUP BY account, key_id',
+    params: [account],
+  };
+}
+
+const rollUpEveryMs = 60_000;
+/**
+ * Hours are looked at again so much later, for what came late: a database may have been away
+ * meanwhile.
+ */
+const recheckAfterMs = [hourMs, 24 * hourMs];
+
+/**
+ * Rolls up now and every minute, up to date before it rests. What fails is tried again the next
+ * time: until then figures are read from records.
+ */
+export function keepRolledUp(database: Database, clock: Clock): { stop(): void } {
+  let busy = false;
+  let stopped = false;
+  const keep = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    try {
+      for (
+        let until = await rollUp(database, clock.now());
+        until !== undefined && !stopped;
+        until = await rollUp(database, clock.now())
+      )
+        if (until % hourMs === 0)
+          for (const after of recheckAfterMs) await recheckHour(database, until - hourMs - after);
+    } catch {
+      // The database is away, or another is at it.
+    }
+    busy = false;
+  };
+  void keep();
+  const timer = setInterval(() => void keep(), rollUpEveryMs).unref();
+  return {
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}
