@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { parseChat } from '../src/api/chat.ts';
 import { parseCompletion } from '../src/api/completions.ts';
-import { parseEmbeddings, parseRerank } from '../src/api/vectors.ts';
 import { parseMessages } from '../src/api/messages.ts';
 import { parseResponse } from '../src/api/responses.ts';
+import { parseEmbeddings, parseRerank } from '../src/api/vectors.ts';
 import type { Quantities } from '../src/base/quantities.ts';
 import { Refusal } from '../src/base/refusal.ts';
 import { type Bundled, defaultUsdRatePpm, loadBundled } from '../src/catalog/bundled.ts';
 import { inputTokens, outputTokens, type Price, tariffOf } from '../src/catalog/price.ts';
 import type { Model } from '../src/catalog/snapshot.ts';
+import type { ApiRequest } from '../src/gateway/accept.ts';
 import { type Admission, countText, sizeInTokens, tokensPerMedium } from '../src/gateway/admit.ts';
 import {
   type BoundBasis,
@@ -19,22 +20,21 @@ import {
   thinkingMost,
 } from '../src/gateway/pricing/bound.ts';
 import { ReservedFunds } from '../src/gateway/pricing/reserved-funds.ts';
-import type { ApiRequest } from '../src/gateway/accept.ts';
 import {
   type Adapter,
   type VendorCall,
   isFault,
   type StreamMeter,
-  type Vendor,
   type WholeAdapter,
 } from '../src/providers/adapter.ts';
 import { adaptersOf } from '../src/providers/bridges/index.ts';
 import { vendors } from '../src/providers/index.ts';
+import type { Vendor } from '../src/providers/vendor.ts';
 import { chatRequest as cohereRequest } from './cohere-meaning.ts';
 import { chatRequest as converseRequest } from './converse-meaning.ts';
 import { chatRequest as geminiRequest } from './gemini-meaning.ts';
-import { callAs } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { callAs } from './replay.ts';
 import { embeddingRequest } from './vector-meaning.ts';
 
 /**

@@ -13,6 +13,13 @@ import {
 } from './house/papers.ts';
 import { filesBelow, isTest, parse, readSources } from './house/source.ts';
 import {
+  cycleViolations,
+  folderFilesMax,
+  folderViolations,
+  languageViolations,
+  twiceExported,
+} from './house/structure.ts';
+import {
   clockViolations,
   consoleViolations,
   fileLinesMax,
@@ -83,6 +90,12 @@ describe('the house as it stands', () => {
     expect(sources.flatMap((source) => importViolations(source, exists))).toEqual([]));
   test('every file is reached from an entry or a test', () =>
     expect(unreachable(sources, isRoot)).toEqual([]));
+  test('no two files of src/ import each other, directly or around', () =>
+    expect(cycleViolations(sources)).toEqual([]));
+  test('a name is exported once', () => expect(twiceExported(sources)).toEqual([]));
+  test('a folder can be overlooked', () => expect(folderViolations(sources)).toEqual([]));
+  test('sentences name their subject', () =>
+    expect(sources.flatMap(languageViolations)).toEqual([]));
   test('files and functions are short', () => expect(sources.flatMap(sizeViolations)).toEqual([]));
   test('time and chance come in by argument', () =>
     expect(sources.flatMap(clockViolations)).toEqual([]));
@@ -124,7 +137,8 @@ describe('each rule finds its violation', () => {
     expect(floors('src/ledger/a.ts', "await import('../api/x.ts');")).toHaveLength(1);
     expect(floors('src/ledger/a.ts', "let x: import('../api/x.ts').X;")).toHaveLength(1);
     expect(floors('src/attic/a.ts', '')).toHaveLength(1);
-    expect(floors('src/api/a.ts', "import '../main.ts';")).toHaveLength(1);
+    expect(floors('src/api/a.ts', "import '../app/gateway.ts';")).toHaveLength(1);
+    expect(floors('src/main.ts', '')).toHaveLength(1);
     expect(
       floors(
         'src/ledger/a.ts',
@@ -134,7 +148,7 @@ describe('each rule finds its violation', () => {
     expect(
       floors(
         'src/app/gateway.ts',
-        "import { x } from './api/x.ts'; import { y } from './cli/y.ts';",
+        "import { x } from '../api/x.ts'; import { y } from '../console/y.ts';",
       ),
     ).toEqual([]);
     expect(floors('src/ledger/a.test.ts', "import { x } from '../api/x.ts';")).toEqual([]);
@@ -175,13 +189,54 @@ describe('each rule finds its violation', () => {
 
   test('a file that nothing leads to', () => {
     const files = [
-      parse('src/app/gateway.ts', "import './base/a.ts';"),
+      parse('src/main.ts', "import './base/a.ts';"),
       parse('src/base/a.ts', "import('./b.ts'); new URL('./d.ts', import.meta.url);"),
       parse('src/base/d.ts', ''),
       parse('src/base/b.ts', ''),
       parse('src/base/c.ts', ''),
     ];
-    expect(unreachable(files, (path) => path === 'src/app/gateway.ts')).toEqual(['src/base/c.ts']);
+    expect(unreachable(files, (path) => path === 'src/main.ts')).toEqual(['src/base/c.ts']);
+  });
+
+  test('files that import each other, by types or by later imports as well', () => {
+    const check = (a: string, b: string, c = '') =>
+      cycleViolations([parse('src/a/a.ts', a), parse('src/b/b.ts', b), parse('src/c/c.ts', c)]);
+    expect(check("import '../b/b.ts';", "import '../a/a.ts';")).toEqual([
+      'these import each other: src/a/a.ts, src/b/b.ts',
+    ]);
+    expect(check("import type { B } from '../b/b.ts';", "import('../a/a.ts');")).toHaveLength(1);
+    expect(check("import '../b/b.ts';", "import '../c/c.ts';", "import '../a/a.ts';")).toHaveLength(
+      1,
+    );
+    expect(check("import '../b/b.ts'; import '../c/c.ts';", "import '../c/c.ts';")).toEqual([]);
+  });
+
+  test('a name that two files export', () => {
+    const check = (a: string, b: string, path = 'src/b/b.ts') =>
+      twiceExported([parse('src/a/a.ts', a), parse(path, b)]);
+    expect(check('export const x = 1;', 'export interface x {}')).toHaveLength(1);
+    expect(check('export function x() {}', 'export class x {}')).toHaveLength(1);
+    expect(check('export const x = 1;', 'const x = 1;')).toEqual([]);
+    expect(check('export const x = 1;', 'export const x = 1;', 'src/b/b.test.ts')).toEqual([]);
+    expect(twiceExported([parse('src/a/a.ts', 'export type x = 1; export const x = 1;')])).toEqual(
+      [],
+    );
+  });
+
+  test('a folder with too many files', () => {
+    const files = (folder: string) =>
+      Array.from({ length: folderFilesMax + 1 }, (_, i) => parse(`${folder}/a${i}.ts`, ''));
+    expect(folderViolations(files('src/api'))).toHaveLength(1);
+    expect(folderViolations(files('src/api').slice(1))).toEqual([]);
+    expect(folderViolations(files('src/providers/vendors'))).toEqual([]);
+  });
+
+  test('a sentence about nobody', () => {
+    const check = (text: string, path = 'src/api/a.ts') => languageViolations(parse(path, text));
+    expect(check(`// Who${'ever'} asks.`)).toHaveLength(1);
+    expect(check(`// To who${'m'} it is sent.`, 'sim/a.ts')).toHaveLength(1);
+    expect(check(`// Who${'ever'} asks.`, 'test/a.ts')).toEqual([]);
+    expect(check('// Who asks? wholly')).toEqual([]);
   });
 
   test('a long file and a long function of every kind', () => {

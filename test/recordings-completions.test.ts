@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../src/api/request-body.ts';
 import { parseCompletion } from '../src/api/completions.ts';
-import { Refusal } from '../src/base/refusal.ts';
+import { parseJson } from '../src/api/request-body.ts';
 import type { Random } from '../src/base/random.ts';
-import { type Adapter, type VendorCall, isFault, type Vendor } from '../src/providers/adapter.ts';
+import { Refusal } from '../src/base/refusal.ts';
+import { type Adapter, type VendorCall, isFault } from '../src/providers/adapter.ts';
 import { adaptersOf } from '../src/providers/bridges/index.ts';
 import { vendors } from '../src/providers/index.ts';
+import type { Vendor } from '../src/providers/vendor.ts';
 import { answerMeaning, streamMeaning } from './chat-meaning.ts';
 import { completionMeaning } from './completion-meaning.ts';
 import { fewCuts } from './cuts.ts';
-import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 import {
   chatRecordings,
   type Recording,
@@ -17,6 +17,7 @@ import {
   recordingsFolder,
   sentBy,
 } from './recorded-traffic.ts';
+import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 
 /**
  * Clients of /v1/completions: recorded traffic passes natively, and chat's answers become texts

@@ -3,7 +3,7 @@ import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Model, Snapshot } from '../catalog/snapshot.ts';
 import { offerTo } from '../gateway/models/offers.ts';
-import { messagesVersionHeader } from '../providers/formats/anthropic-messages/models.ts';
+import { messagesVersionHeader } from '../providers/conversation/messages-version.ts';
 import { chatConvention, type ClientConvention, messagesConvention } from './client-convention.ts';
 import type { HttpRequest } from './entry.ts';
 

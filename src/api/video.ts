@@ -7,7 +7,7 @@ import type { Task } from '../gateway/tasks/task.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { Files } from '../media/files.ts';
 import { readPicture } from '../media/picture.ts';
-import type { VideoImage, VideoRequest } from '../providers/task-adapter.ts';
+import type { VideoImage, VideoRequest } from '../providers/media-request.ts';
 import type { Endpoint, RequestContext } from './entry.ts';
 import { idempotent } from './idempotency.ts';
 import {

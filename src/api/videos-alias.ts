@@ -1,18 +1,18 @@
 import { refuse } from '../base/refusal.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { taskKeptMs } from '../gateway/tasks/queries.ts';
 import type { SubmittedTask, VideoSubmission } from '../gateway/tasks/submit.ts';
 import type { Task } from '../gateway/tasks/task.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
-import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { isForm, readForm } from '../http/multipart.ts';
 import { SpoolPool } from '../http/spool.ts';
 import type { Files } from '../media/files.ts';
 import { readPicture } from '../media/picture.ts';
-import type { VideoImage } from '../providers/task-adapter.ts';
-import { type RequestBody, isJsonObject, parseJson, refuseType } from './request-body.ts';
+import type { VideoImage } from '../providers/media-request.ts';
 import type { Endpoint, RequestContext } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
+import { type RequestBody, isJsonObject, parseJson, refuseType } from './request-body.ts';
 import { limitHeaders } from './response-headers.ts';
 import {
   foundTask,

@@ -77,7 +77,7 @@ export function registerMetrics(
 
 function channelFamilies({
   catalog,
-  channelClients: channelClients,
+  channelClients,
   reporter,
 }: MetricsSubjects): readonly MetricFamily[] {
   const names = [...catalog().channels.keys()];

@@ -3,9 +3,9 @@ import { type Fraction, readFraction } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
 import { isMeasure } from '../base/quantities.ts';
 import type { ImageTerms } from './image-terms.ts';
-import { calendars, minuteOf, type PriceWindow } from './price-windows.ts';
-import type { Price, Rates, Times } from './price.ts';
 import { convertedNanoPerMillion, priceLacks } from './price-members.ts';
+import { calendars, minuteOf, type PriceWindow, type Times } from './price-windows.ts';
+import type { Price, Rates } from './price.ts';
 import type { ModelFacts, ModelKind } from './snapshot.ts';
 
 /** A model of the list that comes with the program: its facts, and whom it can be bought from. */

@@ -1,17 +1,16 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
-import { capabilities } from '../base/capability.ts';
-import { isPlainText } from '../base/plain-text.ts';
-import { routingPolicies } from '../base/routing-policy.ts';
-import { type Fraction, readFraction } from '../base/fraction.ts';
-import { isMeasure } from '../base/quantities.ts';
 import { isZone } from '../base/calendar.ts';
-import { exactDecimal } from './decimal.ts';
-import { usdRate } from './configuration.ts';
-import { sidesOf } from './image-terms.ts';
+import { capabilities } from '../base/capability.ts';
+import { type Fraction, readFraction } from '../base/fraction.ts';
+import { isPlainText } from '../base/plain-text.ts';
+import { isMeasure } from '../base/quantities.ts';
+import { routingPolicies } from '../base/routing-policy.ts';
 import { didYouMean } from './config-report.ts';
-import { minuteOf } from './price-windows.ts';
-import type { Times } from './price.ts';
+import { usdRate } from './configuration.ts';
+import { exactDecimal } from './decimal.ts';
+import { sidesOf } from './image-terms.ts';
+import { minuteOf, type Times } from './price-windows.ts';
 import type { ModelKind } from './snapshot.ts';
 
 /**

@@ -1,10 +1,10 @@
+import { fractionText } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
 import { measures } from '../base/quantities.ts';
 import { decimalText } from './decimal.ts';
-import { fractionText } from '../base/fraction.ts';
-import type { Price, PriceTier, Times } from './price.ts';
-import { minuteText } from './price-windows.ts';
 import { pricePlaces } from './price-members.ts';
+import { minuteText, type Times } from './price-windows.ts';
+import type { Price, PriceTier } from './price.ts';
 
 /**
  * One member of a price that is not what it was. Amounts are yuan as the configuration file writes

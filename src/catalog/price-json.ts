@@ -1,9 +1,9 @@
-import { type Fraction, fractionText, readFraction } from '../base/fraction.ts';
 import { assert } from '../base/assert.ts';
+import { type Fraction, fractionText, readFraction } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
 import { measures } from '../base/quantities.ts';
-import type { Mode, Price, PriceTier, Rates, Times } from './price.ts';
-import type { PriceWindow, PriceWindows } from './price-windows.ts';
+import type { PriceWindow, PriceWindows, Times } from './price-windows.ts';
+import type { Mode, Price, PriceTier, Rates } from './price.ts';
 import type { ModelFacts } from './snapshot.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { nextDay, zoneDayAt, zoneOffsetMs } from '../base/calendar.ts';
 import type { Fraction } from '../base/fraction.ts';
-import type { Times } from './price.ts';
+import type { Measure } from '../base/quantities.ts';
 
 /** Hours of some days with another price. */
 export interface PriceWindow {
@@ -169,3 +169,12 @@ export const calendars: ReadonlyMap<string, Calendar> = new Map([
     },
   ],
 ]);
+
+/**
+ * The factors of rates: `each` by measure, `all` for the others. Fees of tools are multiplied only
+ * where `each` names them.
+ */
+export interface Times {
+  readonly all?: Fraction | undefined;
+  readonly each?: Readonly<Partial<Record<Measure, Fraction>>> | undefined;
+}

@@ -16,22 +16,13 @@ import {
   type Quantities,
   type ToolMeasure,
 } from '../base/quantities.ts';
-import { type PriceWindows, windowAt, type WindowSpan } from './price-windows.ts';
+import { type PriceWindows, windowAt, type WindowSpan, type Times } from './price-windows.ts';
 
 /**
  * Nano-yuan per million units of each measure (per million tokens; per million images, seconds,
  * characters, requests or calls of a tool).
  */
 export type Rates = Readonly<Partial<Record<Measure, Nano>>>;
-
-/**
- * The factors of rates: `each` by measure, `all` for the others. Fees of tools are multiplied only
- * where `each` names them.
- */
-export interface Times {
-  readonly all?: Fraction | undefined;
-  readonly each?: Readonly<Partial<Record<Measure, Fraction>>> | undefined;
-}
 
 /**
  * The prices of a whole request with strictly more input tokens (cache reads and writes count), or

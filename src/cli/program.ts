@@ -66,7 +66,7 @@ command(program, 'start', 'serve what is configured, or the demo when nothing is
   .addOption(hostOption)
   .addOption(workersOption)
   .addOption(acceptOption)
-  .action(async (options) => (await import('./serve.ts')).startCommand(options, process.env));
+  .action(async (options) => (await import('./start.ts')).startCommand(options, process.env));
 
 command(
   program,

@@ -76,14 +76,7 @@ export async function signInLink(gateway: Gateway, env: Env): Promise<string | u
   return secret && linkAddress(publicUrl(env) ?? gateway.url, secret);
 }
 
-/** What is configured, or the demo when nothing is. */
-export async function startCommand(options: ServeOptions, env: Env): Promise<void> {
-  if (options.config === undefined && (await configurationOf(undefined, env)).channels.length === 0)
-    await (await import('./demo.ts')).demo(options, env);
-  else await serve(options, env);
-}
-
-async function configurationOf(file: string | undefined, env: Env): Promise<Configuration> {
+export async function configurationOf(file: string | undefined, env: Env): Promise<Configuration> {
   const context = { env, vendors: [...vendors.values()], serves, now: systemClock.now() };
   if (file === undefined) return orFail(await environmentConfiguration(context), 'the environment');
   return orFail(await readConfigurationFile(file, env), file);

@@ -1,14 +1,8 @@
+import { ceiling, isOne, ofMillionths, product } from '../base/fraction.ts';
 import { divideUp, formatYuan, type Nano } from '../base/money.ts';
 import { isToolMeasure, type Measure, measures, toolMeasures } from '../base/quantities.ts';
-import { ceiling, isOne, ofMillionths, product } from '../base/fraction.ts';
-import {
-  factorOf,
-  type Price,
-  type PriceTier,
-  rateOf,
-  type Rates,
-  type Times,
-} from '../catalog/price.ts';
+import type { Times } from '../catalog/price-windows.ts';
+import { factorOf, type Price, type PriceTier, rateOf, type Rates } from '../catalog/price.ts';
 import type { PriceUnit, UnitPrice } from './contract.ts';
 
 const million = 1_000_000n;

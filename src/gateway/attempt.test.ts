@@ -1,14 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { json, type ScriptedVendor, startVendor } from '../../test/support/scripted-vendor.ts';
 import { postControl } from '../http/control-call.ts';
-import type {
-  Authorizer,
-  VendorCall,
-  BaseAdapter,
-  UnsignedRequest,
-  Vendor,
-} from '../providers/adapter.ts';
+import type { VendorCall, BaseAdapter } from '../providers/adapter.ts';
 import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
+import type { Authorizer, UnsignedRequest, Vendor } from '../providers/vendor.ts';
 import { ChannelAttempt } from './attempt.ts';
 import { ChannelClients } from './channels/clients.ts';
 import { gatewayLimits } from './parts.ts';

@@ -13,15 +13,14 @@ import {
 } from '../http/upstream.ts';
 import {
   type VendorAnswer,
-  type Authorizer,
   type VendorCall,
   type BaseAdapter,
   isFault,
   type HttpMethod,
   type UnsupportedParam,
-  type AuthResult,
   type StreamMeter,
 } from '../providers/adapter.ts';
+import type { Authorizer, AuthResult } from '../providers/vendor.ts';
 import type { ApiRequest } from './accept.ts';
 import type { ChannelClient } from './channels/clients.ts';
 import type { GatewayLimits } from './parts.ts';
@@ -427,7 +426,7 @@ export function vendorCallFor(
     answerId: request.answerId,
     created: Math.floor(createdMs / 1_000),
     dropped: undefined,
-    anthropicOptions: undefined,
+    messagesOptions: undefined,
     bridged: undefined,
   };
 }

@@ -12,7 +12,6 @@ import { rememberSignatures } from './prepare.ts';
 import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
 import { countTokens, tokensOfBytes, textOfAnswer } from './pricing/tokens.ts';
 import { unavailableRetryMs } from './reserve.ts';
-import type { AttemptOutcome } from './route.ts';
 import {
   type CountedUsage,
   countAnswer,
@@ -23,7 +22,7 @@ import {
   settle,
   cancelledInput,
 } from './settle.ts';
-import { CollectingReceiver, ForwardingReceiver } from './stream.ts';
+import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './stream.ts';
 
 /**
  * Charges for what the attempts came to, and ends the answer of which something was delivered. What

@@ -5,11 +5,11 @@ import type { ClientResponse } from '../http/client-response.ts';
 import type { StreamTranslator } from '../providers/adapter.ts';
 import type { ApiRequest } from './accept.ts';
 import type { ChannelAttempt, AttemptResult } from './attempt.ts';
-import type { ChannelOutcome, AttemptLoop } from './route.ts';
 import type { Exchange } from './exchange.ts';
+import type { Hedge } from './parts.ts';
 import { usesVendorTools } from './pricing/bound.ts';
 import type { ReservedFunds } from './pricing/reserved-funds.ts';
-import type { StreamContext } from './stream.ts';
+import type { StreamContext, ChannelOutcome } from './stream.ts';
 
 /**
  * What a client gets as it is made, and what may be made twice: it is words, and nobody keeps it
@@ -43,17 +43,12 @@ function isRepeatable({ capability, stream, choices, sized, body }: ApiRequest):
   return !usesVendorTools(body);
 }
 
-/** What became of a request that two channels were asked for. */
-export interface Hedge {
-  readonly first: string;
-  readonly second: string;
-  /** Whose answer the client got. */
-  readonly won: 'first' | 'second' | 'neither';
-  /**
-   * The channel whose attempt was broken off, and may want its money all the same; undefined: none,
-   * since it had failed before.
-   */
-  readonly brokenOff: string | undefined;
+/** How channels are called. The attempt loop does it. */
+interface HedgedAttempts {
+  /** Another healthy channel than `first`, if there is one. */
+  pickSecond(first: Candidate, nowMs: number): Candidate | undefined;
+  /** `begunMs`: since the exchange began. */
+  ask(candidate: Candidate, begunMs: number, race: Race): Promise<ChannelOutcome>;
 }
 
 /**
@@ -62,7 +57,7 @@ export interface Hedge {
  */
 export async function askHedged(
   exchange: Exchange,
-  trial: AttemptLoop,
+  attempts: HedgedAttempts,
   first: Candidate,
   begunMs: number,
   afterMs: number,
@@ -71,18 +66,18 @@ export async function askHedged(
   const contest = new Race(exchange);
   exchange.attempt = contest;
   try {
-    const one = trial.ask(first, begunMs, contest);
+    const one = attempts.ask(first, begunMs, contest);
     const early = await Promise.race([one, contest.silence(afterMs)]);
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
     const second =
-      exchange.attempts < parts.limits.attemptsMax ? trial.pickSecond(first, nowMs) : undefined;
+      exchange.attempts < parts.limits.attemptsMax ? attempts.pickSecond(first, nowMs) : undefined;
     if (second === undefined || !parts.hedges.spend(request.model)) return await one;
     const asked = await decideRace(
       contest,
       first,
       one,
-      trial.ask(second, nowMs - startedAtMs, contest),
+      attempts.ask(second, nowMs - startedAtMs, contest),
     );
     exchange.candidate = asked.best.candidate;
     exchange.hedge = hedgeOf(first, second, asked);

@@ -16,7 +16,6 @@ import type { Health } from '../routing/health.ts';
 import type { HedgeBudget } from '../routing/hedge-budget.ts';
 import type { AccessLine } from '../telemetry/access-log.ts';
 import type { Traces } from '../telemetry/traces.ts';
-import type { Hedge } from './hedge.ts';
 import type { ChannelClients } from './channels/clients.ts';
 import type { StreamWatch } from './stream-watch.ts';
 
@@ -160,4 +159,17 @@ export interface GatewayParts {
   readonly failed: (line: FailedAttempt) => void;
   readonly hedged: (line: HedgedRequest) => void;
   readonly overran: (line: OverrunAnswer) => void;
+}
+
+/** What became of a request that two channels were asked for. */
+export interface Hedge {
+  readonly first: string;
+  readonly second: string;
+  /** Whose answer the client got. */
+  readonly won: 'first' | 'second' | 'neither';
+  /**
+   * The channel whose attempt was broken off, and may want its money all the same; undefined: none,
+   * since it had failed before.
+   */
+  readonly brokenOff: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { isImageCapability } from '../base/capability.ts';
 import type { Fault, FaultKind } from '../base/fault.ts';
-import type { RoutingPolicy } from '../base/routing-policy.ts';
 import { Refusal } from '../base/refusal.ts';
+import type { RoutingPolicy } from '../base/routing-policy.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { CallStage } from '../http/upstream.ts';
 import type {
@@ -22,20 +22,13 @@ import type { Exchange } from './exchange.ts';
 import { type Race, askHedged, hedgeAfter } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
 import { prepareCall } from './prepare.ts';
-import { CollectingReceiver, ForwardingReceiver } from './stream.ts';
-
-type StreamReceiver = ForwardingReceiver | CollectingReceiver;
-/** How the last attempt ended, and what took its stream. */
-export interface AttemptOutcome {
-  readonly result: AttemptResult;
-  readonly receiver: StreamReceiver | undefined;
-}
-
-export interface ChannelOutcome extends AttemptOutcome {
-  readonly candidate: Candidate;
-  /** It failed in a way that lets another channel be asked. */
-  readonly mayContinue: boolean;
-}
+import {
+  CollectingReceiver,
+  ForwardingReceiver,
+  type AttemptOutcome,
+  type ChannelOutcome,
+  type StreamReceiver,
+} from './stream.ts';
 
 /**
  * The attempt loop: one channel after the other until one delivers, the client leaves, or nothing

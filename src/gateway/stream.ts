@@ -1,5 +1,6 @@
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
+import type { Candidate } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { type ChannelAttempt, type AttemptResult, replyFault, type Receiver } from './attempt.ts';
@@ -253,4 +254,18 @@ export class CollectingReceiver implements Receiver {
       fault: meter.fault ?? { kind: 'network', message: 'the connection broke inside the stream' },
     };
   }
+}
+
+export type StreamReceiver = ForwardingReceiver | CollectingReceiver;
+
+/** How the last attempt ended, and what took its stream. */
+export interface AttemptOutcome {
+  readonly result: AttemptResult;
+  readonly receiver: StreamReceiver | undefined;
+}
+
+export interface ChannelOutcome extends AttemptOutcome {
+  readonly candidate: Candidate;
+  /** It failed in a way that lets another channel be asked. */
+  readonly mayContinue: boolean;
 }

@@ -1,13 +1,13 @@
+import { type Fraction, fractionText } from '../base/fraction.ts';
 import { isMeasure } from '../base/quantities.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { decimalText } from '../catalog/decimal.ts';
-import { type Fraction, fractionText } from '../base/fraction.ts';
-import type { Price, Rates, Times } from '../catalog/price.ts';
-import { minuteText, type PriceWindow } from '../catalog/price-windows.ts';
 import { pricePlaces } from '../catalog/price-members.ts';
+import { minuteText, type PriceWindow, type Times } from '../catalog/price-windows.ts';
+import type { Price, Rates } from '../catalog/price.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
-import providers from './data/litellm-providers.json' with { type: 'json' };
 import { type LitellmEntry, modelKindOf, limitsOf, priceOf, entryText } from './litellm-prices.ts';
+import providers from './data/litellm-providers.json' with { type: 'json' };
 
 /**
  * A configuration of ours, made of LiteLLM's (docs.litellm.ai/docs/proxy/config_settings, 2026-11).

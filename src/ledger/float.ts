@@ -1,8 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Nano } from '../base/money.ts';
-import type { ReserveRequest } from './contract.ts';
-import type { FloatRow } from './transactions/batch.ts';
-import type { Waiter } from './waiting.ts';
+import type { ReserveRequest, ReserveRefusal } from './contract.ts';
+import type { FloatRow } from './transactions/move.ts';
 
 /** More than any account has. */
 const unknown: Nano = 1n << 62n;
@@ -227,4 +226,24 @@ export function available(demand: Demand, floats: readonly [Float, ...Float[]]):
 
 function sufficesFor({ minimum, shape }: Demand, float: Float, amount: Nano): boolean {
   return shape !== 'fixed' && float.free >= minimum && float.spare < amount - float.free;
+}
+
+/** Somebody who waits for money: a request, or one that runs and wants more. */
+export interface Waiter {
+  demand: Demand;
+  /** The user's first. */
+  readonly floats: readonly [Float, ...Float[]];
+  /** It has begun already, and wants more. */
+  readonly runs: boolean;
+  readonly untilMs: number;
+  /** Batches built before it came: a later one answers it. */
+  readonly since: number;
+  /**
+   * It came before, with a rougher estimate: a draw that has got nothing after this time has
+   * answered it, too.
+   */
+  readonly cameMs?: number;
+  /** `amount` may be taken from each float, and must be. */
+  readonly take: (amount: Nano) => void;
+  readonly refuse: (why: ReserveRefusal) => void;
 }

@@ -3,20 +3,19 @@ import { type Clock, pause, type Timers, nextTurn, type ThreadLoad } from '../ba
 import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
+import { isFinal, retryMs } from './background-retries.ts';
 import type { Charge, RecordTable, SettleResult } from './contract.ts';
 import type { Float } from './float.ts';
-import { isFinal, retryMs } from './background-retries.ts';
+import type { TillSettings } from './settings.ts';
 import {
   type BatchInput,
   type BatchReply,
   type Charges,
-  type FloatRow,
   intoRecords,
   type ChargeLoss,
   type Spend,
 } from './transactions/batch.ts';
-import type { FloatChange } from './transactions/move.ts';
-import type { TillSettings } from './settings.ts';
+import type { FloatChange, FloatRow } from './transactions/move.ts';
 
 /** One finished request on its way into the database. */
 export interface Item {

@@ -26,7 +26,7 @@ import type {
   SettleResult,
   Till,
 } from './contract.ts';
-import { type Float, available, type Demand } from './float.ts';
+import { type Float, available, type Demand, type Waiter } from './float.ts';
 import { Floats } from './floats.ts';
 import { type Batch, Pipeline, type PipelineEvents, type Item } from './pipeline.ts';
 import { type ReservationTill, HeldReservation, type Wait } from './reservation.ts';
@@ -34,7 +34,7 @@ import { type TillSettings, tillSettings } from './settings.ts';
 import { Settling, type TillEvent, TillStats } from './settling.ts';
 import { Sweeper } from './sweeper.ts';
 import type { CallInRow } from './transactions/process.ts';
-import { type Waiter, Waiting } from './waiting.ts';
+import { Waiting } from './waiting.ts';
 
 export interface TillOptions {
   /** Opened with `ledgerProcedures`. */

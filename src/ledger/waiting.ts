@@ -1,31 +1,10 @@
 import type { Clock, Timers } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
-import type { ReserveRefusal } from './contract.ts';
-import { type Float, available, type Demand, fairShare } from './float.ts';
+import { type Float, available, fairShare, type Waiter } from './float.ts';
 
 /** Who waits is looked at so often; a draw that got nothing is repeated after `drawEveryMs`. */
 const lookEveryMs = 100;
 export const drawEveryMs = 300;
-
-/** Somebody who waits for money: a request, or one that runs and wants more. */
-export interface Waiter {
-  demand: Demand;
-  /** The user's first. */
-  readonly floats: readonly [Float, ...Float[]];
-  /** It has begun already, and wants more. */
-  readonly runs: boolean;
-  readonly untilMs: number;
-  /** Batches built before it came: a later one answers it. */
-  readonly since: number;
-  /**
-   * It came before, with a rougher estimate: a draw that has got nothing after this time has
-   * answered it, too.
-   */
-  readonly cameMs?: number;
-  /** `amount` may be taken from each float, and must be. */
-  readonly take: (amount: Nano) => void;
-  readonly refuse: (why: ReserveRefusal) => void;
-}
 
 /** What one account's waiters need the next batch to draw. */
 export interface Need {

@@ -1,16 +1,9 @@
-import type {
-  ImageCapability,
-  AudioCapability,
-  StreamedCapability,
-  TaskCapability,
-  WholeCapability,
-} from '../base/capability.ts';
+import { assert } from '../base/assert.ts';
 import type { Fault } from '../base/fault.ts';
 import type { JsonChange } from '../base/json-edit.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { EnclosedFile } from '../http/spool.ts';
 import type { ImageRequest, TranscriptionRequest, SpeechRequest } from './media-request.ts';
-import type { TaskAdapter } from './task-adapter.ts';
 
 /**
  * One client request as an adapter sees it. Read-only: a retry on another channel reuses it.
@@ -77,13 +70,13 @@ export interface VendorCall {
    * Set by a bridge: values of the client's format that chat has no word for. An adapter lists
    * those that it reads (`Adapter.reads`).
    */
-  readonly anthropicOptions?: AnthropicOptions | undefined;
+  readonly messagesOptions?: MessagesOptions | undefined;
   /** A bridge's note on this very call: a copy of the call has it, too, and means another. */
   bridged?: { readonly of: VendorCall; readonly chat: VendorCall } | undefined;
 }
 
 /** Values of Anthropic's format that OpenAI's chat has no word for. */
-export interface AnthropicOptions {
+export interface MessagesOptions {
   /** `top_k`. */
   readonly topK?: number | undefined;
   /** `thinking.budget_tokens`, of which `reasoning_effort` is an approximation. */
@@ -325,7 +318,7 @@ export interface Adapter {
    */
   readonly needsBytes?: ((medium: MediaReference, call: VendorCall) => boolean) | undefined;
   /** The members of `Call.beside` that the adapter reads. */
-  readonly readsAnthropicOptions?: readonly (keyof AnthropicOptions)[] | undefined;
+  readonly readsMessagesOptions?: readonly (keyof MessagesOptions)[] | undefined;
   /**
    * The earlier tool calls of a request that came back without what was signed with them. Absent:
    * this vendor signs nothing.
@@ -402,17 +395,6 @@ export interface SplitCall {
   readonly independent?: true;
 }
 
-/** What a vendor can be asked, and how. */
-export type VendorAdapters = Readonly<
-  Partial<
-    Record<StreamedCapability, Adapter> &
-      Record<WholeCapability, WholeAdapter> &
-      Record<ImageCapability, ImageAdapter | StreamedImageAdapter> &
-      Record<AudioCapability, AudioAdapter> &
-      Record<TaskCapability, TaskAdapter>
-  >
->;
-
 export function isFault(result: VendorAnswer | PendingAnswer | Fault): result is Fault {
   return 'kind' in result;
 }
@@ -421,98 +403,20 @@ export function isPending(result: VendorAnswer | PendingAnswer | Fault): result 
   return 'afterMs' in result;
 }
 
-/**
- * A request as it is about to leave: its whole address, and all headers but those that prove who we
- * are.
- */
-export interface UnsignedRequest {
-  readonly method: HttpMethod;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+/** The wish of a call for pictures. */
+export function imageRequestOf({ image }: VendorCall): ImageRequest {
+  assert(image !== undefined, 'a call for pictures has a wish');
+  return image;
 }
 
-/**
- * What proves who we are for this request, or why that could not be had (`credentials`, `network`,
- * `timeout`: another channel is tried).
- */
-export type AuthResult = { readonly headers: Readonly<Record<string, string>> } | Fault;
-
-/**
- * Made once per channel, so that derived keys and tokens live as long as the channel does. Answers
- * at once where it can: a promise costs a turn.
- */
-export type Authorizer = (outgoing: UnsignedRequest) => AuthResult | Promise<AuthResult>;
-
-/** What the making of a proof may need from outside. */
-export interface VendorContext {
-  /** Milliseconds since 1970: signatures carry the time, tokens end. */
-  readonly now: () => number;
-  /**
-   * A small call of our own, to a token server for instance. Rejects when there was no reply in
-   * time.
-   */
-  readonly post: (
-    url: string,
-    headers: Readonly<Record<string, string>>,
-    body: string,
-  ) => Promise<{ readonly status: number; readonly text: string }>;
+export function transcriptionRequestOf({
+  transcription: listen,
+}: VendorCall): TranscriptionRequest {
+  assert(listen !== undefined, 'a call for what was said has a recording');
+  return listen;
 }
 
-/** Whom we buy from: data plus quirks, thin. */
-export interface Vendor {
-  /** As written in the configuration file. */
-  readonly id: string;
-  /** Its name in OpenTelemetry's registry (`gen_ai.provider.name`), where that is not its id. */
-  readonly provider?: string;
-  /** The `owned_by` that its models carry where the catalogue says nothing. */
-  readonly ownedBy: string;
-  /**
-   * Default base URL (wire-formats §5.0); absent when every installation has its own, and then
-   * `base_url` is required.
-   */
-  readonly baseUrl?: string;
-  /** Headers that prove who we are. Local servers may have no secret. */
-  readonly sign: (secret: string | undefined) => Readonly<Record<string, string>>;
-  /**
-   * For secrets whose proof depends on the request or has to be fetched. Undefined: `sign` is proof
-   * enough for this secret, and costs nothing per request.
-   */
-  readonly authorizer?: (
-    secret: string | undefined,
-    means: VendorContext,
-  ) => Authorizer | undefined;
-  /**
-   * Its hosts beside that of the base URL end like this (`.example.com`). Our key is shown to them
-   * when an answer sends us there, over TLS.
-   */
-  readonly domains?: readonly string[];
-  /**
-   * The base URL in full, where the secret tells a part of it (the project of a service account).
-   * Asked once per channel.
-   */
-  readonly baseUrlFor?: (baseUrl: string, secret: string | undefined) => string;
-  /**
-   * What to append to a base URL of this prefix instead of the adapter's path: for vendors with
-   * several generations of addresses.
-   */
-  readonly pathFor?: (prefix: string, path: string, upstreamModel: string) => string;
-  /** Where its account is looked after in a browser: keys, money, limits. */
-  readonly consoleUrl?: string;
-  /** Environment variables that make a channel when there is no configuration. */
-  readonly env?: { readonly apiKey: string; readonly baseUrl?: string };
-  readonly adapters: VendorAdapters;
-  /** Its chat takes Anthropic's `cache_control` on parts, messages and tools. */
-  readonly readsCacheMarks?: boolean;
-  /** What it signs is worth something to the same account alone. */
-  readonly signsForAccount?: true;
-  /** Its models think beyond the output limit. Thinking is bounded by the model's own limit. */
-  readonly thinksBeyondLimit?: true;
-  /**
-   * Whether a model reads more than the request holds, such as web pages, without a tool. Its input
-   * is bounded by its context.
-   */
-  readonly readsBeyond?: (upstreamModel: string) => boolean;
-  /** Counts the tokens of a request to this capability. */
-  readonly counts?: Readonly<Partial<Record<StreamedCapability, BaseAdapter>>>;
+export function speechRequestOf({ speech: speak }: VendorCall): SpeechRequest {
+  assert(speak !== undefined, 'a call for a voice has a text');
+  return speak;
 }

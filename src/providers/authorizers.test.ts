@@ -2,7 +2,7 @@ import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { startVendor } from '../../test/support/scripted-vendor.ts';
 import { postControl } from '../http/control-call.ts';
-import type { Authorizer, UnsignedRequest, AuthResult } from './adapter.ts';
+import type { Authorizer, UnsignedRequest, AuthResult } from './vendor.ts';
 import { vertex } from './vendors/vertex.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

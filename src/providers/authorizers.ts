@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign, createHmac, createHash } from 'node:crypto';
 import type { Fault } from '../base/fault.ts';
 import { isObject, parse, textOf } from '../base/json-value.ts';
-import type { Authorizer, VendorContext, AuthResult, UnsignedRequest } from './adapter.ts';
+import type { Authorizer, VendorContext, AuthResult, UnsignedRequest } from './vendor.ts';
 
 /**
  * What a credentials file of Google Cloud says: a service account that signs for itself, or a user

@@ -1,6 +1,4 @@
-import { assert } from '../base/assert.ts';
 import type { Spool } from '../http/spool.ts';
-import type { VendorCall } from './adapter.ts';
 
 /**
  * Pictures as a client wants them, checked, whichever endpoint it asked. What is undefined was left
@@ -34,12 +32,6 @@ export interface ImageSize {
 export interface InputImage extends ImageSize {
   readonly type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
   readonly bytes: Buffer;
-}
-
-/** The wish of a call for pictures. */
-export function imageRequestOf({ image }: VendorCall): ImageRequest {
-  assert(image !== undefined, 'a call for pictures has a wish');
-  return image;
 }
 
 /** What vendors call sizes, roughly: pictures of one, four and sixteen megapixels. */
@@ -142,14 +134,53 @@ export interface SpeechRequest {
   readonly events: boolean;
 }
 
-export function transcriptionRequestOf({
-  transcription: listen,
-}: VendorCall): TranscriptionRequest {
-  assert(listen !== undefined, 'a call for what was said has a recording');
-  return listen;
+/**
+ * A video as a client wants it, whichever of our formats it was asked in. What is undefined was
+ * left to the model.
+ */
+export interface VideoRequest {
+  readonly prompt: string;
+  readonly negativePrompt: string | undefined;
+  readonly seconds: number;
+  /** `1280x720`: width and height in pixels. */
+  readonly size: string | undefined;
+  /** `16:9`. Told by the size where there is one. */
+  readonly aspectRatio: string | undefined;
+  /** `480p`, `720p`, `1080p`, `2k`, `4k`: the shorter side. Told by the size where there is one. */
+  readonly resolution: string | undefined;
+  /** With sound. */
+  readonly audio: boolean | undefined;
+  readonly seed: number | undefined;
+  readonly images: readonly VideoImage[];
+  /**
+   * Members that the client sent beside these. An adapter takes out what it knows and its variants
+   * tell; the rest might be paid for by nobody.
+   */
+  readonly more: Readonly<Record<string, unknown>>;
 }
 
-export function speechRequestOf({ speech: speak }: VendorCall): SpeechRequest {
-  assert(speak !== undefined, 'a call for a voice has a text');
-  return speak;
+/** A picture that the video begins with, ends with, or takes its subjects from. */
+export interface VideoImage {
+  readonly role: 'first' | 'last' | 'reference';
+  /**
+   * `https://…`, or `data:…;base64,…`: always the latter where `needsBytes` said so, and for files
+   * that the client sent.
+   */
+  readonly url: string;
+}
+
+/**
+ * Why this vendor's model does not make such a video: the client's 400 where no channel makes it.
+ * `param` as in `VideoWish`; `why` is a sentence that tells what is allowed.
+ */
+export interface VideoMisfit {
+  readonly param:
+    | 'duration'
+    | 'size'
+    | 'aspect_ratio'
+    | 'resolution'
+    | 'audio'
+    | 'image'
+    | 'prompt';
+  readonly why: string;
 }

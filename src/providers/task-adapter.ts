@@ -1,41 +1,7 @@
 import type { Fault } from '../base/fault.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { VendorRequest } from './adapter.ts';
-
-/**
- * A video as a client wants it, whichever of our formats it was asked in. What is undefined was
- * left to the model.
- */
-export interface VideoRequest {
-  readonly prompt: string;
-  readonly negativePrompt: string | undefined;
-  readonly seconds: number;
-  /** `1280x720`: width and height in pixels. */
-  readonly size: string | undefined;
-  /** `16:9`. Told by the size where there is one. */
-  readonly aspectRatio: string | undefined;
-  /** `480p`, `720p`, `1080p`, `2k`, `4k`: the shorter side. Told by the size where there is one. */
-  readonly resolution: string | undefined;
-  /** With sound. */
-  readonly audio: boolean | undefined;
-  readonly seed: number | undefined;
-  readonly images: readonly VideoImage[];
-  /**
-   * Members that the client sent beside these. An adapter takes out what it knows and its variants
-   * tell; the rest might be paid for by nobody.
-   */
-  readonly more: Readonly<Record<string, unknown>>;
-}
-
-/** A picture that the video begins with, ends with, or takes its subjects from. */
-export interface VideoImage {
-  readonly role: 'first' | 'last' | 'reference';
-  /**
-   * `https://…`, or `data:…;base64,…`: always the latter where `needsBytes` said so, and for files
-   * that the client sent.
-   */
-  readonly url: string;
-}
+import type { VideoRequest, VideoMisfit } from './media-request.ts';
 
 /** A wish on its way to one vendor. */
 export interface VideoCall {
@@ -46,22 +12,6 @@ export interface VideoCall {
   readonly taskId: string;
   readonly publicModel: string;
   readonly upstreamModel: string;
-}
-
-/**
- * Why this vendor's model does not make such a video: the client's 400 where no channel makes it.
- * `param` as in `VideoWish`; `why` is a sentence that tells what is allowed.
- */
-export interface VideoMisfit {
-  readonly param:
-    | 'duration'
-    | 'size'
-    | 'aspect_ratio'
-    | 'resolution'
-    | 'audio'
-    | 'image'
-    | 'prompt';
-  readonly why: string;
 }
 
 /** A task that the vendor has accepted, as it is remembered until its end. */

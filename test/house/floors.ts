@@ -17,15 +17,16 @@ const floors: Readonly<Record<string, number>> = {
   providers: 3,
   routing: 3,
   media: 3,
-  recall: 3,
+  memory: 3,
   gateway: 4,
   payments: 4,
   signin: 4,
   api: 5,
   console: 5,
   imports: 5,
-  notices: 5,
-  cli: 6,
+  notifications: 5,
+  app: 6,
+  cli: 7,
 };
 
 /**
@@ -43,7 +44,7 @@ const openToWeb = 'src/console/contract.ts';
 export function roomOf(path: string): string {
   const [area = '', room = '', rest] = path.split('/');
   if (area !== 'src') return area;
-  return rest === undefined ? 'cli' : room;
+  return rest === undefined ? '' : room;
 }
 
 /** Tests may look anywhere; what they test may not. */

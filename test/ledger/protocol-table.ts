@@ -2,17 +2,12 @@ import { formatYuan, parseYuan } from '../../src/base/money.ts';
 import { check } from '../../src/ledger/check.ts';
 import { balance, createAccount, credit, freeze, refund } from '../../src/ledger/ledger.ts';
 import { emptyMove } from '../../src/ledger/pipeline.ts';
-import { changeLimitTx } from '../../src/ledger/transactions/account.ts';
-import type {
-  BatchInput,
-  BatchReply,
-  FloatRow,
-  LateReply,
-} from '../../src/ledger/transactions/batch.ts';
-import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
-import type { FloatChange } from '../../src/ledger/transactions/move.ts';
 import { tillSettings } from '../../src/ledger/settings.ts';
 import { Sweeper } from '../../src/ledger/sweeper.ts';
+import { changeLimitTx } from '../../src/ledger/transactions/account.ts';
+import type { BatchInput, BatchReply, LateReply } from '../../src/ledger/transactions/batch.ts';
+import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
+import type { FloatChange, FloatRow } from '../../src/ledger/transactions/move.ts';
 import { type Database, DatabaseError } from '../../src/storage/database.ts';
 import { records } from './records.ts';
 

@@ -2,12 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect } from 'vitest';
-import type {
-  VendorRequest,
-  VendorCall,
-  VendorAdapters,
-  Vendor,
-} from '../../src/providers/adapter.ts';
+import type { VendorRequest, VendorCall } from '../../src/providers/adapter.ts';
+import type { VendorAdapters, Vendor } from '../../src/providers/vendor.ts';
 import { endpointOf, violations } from '../vendor-schemas/index.ts';
 import { rubbish } from '../vendor-schemas/rubbish.ts';
 

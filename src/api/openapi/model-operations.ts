@@ -1,3 +1,5 @@
+import { messagesVersionHeader } from '../../providers/conversation/messages-version.ts';
+import { modelsPageMax } from '../models.ts';
 import {
   type Operations,
   answerSchema,
@@ -9,8 +11,6 @@ import {
   integerSchema,
   enumSchema,
 } from './schema.ts';
-import { messagesVersionHeader } from '../../providers/formats/anthropic-messages/models.ts';
-import { modelsPageMax } from '../models.ts';
 
 export const modelOperations: Operations = {
   'GET /models': {

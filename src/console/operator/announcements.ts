@@ -11,7 +11,7 @@ import {
 } from '../../accounts/announcements.ts';
 import { writeAudit } from '../../accounts/audit.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import type { AnnouncementView, List, OperatorAnnouncement } from '../contract.ts';
+import type { AnnouncementView, OperatorAnnouncement } from '../contract.ts';
 import { idempotencyKeyIn, versionIn, timeInput } from '../input.ts';
 import { type OperatorContext, byOperator, auditFacts } from './context.ts';
 import { throwProblem } from '../problem.ts';
@@ -48,9 +48,7 @@ export function announcementRoutes({
       method: 'GET',
       path: 'operator/announcements',
       role,
-      handle: async (): Promise<List<OperatorAnnouncement>> => ({
-        items: (await listAnnouncements(database)).map(view),
-      }),
+      handle: async () => ({ items: (await listAnnouncements(database)).map(view) }),
     }),
     defineRoute({
       method: 'POST',

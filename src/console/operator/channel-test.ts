@@ -3,7 +3,7 @@ import { writeAudit } from '../../accounts/audit.ts';
 import { loadCatalog } from '../../catalog/catalog-store.ts';
 import { storedCatalog } from '../../catalog/stored-catalog.ts';
 import { probe, probeCapabilities } from '../../gateway/channels/probe.ts';
-import { measures } from '../../base/quantities.ts';
+import { type Measure, measures, type Quantities } from '../../base/quantities.ts';
 import type { ChannelTestEvents } from '../contract.ts';
 import { type OperatorContext, byOperator } from './context.ts';
 import { costOfQuantities } from './vendor-costs.ts';
@@ -71,10 +71,7 @@ export function channelTestRoutes({
         );
         const recorded = await storedCatalog(database);
         const price = recorded.channels.find(({ name }) => name === channel.name)?.costs.get(model);
-        const used = measures.flatMap((measure) => {
-          const amount = quantities?.[measure] ?? 0;
-          return amount === 0 ? [] : [{ measure, micros: BigInt(Math.round(amount * 1e6)) }];
-        });
+        const used = microsOf(quantities);
         const done: ChannelTestEvents['done'] = {
           ok,
           status: status ?? null,
@@ -97,4 +94,12 @@ export function channelTestRoutes({
       },
     }),
   ];
+}
+
+/** The measures of an answer that are not zero, in millionths. */
+function microsOf(quantities: Quantities | undefined): { measure: Measure; micros: bigint }[] {
+  return measures.flatMap((measure) => {
+    const amount = quantities?.[measure] ?? 0;
+    return amount === 0 ? [] : [{ measure, micros: BigInt(Math.round(amount * 1e6)) }];
+  });
 }

@@ -1,19 +1,19 @@
 import { capabilities } from '../../base/capability.ts';
 import type { StoredCatalog, StoredChannel } from '../../catalog/stored-catalog.ts';
 import { kindsFor } from '../../gateway/models/offers.ts';
+import type { ChannelCount } from '../../gateway/reports/counts.ts';
 import {
   channelAcrossNodes,
   keyAcrossNodes,
   type NodeReport,
   countTotals,
 } from '../../gateway/reports/report.ts';
-import type { ChannelCount } from '../../gateway/reports/counts.ts';
 import { adaptersOf } from '../../providers/bridges/index.ts';
-import type { Vendor } from '../../providers/adapter.ts';
+import type { Vendor } from '../../providers/vendor.ts';
 import type { ChannelLoss } from '../../usage/totals.ts';
 import type { ChannelKey, ChannelModel, ChannelStateName, ChannelView } from '../contract.ts';
-import { wholePpm, pricesOf } from '../prices.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
+import { wholePpm, pricesOf } from '../prices.ts';
 
 /** All that the view of a channel is made of, read at one moment. */
 export interface ChannelReadings {

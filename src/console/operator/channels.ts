@@ -23,18 +23,18 @@ import {
   countTotals,
 } from '../../gateway/reports/report.ts';
 import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
-import type { Vendor } from '../../providers/adapter.ts';
+import type { Vendor } from '../../providers/vendor.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, recentOf } from '../../usage/ranges.ts';
 import { lossesByChannel } from '../../usage/totals.ts';
 import type { ChannelHealth, ChannelView, List, VendorView, ChannelEffect } from '../contract.ts';
 import { instant } from '../format.ts';
 import { versionIn } from '../input.ts';
-import { type ChannelReadings, channelView, whyCode, unservedBy } from './channel-view.ts';
-import { vendorCosts } from './vendor-costs.ts';
-import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { type ChannelReadings, channelView, whyCode, unservedBy } from './channel-view.ts';
+import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
+import { vendorCosts } from './vendor-costs.ts';
 
 const hoursShown = 24;
 const storyMax = 50;

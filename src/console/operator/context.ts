@@ -1,10 +1,10 @@
 import type { AuditFacts } from '../../accounts/audit.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { ListFees } from '../../catalog/build-snapshot.ts';
 import type { Bundled } from '../../catalog/bundled.ts';
 import type { EditDone, EditResult } from '../../catalog/editing.ts';
-import type { ListFees } from '../../catalog/build-snapshot.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
-import type { Vendor } from '../../providers/adapter.ts';
+import type { Vendor } from '../../providers/vendor.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Sealer } from '../../storage/seal.ts';
 import type { Attention } from '../contract.ts';

@@ -78,23 +78,7 @@ export function identityRoutes({
   site,
   signin,
 }: IdentityContext): readonly ConsoleRoute[] {
-  const listed = async (userId: string): Promise<List<IdentityView>> => {
-    const all = await listIdentities(database, userId);
-    return {
-      items: all.flatMap(({ provider, name, linkedAt }) =>
-        provider === 'github' || provider === 'wechat'
-          ? [
-              {
-                provider,
-                name,
-                linked_at: new Date(linkedAt).toISOString(),
-                removable: all.length > 1,
-              },
-            ]
-          : [],
-      ),
-    };
-  };
+  const listed = (userId: string) => identitiesOf(database, userId);
   return [
     defineRoute({
       method: 'GET',
@@ -143,4 +127,22 @@ export function identityRoutes({
       },
     }),
   ];
+}
+
+async function identitiesOf(database: Database, userId: string): Promise<List<IdentityView>> {
+  const all = await listIdentities(database, userId);
+  return {
+    items: all.flatMap(({ provider, name, linkedAt }) =>
+      provider === 'github' || provider === 'wechat'
+        ? [
+            {
+              provider,
+              name,
+              linked_at: new Date(linkedAt).toISOString(),
+              removable: all.length > 1,
+            },
+          ]
+        : [],
+    ),
+  };
 }

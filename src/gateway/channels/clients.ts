@@ -3,17 +3,15 @@ import type { Candidate, Channel, Snapshot } from '../../catalog/snapshot.ts';
 import { Upstream, type UpstreamLimits } from '../../http/upstream.ts';
 import type {
   Adapter,
-  Authorizer,
   BaseAdapter,
-  VendorContext,
   ImageAdapter,
   AudioAdapter,
   StreamedImageAdapter,
-  Vendor,
   WholeAdapter,
 } from '../../providers/adapter.ts';
 import { adaptersOf } from '../../providers/bridges/index.ts';
 import type { TaskAdapter } from '../../providers/task-adapter.ts';
+import type { Authorizer, VendorContext, Vendor } from '../../providers/vendor.ts';
 
 /**
  * A stream has its connection for itself, so this is how many one channel can have open; what more

@@ -7,13 +7,8 @@ import { decodeResponseBody } from '../../http/content-encoding.ts';
 import { postControl } from '../../http/control-call.ts';
 import type { ResponseHeaders } from '../../http/response-parser.ts';
 import { UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../../http/upstream.ts';
-import {
-  type VendorAnswer,
-  type VendorCall,
-  type BaseAdapter,
-  type AuthResult,
-  type Vendor,
-} from '../../providers/adapter.ts';
+import type { VendorAnswer, VendorCall, BaseAdapter } from '../../providers/adapter.ts';
+import type { AuthResult, Vendor } from '../../providers/vendor.ts';
 import { withoutSecret } from '../error-mapping.ts';
 import { ChannelClients, type ChannelClient } from './clients.ts';
 

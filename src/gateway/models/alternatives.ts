@@ -4,7 +4,6 @@ import type { VendorCall } from '../../providers/adapter.ts';
 import { billableFeatures } from '../../providers/billable-features.ts';
 import { offerTo } from './offers.ts';
 import { vendorCallFor } from '../attempt.ts';
-import type { Exchange } from '../exchange.ts';
 import type { GatewayParts } from '../parts.ts';
 import {
   type QuoteResult,
@@ -23,9 +22,17 @@ const triedBytesMax = 65_536;
 const modelsTriedMax = 200;
 const modelsNamedMax = 10;
 
+/** A request that a channel's adapter refuses, such as an `Exchange`. */
+interface RefusedRequest {
+  readonly parts: GatewayParts;
+  readonly request: ApiRequest;
+  readonly admitted: { readonly offer: Offer };
+  vendorCall(candidate: Candidate, streamUpstream: boolean): VendorCall;
+}
+
 /** Whether the vendor of a channel takes this call, by its adapter alone: no vendor is asked. */
 export function isAccepted(
-  { parts, request }: Pick<Exchange, 'parts' | 'request'>,
+  { parts, request }: Pick<RefusedRequest, 'parts' | 'request'>,
   { channel }: Candidate,
   call: VendorCall,
 ): boolean {
@@ -43,7 +50,7 @@ export function isAccepted(
  * The refusal, with a sentence that names the models of the client's key that take the refused
  * member.
  */
-export function withAlternatives(exchange: Exchange, why: Refusal): Refusal {
+export function withAlternatives(exchange: RefusedRequest, why: Refusal): Refusal {
   const told = why.param === null ? undefined : alternativesFor(exchange, why.param);
   if (told === undefined || (told === noModelAccepts && why.refusal !== 'unsupported_parameter'))
     return why;
@@ -75,7 +82,7 @@ const noModelAccepts = 'No model of your key takes it.';
  * A sentence that names the models of the client's key that take `param` as it is; undefined where
  * they cannot be found out.
  */
-export function alternativesFor(exchange: Exchange, param: string): string | undefined {
+export function alternativesFor(exchange: RefusedRequest, param: string): string | undefined {
   const { parts, request, admitted } = exchange;
   const probe = probeOf(request, param);
   const own = admitted.offer.candidates[0];

@@ -125,7 +125,7 @@ export class Reporter {
     readonly channels: Readonly<Record<string, ChannelReport>>;
     readonly turns: readonly NewHealthChange[];
   } {
-    const { catalog, clock, channelClients: channelClients } = this.#rooms;
+    const { catalog, clock, channelClients } = this.#rooms;
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
     const turns: NewHealthChange[] = [];

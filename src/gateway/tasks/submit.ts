@@ -1,18 +1,17 @@
 import type { Principal } from '../../accounts/principal.ts';
+import { pause } from '../../base/clock.ts';
 import type { Fault, FaultKind } from '../../base/fault.ts';
 import { refuse } from '../../base/refusal.ts';
-import { pause } from '../../base/clock.ts';
 import type { Offer, Candidate } from '../../catalog/snapshot.ts';
 import { couldHold } from '../../ledger/ledger.ts';
 import type { Pass } from '../../limits/limiter.ts';
 import { isDownloadFailure } from '../../media/downloads.ts';
+import type { VideoMisfit, VideoRequest } from '../../providers/media-request.ts';
 import {
   isTaskFault,
   type AcceptedSubmission,
   type VideoCall,
-  type VideoMisfit,
   type TaskAdapter,
-  type VideoRequest,
 } from '../../providers/task-adapter.ts';
 import { DatabaseError } from '../../storage/database.ts';
 import { LimitReached } from '../admit.ts';
@@ -21,12 +20,12 @@ import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
 import { refusalFor } from '../error-mapping.ts';
 import { offerTo, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
 import { limitWindowsOf } from '../pricing/key-limits.ts';
-import { callVendor } from './vendor-call.ts';
 import { videoBill } from './finish.ts';
 import { pollAfterMs, submitLeaseMs, type TaskParts } from './parts.ts';
-import { taskChannelId } from './task-channels.ts';
 import { acceptTask, insertTask, assignChannel, withdrawTask } from './queries.ts';
+import { taskChannelId } from './task-channels.ts';
 import type { NewTask, Task } from './task.ts';
+import { callVendor } from './vendor-call.ts';
 
 /** What the client is told at once. */
 export type SubmittedTask = Pick<

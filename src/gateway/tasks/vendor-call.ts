@@ -7,8 +7,9 @@ import {
   type UpstreamListener,
   type UpstreamTimes,
 } from '../../http/upstream.ts';
-import type { VendorRequest, AuthResult } from '../../providers/adapter.ts';
+import type { VendorRequest } from '../../providers/adapter.ts';
 import type { TaskAdapter, TaskFault } from '../../providers/task-adapter.ts';
+import type { AuthResult } from '../../providers/vendor.ts';
 import { replyFault, transportFault } from '../attempt.ts';
 import type { ChannelClient } from '../channels/clients.ts';
 import { replyMsMax } from './parts.ts';

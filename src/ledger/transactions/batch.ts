@@ -12,10 +12,10 @@ import type { RecordTable } from '../contract.ts';
 import {
   arrayLiteral,
   movesAtOnce,
-  type AccountFacts,
   lockAccount,
   type FloatChange,
   movesStepByStep,
+  type FloatRow,
 } from './move.ts';
 
 /** One charge and its usage record. `amount` ≤ `cost`; the rest is the operator's shortfall. */
@@ -74,14 +74,6 @@ export interface BatchInput {
   readonly moves: readonly FloatChange[];
   /** How a usage record is inserted: as rows (`intoRecords`), or as columns of arrays. */
   readonly records: string | RecordTable;
-}
-
-/** A float as the database has it; `facts` when the account row was read as well. */
-export interface FloatRow {
-  readonly account: string;
-  readonly granted: Nano;
-  readonly spent: Nano;
-  readonly facts?: AccountFacts;
 }
 
 /**

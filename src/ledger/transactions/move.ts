@@ -2,7 +2,6 @@ import { assert } from '../../base/assert.ts';
 import type { Nano } from '../../base/money.ts';
 import type { Row, Transaction, SqlValue } from '../../storage/database.ts';
 import { integerColumnOrZero, textColumn } from '../../storage/sql.ts';
-import type { FloatRow } from './batch.ts';
 
 /** What one account row and this process's float on it exchange in one batch. All amounts ≥ 0. */
 export interface FloatChange {
@@ -258,4 +257,12 @@ export function arrayLiteral(values: readonly SqlValue[]): string {
     else literal += value === null || value === undefined ? 'NULL' : value;
   }
   return `${literal}}`;
+}
+
+/** A float as the database has it; `facts` when the account row was read as well. */
+export interface FloatRow {
+  readonly account: string;
+  readonly granted: Nano;
+  readonly spent: Nano;
+  readonly facts?: AccountFacts;
 }

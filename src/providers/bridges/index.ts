@@ -1,7 +1,8 @@
 import { countOf, objectOf, parse } from '../../base/json-value.ts';
-import type { VendorAdapters, Vendor, VendorCall, BaseAdapter } from '../adapter.ts';
+import type { VendorCall, BaseAdapter } from '../adapter.ts';
 import type { ChatCount } from '../formats/adapters.ts';
 import { protocolFault } from '../formats/fault.ts';
+import type { VendorAdapters, Vendor } from '../vendor.ts';
 import { compactOverResponses } from './compact-over-responses.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
 import { messagesOverChat, messagesAsChat } from './messages-over-chat.ts';

@@ -6,8 +6,8 @@ import {
   listOf,
   textOf,
 } from '../../base/json-value.ts';
-import type { Adapter, VendorAnswer, VendorCall, AnthropicOptions } from '../adapter.ts';
-import { refuseServiceTier } from '../formats/service-tier.ts';
+import type { Adapter, VendorAnswer, VendorCall, MessagesOptions } from '../adapter.ts';
+import { refuseServiceTier } from '../formats/tiers.ts';
 import { refuseParam } from '../support/rules.ts';
 import { withDropped, droppedMembers, messagesToChat } from '../support/unsupported.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';
@@ -20,7 +20,7 @@ import { droppedBlocks, chatMessages, cacheMarkOf } from './messages-over-chat-t
  */
 export function messagesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {
-    toChat: (call) => messagesAsChat(call, marks, chat.readsAnthropicOptions),
+    toChat: (call) => messagesAsChat(call, marks, chat.readsMessagesOptions),
     answer: messageAnswer,
     stream: (call, translator) => new MessagesOverChatStream(call, translator),
     names: namesOf,
@@ -45,10 +45,10 @@ const namesOf = ({ body }: VendorCall): PathNames =>
 export function messagesAsChat(
   call: VendorCall,
   marks: boolean,
-  reads?: Adapter['readsAnthropicOptions'],
+  reads?: Adapter['readsMessagesOptions'],
 ): VendorCall {
   const body = chatBodyFrom(call, marks);
-  const beside = anthropicOptionsOf(call);
+  const beside = messagesOptionsOf(call);
   const dropped = droppedFromMessages(call, beside, reads);
   const answerId = call.answerId.replace(/^msg_/, 'chatcmpl-');
   return {
@@ -58,7 +58,7 @@ export function messagesAsChat(
     bytes: Buffer.from(JSON.stringify(body)),
     answerId,
     includeUsage: false,
-    anthropicOptions: beside,
+    messagesOptions: beside,
     dropped,
   };
 }
@@ -102,7 +102,7 @@ const given = (member: string, value: unknown): JsonObject =>
   value === undefined || value === null ? {} : { [member]: value };
 
 /** What chat has no word for, for adapters that read it. */
-function anthropicOptionsOf({ body, clientHeaders }: VendorCall): AnthropicOptions | undefined {
+function messagesOptionsOf({ body, clientHeaders }: VendorCall): MessagesOptions | undefined {
   const topK = countOf(body['top_k']);
   const budget = isOff(body['thinking'])
     ? undefined
@@ -127,8 +127,8 @@ function betasIn(header: string | string[] | undefined): readonly string[] | und
  */
 function droppedFromMessages(
   { body, publicModel }: VendorCall,
-  beside: AnthropicOptions | undefined,
-  reads: Adapter['readsAnthropicOptions'] = [],
+  beside: MessagesOptions | undefined,
+  reads: Adapter['readsMessagesOptions'] = [],
 ): readonly string[] | undefined {
   const unread = [
     ...(beside?.topK === undefined || reads.includes('topK') ? [] : ['top_k']),

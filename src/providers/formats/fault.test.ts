@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import type { FaultKind } from '../../base/fault.ts';
-import type { Adapter, Vendor } from '../adapter.ts';
+import type { Adapter } from '../adapter.ts';
+import { sanitizeVendorMessage } from '../vendor-message.ts';
+import type { Vendor } from '../vendor.ts';
 import { deepseek } from '../vendors/deepseek.ts';
 import { huggingface } from '../vendors/huggingface.ts';
 import { openai } from '../vendors/openai.ts';
 import { volcengine } from '../vendors/volcengine.ts';
 import { xai } from '../vendors/xai.ts';
-import { sanitizeVendorMessage } from '../vendor-message.ts';
 
 function chatOf({ id, adapters: { chat } }: Vendor): Adapter {
   if (chat === undefined) throw new Error(`${id} does not chat`);

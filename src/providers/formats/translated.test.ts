@@ -308,14 +308,14 @@ test('T13: what Anthropic’s format says beside chat reaches those that read it
     betas: ['interleaved-thinking-2025-05-14', 'context-1m-2025-08-07'],
   };
   const effort = { reasoning_effort: 'medium', max_tokens: 20_000 };
-  const gemini = sent(geminiChat, effort, 'gemini-2.5-flash', { anthropicOptions: beside });
+  const gemini = sent(geminiChat, effort, 'gemini-2.5-flash', { messagesOptions: beside });
   expect(gemini['generationConfig']).toMatchObject({
     topK: 7,
     thinkingConfig: { thinkingBudget: 10_000 },
   });
   const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
   expect(
-    sent(bedrockConverse, effort, claude, { anthropicOptions: beside })[
+    sent(bedrockConverse, effort, claude, { messagesOptions: beside })[
       'additionalModelRequestFields'
     ],
   ).toEqual({
@@ -323,12 +323,12 @@ test('T13: what Anthropic’s format says beside chat reaches those that read it
     anthropic_beta: ['interleaved-thinking-2025-05-14'],
   });
   // Sampling is refused beside thinking; a beta with a price of its own is not sold.
-  expect(asked(bedrockConverse, effort, claude, { anthropicOptions: beside }).dropped).toEqual([
+  expect(asked(bedrockConverse, effort, claude, { messagesOptions: beside }).dropped).toEqual([
     'top_k',
     'anthropic-beta',
   ]);
   expect(
-    sent(bedrockConverse, {}, claude, { anthropicOptions: { topK: 7 } })[
+    sent(bedrockConverse, {}, claude, { messagesOptions: { topK: 7 } })[
       'additionalModelRequestFields'
     ],
   ).toEqual({ top_k: 7 });

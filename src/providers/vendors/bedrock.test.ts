@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { VendorContext, UnsignedRequest } from '../adapter.ts';
+import type { VendorContext, UnsignedRequest } from '../vendor.ts';
 import { bedrock } from './bedrock.ts';
 
 const means: VendorContext = {

@@ -1,9 +1,8 @@
-import type { Authorizer, VendorContext } from '../adapter.ts';
 import { AwsSigner, awsKeys } from '../../base/sigv4.ts';
-import { bearer, defineVendor } from '../vendor.ts';
 import { countsOverChat } from '../bridges/index.ts';
 import { converseCount, bedrockConverse } from '../formats/bedrock-converse/adapter.ts';
 import { bedrockEmbeddings, bedrockRerank } from '../formats/embeddings/bedrock.ts';
+import { bearer, defineVendor, type Authorizer, type VendorContext } from '../vendor.ts';
 
 /**
  * The region stands in the host's name; a private address that does not tell it is taken for the

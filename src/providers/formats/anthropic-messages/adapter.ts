@@ -35,7 +35,7 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
     },
     stream,
     collect: (call) => new ChatCollector(call, stream),
-    readsAnthropicOptions: ['budget'],
+    readsMessagesOptions: ['budget'],
     needsBytes: (medium) => host.fetches === false || !isFetched(medium),
     unsigned: (call) => unsignedMessages(call, host),
     fault: messagesFault,

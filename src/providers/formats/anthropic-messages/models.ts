@@ -106,9 +106,6 @@ export function claudeTraits(model: string): ClaudeTraits {
       : claude55;
 }
 
-/** The header by which clients of messages say which version of that format they speak. */
-export const messagesVersionHeader = 'anthropic-version';
-
 /** What the client wants of thinking; undefined is the model's own way. */
 export interface ReasoningRequest {
   readonly effort: string;
@@ -140,8 +137,8 @@ const budgetMin = 1024;
  */
 export function reasoningRequest({
   body,
-  anthropicOptions: beside,
-}: Pick<VendorCall, 'body' | 'anthropicOptions'>): ReasoningRequest | undefined {
+  messagesOptions: beside,
+}: Pick<VendorCall, 'body' | 'messagesOptions'>): ReasoningRequest | undefined {
   const reasoning = objectOf(body['reasoning']);
   const thinking = objectOf(body['thinking']);
   const effort = textOf(body['reasoning_effort']) ?? textOf(reasoning?.['effort']);
@@ -168,7 +165,7 @@ export function reasoningRequest({
  * A wish for no thinking is fulfilled then.
  */
 export function droppedReasoning(
-  call: Pick<VendorCall, 'body' | 'anthropicOptions'>,
+  call: Pick<VendorCall, 'body' | 'messagesOptions'>,
   told: boolean,
 ): readonly string[] {
   const wish = reasoningRequest(call);
@@ -184,7 +181,7 @@ export function droppedReasoning(
  * before the calls is lost, so that models with budgets refuse to go on thinking.
  */
 export function thinkingFor(
-  call: Pick<VendorCall, 'body' | 'anthropicOptions'>,
+  call: Pick<VendorCall, 'body' | 'messagesOptions'>,
   traits: ClaudeTraits,
   maxTokens: number,
   { forced, interrupted }: { readonly forced: boolean; readonly interrupted: boolean },

@@ -21,19 +21,15 @@ import type {
   VendorCall,
   BaseAdapter,
 } from '../../adapter.ts';
+import { messagesVersionHeader } from '../../conversation/messages-version.ts';
 import { fittingId } from '../../conversation/tool-calls.ts';
+import { withDropped } from '../../support/unsupported.ts';
 import { requestBody } from '../adapters.ts';
 import { protocolFault } from '../fault.ts';
-import { withDropped } from '../../support/unsupported.ts';
-import type { MessagesHost } from './request.ts';
 import { messagesFault, messagesFaultWithin } from './fault.ts';
-import {
-  messagesVersionHeader,
-  type ClaudeTraits,
-  claudeTraits,
-  thinkingFor,
-  droppedReasoning,
-} from './models.ts';
+import { type ClaudeTraits, claudeTraits, thinkingFor, droppedReasoning } from './models.ts';
+import { MessageCollector, NativeMessageStream } from './native-stream.ts';
+import type { MessagesHost } from './request.ts';
 import { obligation } from './tools.ts';
 import {
   newMessageCounts,
@@ -41,7 +37,6 @@ import {
   messageQuantities,
   messagePriceFacts,
 } from './usage.ts';
-import { MessageCollector, NativeMessageStream } from './native-stream.ts';
 
 /**
  * What the client's own headers say of the format: which version of it, and which of its betas

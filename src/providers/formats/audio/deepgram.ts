@@ -1,12 +1,12 @@
-import type { AudioAdapter } from '../../adapter.ts';
-import { audioContentTypes, speechRequestOf } from '../../media-request.ts';
 import { type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
-import { type TranscriptionResult, transcriptionAdapter, speakerFormats } from './transcription.ts';
+import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { audioContentTypes } from '../../media-request.ts';
 import { faultOf } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { saidIn } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource } from './speech.ts';
 import { secondsOf } from './transcript.ts';
+import { type TranscriptionResult, transcriptionAdapter, speakerFormats } from './transcription.ts';
 
 /** developers.deepgram.com/docs/errors, 2026-08. */
 const faults: readonly FaultRule[] = [

@@ -1,12 +1,11 @@
-import type { AudioAdapter } from '../../adapter.ts';
-import { speechRequestOf } from '../../media-request.ts';
 import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
-import { transcriptionAdapter, speakerFormats } from './transcription.ts';
-import { recordingRequest } from '../multipart.ts';
+import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf } from '../fault.ts';
+import { recordingRequest } from '../multipart.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { saidIn } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
+import { transcriptionAdapter, speakerFormats } from './transcription.ts';
 
 /**
  * elevenlabs.io/docs/api-reference/errors, 2026-08: what is wrong stands in `detail`, with a status

@@ -1,8 +1,3 @@
-import type { AudioAdapter } from '../../adapter.ts';
-import { speechRequestOf } from '../../media-request.ts';
-import { modelPath } from '../gemini/request.ts';
-import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
-import { geminiQuantities } from '../gemini/response.ts';
 import {
   isObject,
   type JsonObject,
@@ -11,7 +6,11 @@ import {
   parse,
   textOf,
 } from '../../../base/json-value.ts';
+import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
+import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
+import { modelPath } from '../gemini/request.ts';
+import { geminiQuantities } from '../gemini/response.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, voiceOf } from './speech.ts';
 
 const usualHz = 24_000;

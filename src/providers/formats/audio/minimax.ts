@@ -1,6 +1,5 @@
-import type { AudioAdapter } from '../../adapter.ts';
-import { speechRequestOf } from '../../media-request.ts';
 import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf, faultWithin } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';

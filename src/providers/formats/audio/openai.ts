@@ -14,25 +14,19 @@ import {
 } from '../../../base/json-value.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { refuse } from '../../../base/refusal.ts';
-import type { VendorAnswer, VendorRequest, VendorCall, AudioAdapter } from '../../adapter.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type AudioAdapter,
+  transcriptionRequestOf,
+  speechRequestOf,
+} from '../../adapter.ts';
+import type { TranscriptionRequest, TranscriptFormat, SpeechFormat } from '../../media-request.ts';
 import { faultOf, faultWithin, protocolFault } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import {
-  transcriptionRequestOf,
-  type TranscriptionRequest,
-  type TranscriptFormat,
-  speechRequestOf,
-  type SpeechFormat,
-} from '../../media-request.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
-import {
-  inJson,
-  TranscriptEvents,
-  TranscriptInOne,
-  transcriptionAdapter,
-  textFormats,
-} from './transcription.ts';
 import {
   answerOf,
   type TranscriptSegment,
@@ -40,6 +34,13 @@ import {
   usageOf,
   transcriptQuantities,
 } from './transcript.ts';
+import {
+  inJson,
+  TranscriptEvents,
+  TranscriptInOne,
+  transcriptionAdapter,
+  textFormats,
+} from './transcription.ts';
 
 /** How a vendor departs from OpenAI's transcriptions. Each entry cites its page and date. */
 export interface TranscriptionQuirks {

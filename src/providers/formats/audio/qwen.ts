@@ -1,12 +1,12 @@
 import { jsonText } from '../../../base/json-edit.ts';
-import type { AudioAdapter } from '../../adapter.ts';
-import { audioContentTypes, speechRequestOf } from '../../media-request.ts';
 import { countOf, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
-import { transcriptionAdapter, textFormats } from './transcription.ts';
+import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
+import { audioContentTypes } from '../../media-request.ts';
 import { faultOf, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
 import { secondsOf } from './transcript.ts';
+import { transcriptionAdapter, textFormats } from './transcription.ts';
 
 const json = { 'content-type': 'application/json' } as const;
 

@@ -2,11 +2,16 @@ import type { Fault } from '../../../base/fault.ts';
 import { isObject, type JsonObject, parse, utf8 } from '../../../base/json-value.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { refuse } from '../../../base/refusal.ts';
-import type { VendorCall, StreamTranslator, VendorAnswer } from '../../adapter.ts';
+import {
+  type VendorCall,
+  type StreamTranslator,
+  type VendorAnswer,
+  speechRequestOf,
+} from '../../adapter.ts';
+import { type SpeechFormat, speechContentTypes } from '../../media-request.ts';
+import { SseFrames } from '../../stream/frames.ts';
 import { protocolFault, faultWithin } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { speechRequestOf, type SpeechFormat, speechContentTypes } from '../../media-request.ts';
-import { SseFrames } from '../../stream/frames.ts';
 import { newMeter } from './transcription.ts';
 
 /** What one event, or a whole answer in JSON, brings. */

@@ -1,7 +1,7 @@
 import { countOf, type JsonObject, numberOf, objectOf } from '../../../base/json-value.ts';
 import type { Quantities } from '../../../base/quantities.ts';
-import type { VendorAnswer, VendorCall } from '../../adapter.ts';
-import { transcriptionRequestOf, type TranscriptionRequest } from '../../media-request.ts';
+import { type VendorAnswer, type VendorCall, transcriptionRequestOf } from '../../adapter.ts';
+import type { TranscriptionRequest } from '../../media-request.ts';
 
 /** A part of what was said, in seconds. */
 export interface TranscriptSegment {

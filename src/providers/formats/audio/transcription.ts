@@ -19,15 +19,12 @@ import {
   type StreamTranslator,
   type VendorRequest,
   type AudioAdapter,
+  transcriptionRequestOf,
 } from '../../adapter.ts';
+import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
+import { SseFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, faultOf } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import {
-  transcriptionRequestOf,
-  type TranscriptionRequest,
-  type TranscriptFormat,
-} from '../../media-request.ts';
-import { SseFrames } from '../../stream/frames.ts';
 import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 
 const event = (value: unknown): string =>

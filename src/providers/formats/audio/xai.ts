@@ -1,13 +1,12 @@
-import type { AudioAdapter } from '../../adapter.ts';
-import { speechRequestOf } from '../../media-request.ts';
 import { textOf } from '../../../base/json-value.ts';
-import { transcriptionAdapter, speakerFormats } from './transcription.ts';
-import { recordingRequest } from '../multipart.ts';
+import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf } from '../fault.ts';
+import { recordingRequest } from '../multipart.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { transcriptOf } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
 import { transcriptQuantities } from './transcript.ts';
+import { transcriptionAdapter, speakerFormats } from './transcription.ts';
 
 /**
  * docs.x.ai/docs/api-reference#speech-to-text, 2026-08, and recorded: one model without a name;

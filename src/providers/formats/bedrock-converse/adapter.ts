@@ -34,7 +34,7 @@ export const bedrockConverse: Adapter = {
   stream,
   collect: (call) => new ChatCollector(call, stream),
   needsBytes: () => true,
-  readsAnthropicOptions: ['topK', 'budget', 'betas'],
+  readsMessagesOptions: ['topK', 'budget', 'betas'],
   unsigned: unsignedConverse,
   fault: converseFault,
 };

@@ -19,7 +19,7 @@ import { thinkingFor, droppedReasoning, reasoningRequest } from '../anthropic-me
 import { thinkingBlocks } from '../anthropic-messages/reasoning.ts';
 import { isInterrupted, thoughtsOf, withSampling } from '../anthropic-messages/request.ts';
 import { planTools, type ToolPlan } from '../anthropic-messages/tools.ts';
-import { refuseServiceTier } from '../service-tier.ts';
+import { refuseServiceTier } from '../tiers.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction, wantsSingleCall } from '../../support/fit.ts';
@@ -103,7 +103,7 @@ const betasTaken = new Set([
 ]);
 
 function betasOf(
-  { anthropicOptions: beside }: VendorCall,
+  { messagesOptions: beside }: VendorCall,
   { claude }: ConverseModel,
 ): { readonly sent: readonly string[]; readonly lost: boolean } {
   const asked = beside?.betas ?? [];
@@ -115,7 +115,7 @@ function betasOf(
  * What the client wished for and this model does not take, beside what Converse has no word for.
  */
 function droppedOf(
-  { body, anthropicOptions: beside }: VendorCall,
+  { body, messagesOptions: beside }: VendorCall,
   inference: JsonObject,
   fields: JsonObject,
   lostBetas: boolean,
@@ -177,7 +177,7 @@ function reasoningFor(
   conversation: Conversation,
   forced: boolean,
 ): Reasoning {
-  const { body, anthropicOptions: beside } = call;
+  const { body, messagesOptions: beside } = call;
   const k = beside?.topK ?? countOf(body['top_k']);
   const limit = limitOf(call, model);
   if (model.claude) {

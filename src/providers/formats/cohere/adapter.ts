@@ -27,6 +27,6 @@ export const cohereChat: Adapter = {
   },
   stream,
   collect: (call) => new ChatCollector(call, stream),
-  readsAnthropicOptions: ['topK', 'budget'],
+  readsMessagesOptions: ['topK', 'budget'],
   fault: cohereFault,
 };

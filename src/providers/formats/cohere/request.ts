@@ -19,7 +19,7 @@ import {
   type ConversationTurn,
 } from '../../conversation/conversation.ts';
 import { droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
-import { refuseServiceTier } from '../service-tier.ts';
+import { refuseServiceTier } from '../tiers.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
@@ -169,7 +169,7 @@ export const cohereStopsMax = 5;
  * Limits and sampling under Cohere's names and within its ranges: what only tunes is fitted, never
  * refused (row 17).
  */
-function tuning({ body, anthropicOptions: beside, outputTokensMax }: VendorCall): JsonObject {
+function tuning({ body, messagesOptions: beside, outputTokensMax }: VendorCall): JsonObject {
   const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
   const limit = Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity);
   const stops = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(

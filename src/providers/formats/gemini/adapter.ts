@@ -47,7 +47,7 @@ export const geminiChat: Adapter = {
   },
   stream,
   collect: (call) => new ChatCollector(call, collected),
-  readsAnthropicOptions: ['topK', 'budget'],
+  readsMessagesOptions: ['topK', 'budget'],
   needsBytes: ({ url, name }, { upstreamModel }) =>
     addressPart(url, name, geminiModel(upstreamModel)) === undefined,
   unsigned: ({ body, upstreamModel }) =>

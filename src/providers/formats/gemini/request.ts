@@ -5,7 +5,7 @@ import { readConversation, type TextPart } from '../../conversation/conversation
 import { stopWords } from '../../conversation/stop-text.ts';
 import { withCallSignatures } from '../../conversation/tool-calls.ts';
 import { droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
-import { refuseServiceTier } from '../service-tier.ts';
+import { refuseServiceTier } from '../tiers.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
@@ -212,7 +212,7 @@ function generationConfig(call: VendorCall, model: GeminiModel): object {
   return {
     temperature: told('temperature'),
     topP: told('top_p'),
-    topK: call.anthropicOptions?.topK ?? told('top_k'),
+    topK: call.messagesOptions?.topK ?? told('top_k'),
     maxOutputTokens: call.outputTokensMax ?? told('max_completion_tokens') ?? told('max_tokens'),
     stopSequences: stop == null ? undefined : stopWords(stop).slice(0, geminiStopsMax),
     candidateCount: body['n'] === 1 ? undefined : told('n'),

@@ -1,15 +1,17 @@
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  PendingAnswer,
-  PendingFault,
-  ImageAdapter,
-  ImageMisfit,
-} from '../../adapter.ts';
-import { type InputImage, imageRequestOf } from '../../media-request.ts';
 import { type JsonObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type PendingAnswer,
+  type PendingFault,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
+import type { InputImage } from '../../media-request.ts';
 import { protocolFault } from '../fault.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
 import { extraMembers, imageFormat, fittedSize, nearestRatio } from './request.ts';
 import {
   finalFault,
@@ -20,7 +22,6 @@ import {
   moderationFault,
   splitByCount,
 } from './response.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
 
 /** What a family of models takes: api.bfl.ai/openapi.json 0.0.1, as of 2026-08. */
 interface Family {

@@ -1,18 +1,19 @@
 import type { Fault } from '../../../base/fault.ts';
 import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
-import type {
-  VendorAnswer,
-  VendorCall,
-  ImageAdapter,
-  ImageMisfit,
-  PendingAnswer,
-  PendingFault,
-  GeneratedImage,
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type ImageAdapter,
+  type ImageMisfit,
+  type PendingAnswer,
+  type PendingFault,
+  type GeneratedImage,
+  imageRequestOf,
 } from '../../adapter.ts';
+import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultWithin, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { dataUrl, type ImageSize, imageSizeText, imageRequestOf } from '../../media-request.ts';
-import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { extraMembers, fittedSize, nearestRatio } from './request.ts';
 import {
   faultReaders,

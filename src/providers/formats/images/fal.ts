@@ -1,15 +1,4 @@
 import type { Fault } from '../../../base/fault.ts';
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  PendingAnswer,
-  PendingFault,
-  GeneratedImage,
-  ImageAdapter,
-  ImageMisfit,
-} from '../../adapter.ts';
-import { dataUrl, imageRequestOf } from '../../media-request.ts';
 import {
   isObject,
   type JsonObject,
@@ -18,7 +7,20 @@ import {
   parse,
   textOf,
 } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type PendingAnswer,
+  type PendingFault,
+  type GeneratedImage,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
+import { dataUrl } from '../../media-request.ts';
 import { type FaultHeaders, protocolFault } from '../fault.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio } from './request.ts';
 import {
   finalFault,
@@ -29,7 +31,6 @@ import {
   moderationFault,
   splitByCount,
 } from './response.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
 
 /**
  * Of the models with a page of their own on fal.ai (2026-11): those that name a ratio instead of

@@ -7,20 +7,21 @@ import {
   parse,
   textOf,
 } from '../../../base/json-value.ts';
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  GeneratedImage,
-  ImageAdapter,
-  ImageMisfit,
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type GeneratedImage,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
 } from '../../adapter.ts';
+import { type InputImage, imageResolutionOf } from '../../media-request.ts';
+import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiQuantities } from '../gemini/response.ts';
-import { type InputImage, imageResolutionOf, imageRequestOf } from '../../media-request.ts';
-import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { nearestRatio, extraMembers } from './request.ts';
 import {
   jsonRequest,

@@ -1,9 +1,16 @@
 import type { Fault } from '../../../base/fault.ts';
 import { isObject, listOf, parse, textOf, objectOf } from '../../../base/json-value.ts';
-import type { VendorAnswer, VendorCall, ImageAdapter, ImageMisfit } from '../../adapter.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
+import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultWithin, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { dataUrl, type ImageSize, imageSizeText, imageRequestOf } from '../../media-request.ts';
+import { openaiImages } from './openai.ts';
 import { extraMembers, fittedSize, nearestRatio } from './request.ts';
 import {
   faultReaders,
@@ -12,7 +19,6 @@ import {
   moderationFault,
   splitByCount,
 } from './response.ts';
-import { openaiImages } from './openai.ts';
 
 const noMask: ImageMisfit = {
   param: 'mask',

@@ -1,19 +1,19 @@
 import type { Fault } from '../../../base/fault.ts';
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  GeneratedImage,
-  ImageAdapter,
-  ImageMisfit,
-} from '../../adapter.ts';
-import { imageRequestOf } from '../../media-request.ts';
 import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type GeneratedImage,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
-import { extraMembers, nearestRatio } from './request.ts';
 import { type FormField, formRequest } from '../multipart.ts';
-import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 import { blackAndWhite, maskRule } from './mask.ts';
+import { extraMembers, nearestRatio } from './request.ts';
+import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** developer.ideogram.ai/api-reference, generate-v3, 2026-10. */
 const ratios = [

@@ -1,7 +1,11 @@
 import type { Fault } from '../../../base/fault.ts';
-import type { VendorAnswer, VendorCall, ImageAdapter } from '../../adapter.ts';
-import { imageRequestOf } from '../../media-request.ts';
 import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type ImageAdapter,
+  imageRequestOf,
+} from '../../adapter.ts';
 import { faultWithin, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { extraMembers, nearestRatio } from './request.ts';

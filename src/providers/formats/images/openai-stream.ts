@@ -1,5 +1,6 @@
-import { jsonText } from '../../../base/json-edit.ts';
 import type { Fault } from '../../../base/fault.ts';
+import { jsonText } from '../../../base/json-edit.ts';
+import { isObject, type JsonObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -9,12 +10,11 @@ import {
   type StreamedImageAdapter,
   type StreamMeter,
   type StreamTranslator,
+  imageRequestOf,
 } from '../../adapter.ts';
-import { imageRequestOf } from '../../media-request.ts';
-import { isObject, type JsonObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
 import { openaiImageUsage } from './openai.ts';
 
 /**

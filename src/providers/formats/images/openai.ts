@@ -1,19 +1,5 @@
-import { type JsonChange, editJsonBytes, jsonText } from '../../../base/json-edit.ts';
 import type { Fault } from '../../../base/fault.ts';
-import type { Measure, Quantities } from '../../../base/quantities.ts';
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  GeneratedImage,
-  ImageAdapter,
-} from '../../adapter.ts';
-import {
-  type ImageSize,
-  type ImageRequest,
-  imageSizeText,
-  imageRequestOf,
-} from '../../media-request.ts';
+import { type JsonChange, editJsonBytes, jsonText } from '../../../base/json-edit.ts';
 import {
   countOf,
   isObject,
@@ -24,11 +10,21 @@ import {
   parse,
   textOf,
 } from '../../../base/json-value.ts';
+import type { Measure, Quantities } from '../../../base/quantities.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type GeneratedImage,
+  type ImageAdapter,
+  imageRequestOf,
+} from '../../adapter.ts';
+import { type ImageSize, type ImageRequest, imageSizeText } from '../../media-request.ts';
 import { faultOf, faultWithin, protocolFault } from '../fault.ts';
-import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';
 import { formRequest } from '../multipart.ts';
-import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
+import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';
 import { fittedSize, nearestRatio } from './request.ts';
+import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
 /** How a vendor departs from OpenAI's images. Each entry cites its page and date. */
 export interface ImagesQuirks {

@@ -1,19 +1,19 @@
 import type { Fault } from '../../../base/fault.ts';
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  GeneratedImage,
-  ImageAdapter,
-  ImageMisfit,
-} from '../../adapter.ts';
-import { imageRequestOf } from '../../media-request.ts';
 import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type GeneratedImage,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
-import { extraMembers, nearestRatio } from './request.ts';
 import { type FormField, formRequest } from '../multipart.ts';
-import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 import { blackAndWhite, maskRule } from './mask.ts';
+import { extraMembers, nearestRatio } from './request.ts';
+import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
 /**
  * recraft.ai/docs/api-reference/appendix, 2026-11: a size is sides out of a model's own list, or

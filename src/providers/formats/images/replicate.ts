@@ -1,17 +1,19 @@
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  PendingAnswer,
-  PendingFault,
-  GeneratedImage,
-  ImageAdapter,
-  ImageMisfit,
-} from '../../adapter.ts';
-import { dataUrl, imageRequestOf } from '../../media-request.ts';
 import { objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type PendingAnswer,
+  type PendingFault,
+  type GeneratedImage,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
+import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
+import { blackAndWhite, maskRule } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio } from './request.ts';
 import {
   finalFault,
@@ -22,7 +24,6 @@ import {
   moderationFault,
   splitByCount,
 } from './response.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
 
 interface Given {
   readonly name: string;

@@ -2,18 +2,18 @@ import { assert } from '../../../base/assert.ts';
 import type { Fault } from '../../../base/fault.ts';
 import { objectOf, parse } from '../../../base/json-value.ts';
 import type { Quantities } from '../../../base/quantities.ts';
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  PendingFault,
-  SplitCall,
-  GeneratedImage,
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type PendingFault,
+  type SplitCall,
+  type GeneratedImage,
+  imageRequestOf,
 } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';
 import { type FaultHeaders, faultOf, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { imageRequestOf } from '../../media-request.ts';
 
 const nothing = Buffer.alloc(0);
 const json = { 'content-type': 'application/json' } as const;

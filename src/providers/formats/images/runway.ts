@@ -1,13 +1,14 @@
-import type {
-  VendorAnswer,
-  VendorCall,
-  PendingAnswer,
-  PendingFault,
-  ImageAdapter,
-  ImageMisfit,
-} from '../../adapter.ts';
-import { dataUrl, imageRequestOf } from '../../media-request.ts';
 import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type PendingAnswer,
+  type PendingFault,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
+import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
 import { extraMembers, nearestRatio } from './request.ts';

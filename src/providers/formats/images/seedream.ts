@@ -1,6 +1,4 @@
 import type { Fault } from '../../../base/fault.ts';
-import type { VendorAnswer, VendorCall, GeneratedImage, ImageAdapter } from '../../adapter.ts';
-import { dataUrl, type ImageSize, imageSizeText, imageRequestOf } from '../../media-request.ts';
 import {
   isObject,
   type JsonObject,
@@ -9,6 +7,14 @@ import {
   parse,
   textOf,
 } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type GeneratedImage,
+  type ImageAdapter,
+  imageRequestOf,
+} from '../../adapter.ts';
+import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultWithin, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { extraMembers, fittedSize } from './request.ts';

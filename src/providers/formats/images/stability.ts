@@ -1,18 +1,18 @@
 import type { Fault } from '../../../base/fault.ts';
-import type {
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  ImageAdapter,
-  ImageMisfit,
-} from '../../adapter.ts';
-import { imageRequestOf } from '../../media-request.ts';
 import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type ImageAdapter,
+  type ImageMisfit,
+  imageRequestOf,
+} from '../../adapter.ts';
 import { type FaultHeaders, protocolFault } from '../fault.ts';
-import { extraMembers, imageFormat, nearestRatio } from './request.ts';
 import { type FormField, formRequest } from '../multipart.ts';
-import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 import { blackAndWhite, maskRule } from './mask.ts';
+import { extraMembers, imageFormat, nearestRatio } from './request.ts';
+import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
 /** platform.stability.ai/docs/api-reference, 2026-10. */
 const ratios = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'] as const;

@@ -1,10 +1,10 @@
-import { type ImageSize, dataUrl, imageResolutionOf, imageRequestOf } from '../../media-request.ts';
-import type { ImageAdapter } from '../../adapter.ts';
 import type { JsonObject } from '../../../base/json-value.ts';
+import { type ImageAdapter, imageRequestOf } from '../../adapter.ts';
+import { type ImageSize, dataUrl, imageResolutionOf } from '../../media-request.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
+import { type ImagesQuirks, openaiImages } from './openai.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import { jsonRequest, splitByCount } from './response.ts';
-import { type ImagesQuirks, openaiImages } from './openai.ts';
 
 /**
  * docs.x.ai/developers/models/grok-imagine-image, 2026-08: a shape and one of two resolutions, and

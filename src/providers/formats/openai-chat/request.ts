@@ -13,7 +13,7 @@ import type { ModelRules } from '../../support/rules.ts';
 import { requestBody } from '../adapters.ts';
 import { isObject, listOf } from '../../../base/json-value.ts';
 import type { ChatQuirks } from './quirks.ts';
-import { refuseServiceTier, serviceTierChanges } from '../service-tier.ts';
+import { refuseServiceTier, serviceTierChanges } from '../tiers.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 

@@ -21,7 +21,7 @@ import {
 } from '../../../base/json-value.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
 import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
-import { servedTier } from '../service-tier.ts';
+import { servedTier } from '../tiers.ts';
 import { hiddenInChoice, hiddenMembers, newCallId, upstreamIdOf } from './chunk.ts';
 import { choiceState, finishReason, normaliseMessage } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';

@@ -10,7 +10,7 @@ import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
 import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
-import { servedTier } from '../service-tier.ts';
+import { servedTier } from '../tiers.ts';
 import {
   type LineEnding,
   endsEvent,

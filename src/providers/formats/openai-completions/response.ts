@@ -28,7 +28,7 @@ import { hiddenInChoice, hiddenMembers, upstreamIdOf } from '../openai-chat/chun
 import { finishReason } from '../openai-chat/message.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { readUsage } from '../openai-chat/usage.ts';
-import { servedTier } from '../service-tier.ts';
+import { servedTier } from '../tiers.ts';
 
 /**
  * What an answer or a chunk must say otherwise to be ours: the ids, the model, the vendor's word

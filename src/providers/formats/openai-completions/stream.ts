@@ -18,7 +18,7 @@ import type { FaultRule } from '../openai-chat/quirks.ts';
 import { readUsage, type ChatUsage } from '../openai-chat/usage.ts';
 import { completionChanges } from './response.ts';
 import { SseFrames } from '../../stream/frames.ts';
-import { servedTier } from '../service-tier.ts';
+import { servedTier } from '../tiers.ts';
 
 /**
  * A stream of text completions on its way to a client of the same: chunks keep the vendor's bytes,

@@ -25,7 +25,7 @@ import { StopText, stopWords } from '../../conversation/stop-text.ts';
 import { perCall } from '../adapters.ts';
 import { faultOf, faultWithin, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { servedTier } from '../service-tier.ts';
+import { servedTier } from '../tiers.ts';
 import type { SupportRow } from '../../support/rows.ts';
 import { foreignEffort, reasons } from '../../support/effort.ts';
 import { supportTable, type SupportTable } from '../../support/rules.ts';

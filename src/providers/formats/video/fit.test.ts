@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { VideoRequest } from '../../task-adapter.ts';
+import type { VideoRequest } from '../../media-request.ts';
 import { fit, from, isMisfit, type VideoRange } from './fit.ts';
 
 const range: VideoRange = {

@@ -1,4 +1,5 @@
-import type { VideoMisfit, VideoCall, VideoImage, VideoRequest } from '../../task-adapter.ts';
+import type { VideoMisfit, VideoImage, VideoRequest } from '../../media-request.ts';
+import type { VideoCall } from '../../task-adapter.ts';
 
 /** What one family of models makes, as its vendor's page says. */
 export interface VideoRange {

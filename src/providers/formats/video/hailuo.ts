@@ -1,6 +1,7 @@
-import type { VendorRequest } from '../../adapter.ts';
-import type { AcceptedTask, TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
 import { type JsonObject, objectOf } from '../../../base/json-value.ts';
+import type { VendorRequest } from '../../adapter.ts';
+import type { VideoImage } from '../../media-request.ts';
+import type { AcceptedTask, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AcceptedTask, VideoCall, VideoRequest } from '../../task-adapter.ts';
+import type { VideoRequest } from '../../media-request.ts';
+import type { AcceptedTask, VideoCall } from '../../task-adapter.ts';
 import { openAiVideos } from './openai.ts';
 
 const strict = openAiVideos();

@@ -1,14 +1,13 @@
 import type { Fault } from '../../../base/fault.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import type { VideoMisfit, VideoRequest } from '../../media-request.ts';
 import type {
   AcceptedTask,
-  VideoMisfit,
   VendorTaskProgress,
   TaskAdapter,
   TaskFile,
   VideoCall,
-  VideoRequest,
 } from '../../task-adapter.ts';
-import { isObject, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { pixelsOf } from './fit.ts';
 import {

@@ -1,7 +1,8 @@
+import { countOf, type JsonObject, objectOf } from '../../../base/json-value.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
-import type { TaskAdapter, VideoCall, VideoImage } from '../../task-adapter.ts';
-import { countOf, type JsonObject, objectOf } from '../../../base/json-value.ts';
+import type { VideoImage } from '../../media-request.ts';
+import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { from, type VideoRange } from './fit.ts';
 import {

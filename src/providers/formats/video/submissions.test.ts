@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskAdapter, VideoCall, VideoRequest } from '../../task-adapter.ts';
 import { vendors } from '../../index.ts';
+import type { VideoRequest } from '../../media-request.ts';
+import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 
 const png = 'data:image/png;base64,iVBORw0KGgo=';
 const first = { role: 'first', url: png } as const;

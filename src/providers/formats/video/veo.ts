@@ -1,14 +1,4 @@
 import type { Fault } from '../../../base/fault.ts';
-import type { VendorRequest } from '../../adapter.ts';
-import type {
-  AcceptedTask,
-  VideoMisfit,
-  VendorTaskProgress,
-  TaskAdapter,
-  TaskFile,
-  VideoCall,
-} from '../../task-adapter.ts';
-import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import {
   isObject,
   type JsonObject,
@@ -17,7 +7,17 @@ import {
   parse,
   textOf,
 } from '../../../base/json-value.ts';
+import type { VendorRequest } from '../../adapter.ts';
+import type { VideoMisfit } from '../../media-request.ts';
+import type {
+  AcceptedTask,
+  VendorTaskProgress,
+  TaskAdapter,
+  TaskFile,
+  VideoCall,
+} from '../../task-adapter.ts';
 import { protocolFault } from '../fault.ts';
+import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import { imageAs, type VideoRange } from './fit.ts';
 import {
   dataParts,
