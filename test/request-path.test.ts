@@ -15,8 +15,9 @@ import { hireGateway, type Hired } from '../bench/cost/payers.ts';
  */
 const filesMax = 92;
 const warmUp = 50;
-/** Charges are written and watches look within this time after an answer. */
-const settledMs = 300;
+/** Work that runs periodically may fall into a round: the round with the fewest files counts. */
+const rounds = 5;
+const quietMs = 300;
 
 const hook = fileURLToPath(new URL('support/covered-files.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-path-'));
@@ -39,16 +40,24 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The files whose functions ran since this was called last. */
-async function filesRun(): Promise<ReadonlySet<string>> {
-  const lines = (): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  const before = lines().length;
+type Ran = readonly [url: string, offset: number, name: string];
+
+/** The functions that ran since this was called last. Each of the process's threads adds a line. */
+async function functionsRun(threads: number): Promise<readonly Ran[]> {
+  const before = linesWritten().length;
   process.kill(hired.payer.pid, 'SIGUSR2');
-  await wait(settledMs); // each thread writes a line
-  const functions: [string, number][] = lines()
+  while (linesWritten().length < before + threads) await wait(1);
+  return linesWritten()
     .slice(before)
-    .flatMap((line) => JSON.parse(line));
-  return new Set(functions.flatMap(([url, offset]) => sourceOf(url, offset) ?? []));
+    .flatMap((line): Ran[] => JSON.parse(line));
+}
+
+const linesWritten = (): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
+
+async function threadsOf(pid: number): Promise<number> {
+  process.kill(pid, 'SIGUSR2');
+  await wait(quietMs);
+  return linesWritten().length;
 }
 
 interface Script {
@@ -77,15 +86,30 @@ function readScript(url: string): Script {
   return script;
 }
 
+/** Functions by the files of `src/` that they are written in. */
+function byFile(functions: readonly Ran[]): ReadonlyMap<string, readonly string[]> {
+  const files = new Map<string, string[]>();
+  for (const [url, offset, name] of functions) {
+    const source = sourceOf(url, offset);
+    if (source !== undefined) files.set(source, [...(files.get(source) ?? []), name]);
+  }
+  return files;
+}
+
 test(`one warm small chat passes at most ${filesMax} files`, async () => {
   const chat = requestText(hired.payer.keys[0] ?? '', whole);
   for (let asked = 0; asked < warmUp; asked += 1) await client.ask(() => chat);
-  await wait(settledMs);
-  await filesRun();
-  await client.ask(() => chat);
-  await wait(settledMs);
-  const files = [...(await filesRun())].toSorted();
-  console.log(`${files.length} files:\n${files.join('\n')}`);
-  expect(files).toContain('src/gateway/admit.ts');
-  expect(files.length, files.join('\n')).toBeLessThanOrEqual(filesMax);
-});
+  const threads = await threadsOf(hired.payer.pid);
+  let files: ReturnType<typeof byFile> = new Map();
+  for (let round = 0; round < rounds; round += 1) {
+    await wait(quietMs);
+    await functionsRun(threads);
+    await client.ask(() => chat);
+    const ran = byFile(await functionsRun(threads));
+    if (files.size === 0 || ran.size < files.size) files = ran;
+  }
+  const listed = [...files].map(([path, names]) => `${path}: ${names.join(' ')}`).toSorted();
+  console.info(`${files.size} files:\n${listed.join('\n')}`);
+  expect(files.has('src/gateway/admit.ts')).toBe(true);
+  expect(files.size, listed.join('\n')).toBeLessThanOrEqual(filesMax);
+}, 30_000);

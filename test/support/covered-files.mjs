@@ -1,5 +1,5 @@
 // `--import` of this makes each thread of a Node process count the functions it runs. At each SIGUSR2 every thread appends a line of JSON to COVERED_FILE:
-// the functions that ran since the signal before, as [script URL, offset] pairs.
+// the functions that ran since the signal before, as [script URL, offset, name].
 import { appendFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
@@ -15,7 +15,7 @@ const take = () =>
     const ran = coverage.result.flatMap(({ url, functions }) =>
       functions
         .filter(({ ranges }) => ranges[0].count > 0)
-        .map(({ ranges }) => [url, ranges[0].startOffset]),
+        .map(({ functionName, ranges }) => [url, ranges[0].startOffset, functionName]),
     );
     appendFileSync(process.env.COVERED_FILE, `${JSON.stringify(ran)}\n`);
   });
